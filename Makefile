@@ -1,0 +1,61 @@
+# Everything that is done with this tree. Needs make and Python 3.11 or newer with pip; the rest is
+# installed into .venv the first time, and again whenever pyproject.toml or constraints.txt changes.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= 2
+# How many processes `make crash` kills; N and SEED in the environment win.
+ROUNDS := $(if $(CI),200,5000)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check fix docs wheel bench crash e2e hermes constraints
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z][a-z0-9]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## Install everything into .venv
+
+$(READY): pyproject.toml constraints.txt scripts/setup.sh
+	@sh scripts/setup.sh $(VENV)
+	@touch $@
+
+run: $(READY) ## Sweep the default ledger once and list its sessions
+	@$(BIN)/sexton keep --once
+	@$(BIN)/sexton sessions list
+
+test: $(READY) ## Run all tests (WORKERS=2)
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(READY) ## Lint, types, layers, generated pages, then all tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	sh scripts/docs.sh check $(BIN)/python
+	$(MAKE) --no-print-directory test
+
+fix: $(READY) ## Mend what the linter can mend, and format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(READY) ## Write the generated pages anew
+	sh scripts/docs.sh write $(BIN)/python
+
+wheel: $(READY) ## Build the wheel and try it in an empty environment
+	sh scripts/wheel.sh $(BIN)/python
+
+bench: $(READY) ## Measure against the peers
+	$(BIN)/python -m bench
+
+crash: $(READY) ## Kill processes and look for losses (N=5000, 200 in CI; SEED=...)
+	N=$${N:-$(ROUNDS)} $(BIN)/python -m tests.crash.campaign
+
+e2e: $(READY) ## Test the surfaces as a user meets them
+	$(BIN)/python -m pytest tests/surface
+
+hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks
+	sh scripts/install_hermes.sh
+
+constraints: $(READY) ## Choose the newest allowed dependencies anew
+	sh scripts/constraints.sh $(BIN)/python
