@@ -1,0 +1,35 @@
+"""What is known about whether somebody lives, and how it is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The answer; `unknown` means that nothing proves either way."""
+
+    LIVE = "live"
+    SUSPECT = "suspect"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+class Sight(StrEnum):
+    """What the kernel says about a recorded process, seen from here."""
+
+    PRESENT = "present"  # that very process exists
+    ZOMBIE = "zombie"  # it has exited and waits to be collected
+    GONE = "gone"  # no process has its pid
+    REUSED = "reused"  # its pid belongs to another process now
+    REBOOTED = "rebooted"  # the machine has been started again since
+    ELSEWHERE = "elsewhere"  # another host or pid namespace: nothing can be seen from here
+    HIDDEN = "hidden"  # it should be visible here but can not be read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A verdict with the signals it rests on, in words."""
+
+    verdict: Verdict
+    signals: tuple[str, ...] = ()

@@ -1,0 +1,90 @@
+"""A message of a session, exactly as it was given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sexton.errors import InvalidMessage
+
+PREVIEW_LENGTH = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What was said; content is text, JSON, or nothing."""
+
+    seq: int
+    role: str
+    content: Any
+    at: datetime
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message on its way into the ledger, already in stored form.
+
+    Text is kept as bytes so that NUL and lone surrogates survive on every engine.
+    """
+
+    role: str
+    is_text: bool
+    content: bytes | None
+    extra: bytes | None
+
+    @property
+    def size(self) -> int:
+        return len(self.content or b"") + len(self.extra or b"")
+
+
+def draft(role: str, content: Any = None, extra: Mapping[str, Any] | None = None) -> Draft:
+    """Put a message into stored form, or say why it can not be stored exactly."""
+    if not isinstance(role, str) or not role or "\0" in role or not _is_plain(role):
+        raise InvalidMessage(f"a message needs a role that is plain text, not {role!r}")
+    is_text = isinstance(content, str)
+    stored = _utf8(content) if is_text else None if content is None else _json(content)
+    return Draft(role, is_text, stored, _json(dict(extra)) if extra else None)
+
+
+def revive_content(stored: bytes | None, is_text: bool) -> Any:
+    """The content that `draft` was given."""
+    if stored is None:
+        return None
+    text = stored.decode("utf-8", "surrogatepass")
+    return text if is_text else json.loads(text)
+
+
+def preview(content: Any) -> str | None:
+    """The first words of a message as one displayable line, or None without text."""
+    if not isinstance(content, str):
+        return None
+    line = one_line(content[: PREVIEW_LENGTH * 4])
+    return (line[: PREVIEW_LENGTH - 1] + "…" if len(line) > PREVIEW_LENGTH else line) or None
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks, control characters and what an engine refuses."""
+    if text.isprintable():
+        return " ".join(text.split())
+    shown = (c if c.isprintable() else "\ufffd" if "\ud800" <= c <= "\udfff" else " " for c in text)
+    return " ".join("".join(shown).split())
+
+
+def _is_plain(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _json(value: Any) -> bytes:
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise InvalidMessage(f"a message can not be stored as JSON: {problem}") from None
+    return _utf8(text)

@@ -1,0 +1,122 @@
+"""A session: what it is, and the moves it can make in its life."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntFlag, StrEnum
+
+from sexton.errors import InvalidName
+from sexton.model.usage import Usage
+from sexton.model.worker import Holder
+
+NATIVE = "native"
+NAME_LIMIT = 1024
+
+
+class State(StrEnum):
+    """Where a session stands in its life."""
+
+    OPEN = "open"
+    ENDED = "ended"
+    FINALIZED = "finalized"
+    ARCHIVED = "archived"
+    TRASHED = "trashed"
+    PURGED = "purged"
+
+
+MOVES: Mapping[State, frozenset[State]] = {
+    State.OPEN: frozenset({State.ENDED}),
+    State.ENDED: frozenset({State.OPEN, State.FINALIZED}),
+    State.FINALIZED: frozenset({State.OPEN, State.ARCHIVED, State.TRASHED}),
+    State.ARCHIVED: frozenset({State.FINALIZED, State.TRASHED}),
+    State.TRASHED: frozenset({State.FINALIZED, State.ARCHIVED, State.PURGED}),
+    State.PURGED: frozenset(),
+}
+"""The legal moves. Back to open is a revival, back from the trash an undo; purged is for ever."""
+
+
+def may_move(before: State, after: State) -> bool:
+    """Whether a session may go from one state to the other."""
+    return after in MOVES[before]
+
+
+class Relation(StrEnum):
+    """How a session came from its parent."""
+
+    COMPRESSION = "compression"
+    SUBAGENT = "subagent"
+    BRANCH = "branch"
+    FORK = "fork"
+
+
+class Limit(IntFlag):
+    """The limits about which a session has been warned already."""
+
+    NONE = 0
+    MESSAGES = 1
+    BYTES = 2
+    TURNS = 4
+    AGE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The facts about one session.
+
+    `ref` is its row in the ledger; `home` and `id` are its name. Counts are of real rows.
+    `epoch` is the fence: whoever writes with an older one has lost the session.
+    """
+
+    ref: int
+    home: str
+    id: str
+    key: str | None
+    source: str
+    chat_type: str | None = None
+    job: str | None = None
+    parent: str | None = None
+    relation: Relation | None = None
+    state: State = State.OPEN
+    epoch: int = 1
+    started_at: datetime
+    active_at: datetime
+    due_at: datetime | None = None
+    ended_at: datetime | None = None
+    end_reason: str | None = None
+    message_count: int = 0
+    byte_count: int = 0
+    turn_count: int = 0
+    usage: Usage = field(default_factory=Usage)
+    title: str | None = None
+    preview: str | None = None
+    pinned: bool = False
+    human_touched: bool = False
+    errored: bool = False
+    warned: Limit = Limit.NONE
+    holders: tuple[Holder, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the id, with its home in front unless that is the native one."""
+        return self.id if self.home == NATIVE else f"{self.home}/{self.id}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is State.OPEN
+
+
+def check_name(kind: str, value: str) -> str:
+    """A name every engine stores exactly, or an error that says what is wrong with it."""
+    if not isinstance(value, str) or not value:
+        raise InvalidName(f"the {kind} must be text, not {value!r}")
+    if "\0" in value:
+        raise InvalidName(f"the {kind} contains a NUL character")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise InvalidName(f"the {kind} contains a lone surrogate") from None
+    if size > NAME_LIMIT:
+        raise InvalidName(f"the {kind} has {size} bytes; {NAME_LIMIT} are the limit")
+    return value

@@ -1,0 +1,221 @@
+"""When is a session over?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from functools import lru_cache
+
+from sexton.model.plan import Reason
+from sexton.model.schedule import Schedule
+from sexton.model.session import Limit, Session
+
+
+class Mode(StrEnum):
+    """Which clocks end a session; the limits hold in every mode."""
+
+    NONE = "none"
+    IDLE = "idle"
+    DAILY = "daily"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetPolicy:
+    """When a session is over, and when that is announced."""
+
+    mode: Mode = Mode.NONE
+    idle_minutes: int = 1440
+    at_hour: int = 4
+    timezone: str = "UTC"
+    max_age: timedelta | None = None
+    max_messages: int | None = 1000
+    max_bytes: int | None = 10_000_000
+    max_turns: int | None = None
+    warn_at: float = 0.8
+
+    @property
+    def idle_after(self) -> timedelta | None:
+        return timedelta(minutes=self.idle_minutes) if self.mode in (Mode.IDLE, Mode.BOTH) else None
+
+    @property
+    def is_daily(self) -> bool:
+        return self.mode in (Mode.DAILY, Mode.BOTH)
+
+
+def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason | None:
+    """Why the session is over, or None while it still lives."""
+    for gauge in _gauges(session, policy, now):
+        if gauge.is_full:
+            return Reason(gauge.code, f"{gauge.shown} reached the limit of {gauge.limit_shown}")
+    if policy.idle_after is not None and now - session.active_at >= policy.idle_after:
+        return Reason(
+            "idle",
+            f"idle for {_span(now - session.active_at)}, the limit is {_span(policy.idle_after)}",
+        )
+    if policy.is_daily and next_boundary(session.active_at, policy) <= now:
+        return Reason("daily", f"daily reset at {policy.at_hour:02}:00 {policy.timezone}")
+    return None
+
+
+def limit_warning(
+    session: Session, policy: ResetPolicy, now: datetime
+) -> tuple[Limit, Reason] | None:
+    """The first limit the session comes near and has not been warned about, or None."""
+    for gauge in _gauges(session, policy, now):
+        if gauge.is_near(policy.warn_at) and gauge.limit not in session.warned:
+            share = round(100 * gauge.value / gauge.maximum)
+            return gauge.limit, Reason(
+                f"near_{gauge.code}", f"{gauge.shown}: {share} % of {gauge.limit_shown}"
+            )
+    return None
+
+
+def holding(session: Session, *, busy: bool) -> Reason | None:
+    """What holds a reset of the session back, or None."""
+    if session.pinned:
+        return Reason("pinned", "it is pinned")
+    if busy:
+        return Reason("busy", "a turn is running in it")
+    return None
+
+
+def schedule(session: Session, policy: ResetPolicy, serial: int) -> Schedule:
+    """When to look at the session again, if nothing is written to it until then."""
+    times = [time for time in _times(session, policy) if time is not None]
+    return Schedule(
+        serial,
+        min(times, default=None),
+        _threshold(policy.max_messages, policy, session, Limit.MESSAGES),
+        _threshold(policy.max_bytes, policy, session, Limit.BYTES),
+        _threshold(policy.max_turns, policy, session, Limit.TURNS),
+    )
+
+
+def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[Reason]:
+    """How the session stands with every rule, also those that do not end it."""
+    if policy.idle_after is not None:
+        left = policy.idle_after - (now - session.active_at)
+        yield Reason(
+            "idle",
+            f"idle {_span(now - session.active_at)} of {_span(policy.idle_after)}, {_left(left)}",
+        )
+    if policy.is_daily:
+        boundary = next_boundary(session.active_at, policy)
+        yield Reason(
+            "daily", f"daily at {policy.at_hour:02}:00 {policy.timezone}, {_left(boundary - now)}"
+        )
+    if policy.mode is Mode.NONE:
+        yield Reason("none", "no idle or daily reset is set for it")
+    for gauge in _gauges(session, policy, now):
+        yield Reason(gauge.code, f"{gauge.shown} of {gauge.limit_shown}")
+
+
+def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
+    """The first daily boundary after a moment.
+
+    An hour that the clocks skip counts as the moment after the gap; one that they repeat counts
+    once, the first time.
+    """
+    zone = _zone(policy.timezone)
+    day = moment.astimezone(zone).date() - timedelta(days=1)
+    while True:
+        boundary = datetime(day.year, day.month, day.day, policy.at_hour, tzinfo=zone).astimezone(
+            UTC
+        )
+        if boundary > moment:
+            return boundary
+        day += timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gauge:
+    """A value that grows towards its limit."""
+
+    limit: Limit
+    code: str
+    value: float
+    maximum: float
+    shown: str
+    limit_shown: str
+
+    @property
+    def is_full(self) -> bool:
+        return self.value >= self.maximum
+
+    def is_near(self, share: float) -> bool:
+        return not self.is_full and self.value >= self.maximum * share
+
+
+def _gauges(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[_Gauge]:
+    counts = (
+        (Limit.MESSAGES, "max_messages", session.message_count, policy.max_messages, "messages"),
+        (Limit.BYTES, "max_bytes", session.byte_count, policy.max_bytes, "bytes"),
+        (Limit.TURNS, "max_turns", session.turn_count, policy.max_turns, "turns"),
+    )
+    for limit, code, value, maximum, unit in counts:
+        if maximum is not None:
+            yield _Gauge(limit, code, value, maximum, f"{value} {unit}", str(maximum))
+    if policy.max_age is not None:
+        age = now - session.started_at
+        shown, maximum_shown = f"an age of {_span(age)}", _span(policy.max_age)
+        yield _Gauge(
+            Limit.AGE,
+            "max_age",
+            age.total_seconds(),
+            policy.max_age.total_seconds(),
+            shown,
+            maximum_shown,
+        )
+
+
+def _times(session: Session, policy: ResetPolicy) -> Iterator[datetime | None]:
+    if policy.idle_after is not None:
+        yield session.active_at + policy.idle_after
+    if policy.is_daily:
+        yield next_boundary(session.active_at, policy)
+    if policy.max_age is not None:
+        share = 1.0 if Limit.AGE in session.warned else policy.warn_at
+        yield session.started_at + policy.max_age * share
+    counted = (
+        (session.message_count, _threshold(policy.max_messages, policy, session, Limit.MESSAGES)),
+        (session.byte_count, _threshold(policy.max_bytes, policy, session, Limit.BYTES)),
+        (session.turn_count, _threshold(policy.max_turns, policy, session, Limit.TURNS)),
+    )
+    yield (
+        session.active_at if any(at is not None and value >= at for value, at in counted) else None
+    )
+
+
+def _threshold(
+    maximum: int | None, policy: ResetPolicy, session: Session, limit: Limit
+) -> int | None:
+    """The count at which there is something to say: the warning's, or the limit's once warned."""
+    if maximum is None or limit in session.warned:
+        return maximum
+    return math.ceil(maximum * policy.warn_at)
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415  # costs an agent without a daily reset nothing
+
+    return ZoneInfo(name)
+
+
+def _left(span: timedelta) -> str:
+    return f"{_span(span)} left" if span > timedelta(0) else f"over since {_span(-span)}"
+
+
+def _span(span: timedelta) -> str:
+    """A duration as a person says it, in its two largest units."""
+    seconds = max(0, int(span.total_seconds()))
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"

@@ -1,0 +1,124 @@
+"""Which policies are in force, and which of them applies to a session?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from typing import Any
+
+from sexton.model.session import Session
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.reset import Mode, ResetPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetRule:
+    """A reset policy for the sessions that match; an empty tuple matches any."""
+
+    sources: tuple[str, ...] = ()
+    chat_types: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    policy: ResetPolicy
+
+    def specificity(self, session: Session) -> tuple[int, int, int, int] | None:
+        """How closely the rule names the session, or None if it does not match.
+
+        A key pattern outranks a source, a source outranks a chat type; of two key patterns the
+        one with more literal characters wins.
+        """
+        if self.sources and session.source not in self.sources:
+            return None
+        if self.chat_types and session.chat_type not in self.chat_types:
+            return None
+        literal = max(
+            (_literal(key) for key in self.keys if fnmatchcase(session.key or "", key)),
+            default=None,
+        )
+        if self.keys and literal is None:
+            return None
+        return (
+            int(bool(self.keys)),
+            literal or 0,
+            int(bool(self.sources)),
+            int(bool(self.chat_types)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rulebook:
+    """Everything that decides, as one value."""
+
+    reset: ResetPolicy = field(default_factory=ResetPolicy)
+    reset_rules: tuple[ResetRule, ...] = ()
+    liveness: LivenessPolicy = field(default_factory=LivenessPolicy)
+
+    def reset_rule(self, session: Session) -> ResetRule | None:
+        """The most specific rule for a session; of equals the later one; None means the default."""
+        matches = [
+            (rank, place)
+            for place, rule in enumerate(self.reset_rules)
+            if (rank := rule.specificity(session)) is not None
+        ]
+        return self.reset_rules[max(matches)[1]] if matches else None
+
+    def reset_policy(self, session: Session) -> ResetPolicy:
+        """The reset policy of a session."""
+        rule = self.reset_rule(session)
+        return rule.policy if rule else self.reset
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The rulebook in force and the version it was published under."""
+
+    serial: int
+    digest: str
+    rules: Rulebook
+
+
+def encode(rules: Rulebook) -> str:
+    """The rulebook as text that is the same for the same rules."""
+    return json.dumps(asdict(rules), sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def decode(text: str) -> Rulebook:
+    """The rulebook that `encode` wrote; what a newer Sexton added is ignored."""
+    stored = json.loads(text)
+    return Rulebook(
+        reset=_reset_policy(stored["reset"]),
+        reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
+        liveness=LivenessPolicy(dies_with_owner=tuple(stored["liveness"]["dies_with_owner"])),
+    )
+
+
+def digest(text: str) -> str:
+    """The hash by which equal rulebooks are recognised."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
+    matches = {name: tuple(stored[name]) for name in ("sources", "chat_types", "keys")}
+    return ResetRule(policy=_reset_policy(stored["policy"]), **matches)
+
+
+def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
+    known = {name: stored[name] for name in ResetPolicy.__slots__ if name in stored}
+    max_age = stored["max_age"]
+    return replace(
+        ResetPolicy(**known),
+        mode=Mode(stored["mode"]),
+        max_age=None if max_age is None else timedelta(seconds=max_age),
+    )
+
+
+def _literal(pattern: str) -> int:
+    return sum(character not in "*?[]" for character in pattern)
+
+
+def _plain(value: object) -> float:
+    assert isinstance(value, timedelta)
+    return value.total_seconds()

@@ -1,0 +1,48 @@
+"""What the engine and the agent need from the outside; one small port per concern.
+
+Every method is one transaction. Changes are compare-and-set: False or None means that
+somebody else was first, which is normal.
+"""
+
+from __future__ import annotations
+
+from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
+from sexton.ports.ledger import Ledger
+from sexton.ports.sessions import (
+    Appended,
+    Batch,
+    Birth,
+    Filter,
+    Messages,
+    Place,
+    SessionBook,
+    SessionIndex,
+    Tally,
+)
+from sexton.ports.system import Clock, ProcessTable
+from sexton.ports.upkeep import Entry, Journal, PolicyStore, StoredPolicies, Workers
+
+__all__ = [
+    "Appended",
+    "Batch",
+    "Birth",
+    "Clock",
+    "Entry",
+    "Filter",
+    "Home",
+    "HomeRecord",
+    "Homes",
+    "Journal",
+    "Known",
+    "Ledger",
+    "Messages",
+    "Place",
+    "PolicyStore",
+    "ProcessTable",
+    "SessionBook",
+    "SessionIndex",
+    "Sighting",
+    "StoredPolicies",
+    "Tally",
+    "Workers",
+]

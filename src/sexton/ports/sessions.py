@@ -1,0 +1,156 @@
+"""What is needed to move sessions, to fill them and to find them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from sexton.model.message import Draft, Message
+from sexton.model.plan import Reason, Seen
+from sexton.model.schedule import Schedule
+from sexton.model.session import Limit, Relation, Session, State
+from sexton.ports.upkeep import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What a new session starts with, and who holds it."""
+
+    id: str
+    key: str | None
+    source: str
+    chat_type: str | None = None
+    job: str | None = None
+    parent: str | None = None
+    relation: Relation | None = None
+    title: str | None = None
+    worker: str | None = None
+    schedule: Schedule
+
+
+class Appended(NamedTuple):
+    """What an append did: the last sequence number, the warnings given, the policies in force."""
+
+    last_seq: int
+    warned: Limit
+    serial: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which sessions to list; None means any."""
+
+    home: str | None = None
+    source: str | None = None
+    state: State | None = None
+    key: str | None = None
+
+
+class Place(NamedTuple):
+    """Where a page begins: after the session with that time and row."""
+
+    at: datetime
+    ref: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Messages to be stored together, and when to look at their session again."""
+
+    session: Session
+    drafts: Sequence[Draft]
+    schedule: Schedule
+    preview: str | None = None
+    from_human: bool = False
+
+
+class SessionBook(Protocol):
+    """The moves of native sessions."""
+
+    def current(self, key: str) -> Session | None:
+        """The open session of a key, with its holders."""
+
+    def begin(self, birth: Birth, now: datetime) -> Session | None:
+        """Start a session; None if its key has an open one already."""
+
+    def join(
+        self, session: Session, worker: str, dead: Sequence[str], now: datetime
+    ) -> Session | None:
+        """Become a holder in place of dead ones; adopting what nobody holds raises the epoch."""
+
+    def leave(self, worker: str, dies_with_owner: Sequence[str], now: datetime) -> list[Session]:
+        """Give up everything the worker holds; the sessions that ended with it."""
+
+    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        """End an open session, if it still is as seen; the first reason wins."""
+
+    def end_now(self, ref: int, epoch: int, reason: str, now: datetime) -> bool:
+        """End an open session whatever has been written to it since, if the fence stands."""
+
+    def replace(
+        self, old: Session, reason: Reason, birth: Birth, entry: Entry, now: datetime
+    ) -> Session | None:
+        """End a session and start the next one of its key in one transaction."""
+
+    def start_turn(
+        self, session: Session, worker: str, schedule: Schedule, now: datetime
+    ) -> Appended | None:
+        """Count a turn and mark the holder busy."""
+
+    def finish_turn(self, ref: int, worker: str, failed: bool) -> None:
+        """Clear the mark that `start_turn` made."""
+
+    def mark(self, ref: int, *, pinned: bool | None = None, title: str | None = None) -> bool:
+        """Change what a person may change about a session."""
+
+
+class Messages(Protocol):
+    """The messages of native sessions."""
+
+    def append(self, batch: Batch, now: datetime) -> Appended | None:
+        """Store messages durably, all or none; None if the session ended or the fence fell."""
+
+    def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
+        """The next messages in order, at least one if there is one."""
+
+
+class SessionIndex(Protocol):
+    """Questions about the sessions of all homes."""
+
+    def find(self, home: str | None, id: str) -> list[Session]:
+        """The sessions with that id, with holders; several only where homes share an id."""
+
+    def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
+        """Sessions by last activity, newest first, with holders."""
+
+    def due(self, now: datetime, after: Place | None, limit: int) -> list[Session]:
+        """Open sessions whose due time has come, oldest due first, with holders."""
+
+    def stale(self, serial: int, limit: int) -> list[Session]:
+        """Open native sessions whose due time was computed under older policies."""
+
+    def reschedule(self, plans: Sequence[tuple[Session, Schedule]]) -> int:
+        """Store new due times where nothing changed meanwhile; how many were stored."""
+
+    def warn(self, seen: Seen, limit: Limit, entry: Entry, now: datetime) -> bool:
+        """Record that the session was warned about a limit, once."""
+
+    def tally(self, home: str | None) -> list[Tally]:
+        """Totals by home, source, state and end reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many sessions share a home, source, state and end reason, and how big they are."""
+
+    home: str
+    source: str
+    state: State
+    end_reason: str | None
+    sessions: int
+    messages: int
+    bytes: int
+    oldest: datetime
+    newest: datetime

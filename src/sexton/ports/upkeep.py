@@ -1,0 +1,71 @@
+"""What the ledger keeps about its users: workers, journal, policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from sexton.model.plan import JournalEntry, Reason
+from sexton.model.session import Session
+from sexton.model.worker import Worker
+
+
+class Workers(Protocol):
+    """The processes that hold sessions, and the keepers."""
+
+    def register(self, worker: Worker) -> None:
+        """Add a worker."""
+
+    def swept(self, worker: str, now: datetime) -> None:
+        """Record a keeper's finished sweep."""
+
+    def last_sweep(self) -> datetime | None:
+        """When any keeper last finished a sweep."""
+
+    def all(self) -> list[Worker]:
+        """Every worker that has not left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A journal entry to be written in the transaction of the change it tells of."""
+
+    actor: str
+    receipt: str | None
+    action: str
+    result: str
+    reason: Reason
+    home: str | None = None
+    session: str | None = None
+
+
+class Journal(Protocol):
+    """What was done, when, by whom and why; entries are only ever added."""
+
+    def write(self, entries: Iterable[Entry], now: datetime) -> None:
+        """Add entries that belong to no change in the ledger."""
+
+    def page(
+        self, session: Session | None, receipt: str | None, before: int | None, limit: int
+    ) -> list[JournalEntry]:
+        """Entries, newest first."""
+
+
+class StoredPolicies(NamedTuple):
+    """The policies in force: their version, their hash and their text."""
+
+    serial: int
+    digest: str
+    text: str
+
+
+class PolicyStore(Protocol):
+    """The policies all keepers and agents of a ledger share."""
+
+    def in_force(self) -> StoredPolicies | None:
+        """The newest policies, or None before any were published."""
+
+    def publish(self, digest: str, text: str, actor: str, now: datetime) -> StoredPolicies:
+        """Put policies in force unless they are already; a change is journalled."""

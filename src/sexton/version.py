@@ -1,0 +1,3 @@
+"""Which Sexton is this?"""
+
+__version__ = "0.1.0"

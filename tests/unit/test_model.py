@@ -1,0 +1,98 @@
+"""Sessions move as their table says, names and messages are kept exactly."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexton.errors import InvalidMessage, InvalidName
+from sexton.model.finalization import Finalization, FinalizationState
+from sexton.model.message import PREVIEW_LENGTH, draft, one_line, preview, revive_content
+from sexton.model.session import MOVES, NAME_LIMIT, State, check_name, may_move
+from sexton.model.usage import Usage
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+def test_an_open_session_can_only_end() -> None:
+    assert [state for state in State if may_move(State.OPEN, state)] == [State.ENDED]
+
+
+def test_nothing_comes_back_from_being_purged() -> None:
+    assert not any(may_move(State.PURGED, state) for state in State)
+
+
+def test_every_state_has_its_moves_and_can_be_reached() -> None:
+    assert set(MOVES) == set(State)
+    assert {after for moves in MOVES.values() for after in moves} == set(State)
+
+
+def test_nothing_is_purged_that_was_not_in_the_trash() -> None:
+    assert [state for state in State if may_move(state, State.PURGED)] == [State.TRASHED]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "a\ud800", "x" * (NAME_LIMIT + 1), None, 7])
+def test_a_name_that_can_not_be_stored_exactly_is_refused(name: object) -> None:
+    with pytest.raises(InvalidName):
+        check_name("key", name)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "*", "a\nb", "ключ", "x" * NAME_LIMIT])
+def test_a_strange_name_is_still_a_name(name: str) -> None:
+    assert check_name("key", name) == name
+
+
+@given(ANY_TEXT)
+def test_any_text_comes_back_as_it_was(text: str) -> None:
+    stored = draft("user", text)
+    assert stored.content is not None
+    assert revive_content(stored.content, stored.is_text) == text
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | ANY_TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner),
+)
+
+
+@given(json_values, st.dictionaries(ANY_TEXT, json_values))
+def test_any_json_comes_back_as_it_was(content: object, extra: dict[str, object]) -> None:
+    stored = draft("tool", content, extra)
+    assert revive_content(stored.content, stored.is_text) == content
+    assert (revive_content(stored.extra, False) or {}) == extra
+
+
+@pytest.mark.parametrize("content", [object(), {1, 2}, float("nan"), b"bytes"])
+def test_content_that_is_no_json_is_refused(content: object) -> None:
+    with pytest.raises(InvalidMessage):
+        draft("user", content)
+
+
+@pytest.mark.parametrize("role", ["", "a\0", "\ud800", None])
+def test_a_message_needs_a_plain_role(role: object) -> None:
+    with pytest.raises(InvalidMessage):
+        draft(role, "x")  # type: ignore[arg-type]  # that is the point
+
+
+@given(ANY_TEXT)
+def test_a_preview_is_one_short_line_that_every_terminal_and_engine_takes(text: str) -> None:
+    line = preview(text)
+    assert line is None or (0 < len(line) <= PREVIEW_LENGTH and line.isprintable())
+    assert one_line(text).isprintable()
+
+
+def test_the_same_finalization_has_the_same_key_on_every_attempt() -> None:
+    first = Finalization(
+        home="native", session="s", finalizer="f", through=7, state=FinalizationState.PENDING
+    )
+    assert first.key == "native/s/7/f"
+
+
+def test_all_kinds_of_tokens_count() -> None:
+    usage = Usage(input_tokens=1, output_tokens=2, cached_tokens=3, reasoning_tokens=4)
+    assert usage.tokens == 10

@@ -1,0 +1,94 @@
+"""Which rule applies to a session, and do all keepers read the same rules?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexton.model.session import Session
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BORN = Session(ref=1, home="native", id="s", key=None, source="x", started_at=NOW, active_at=NOW)
+
+
+def a_session(source: str = "telegram", chat_type: str | None = None, key: str = "k") -> Session:
+    return replace(BORN, source=source, chat_type=chat_type, key=key)
+
+
+def a_rule(minutes: int, **match: tuple[str, ...]) -> ResetRule:
+    return ResetRule(policy=ResetPolicy(mode=Mode.IDLE, idle_minutes=minutes), **match)
+
+
+def minutes(rules: list[ResetRule], session: Session) -> int:
+    return Rulebook(reset_rules=tuple(rules)).reset_policy(session).idle_minutes
+
+
+def test_a_session_that_no_rule_names_gets_the_default() -> None:
+    assert minutes([a_rule(5, sources=("cron",))], a_session()) == 1440
+
+
+def test_a_key_outranks_a_source_and_a_source_outranks_a_chat_type() -> None:
+    rules = [
+        a_rule(1, keys=("k*",)),
+        a_rule(2, sources=("telegram",)),
+        a_rule(3, chat_types=("group",)),
+    ]
+    assert minutes(rules, a_session(chat_type="group")) == 1
+    assert minutes(rules, a_session(chat_type="group", key="other")) == 2
+    assert minutes(rules, a_session("slack", chat_type="group", key="other")) == 3
+
+
+def test_a_rule_that_names_more_outranks_one_that_names_less() -> None:
+    rules = [
+        a_rule(1, sources=("telegram",), chat_types=("group",)),
+        a_rule(2, sources=("telegram",)),
+    ]
+    assert minutes(rules, a_session(chat_type="group")) == 1
+    assert minutes(rules, a_session(chat_type="dm")) == 2
+
+
+def test_of_two_key_patterns_the_more_literal_one_wins() -> None:
+    rules = [a_rule(1, keys=("agent:main:*",)), a_rule(2, keys=("agent:*",))]
+    assert minutes(rules, a_session(key="agent:main:telegram")) == 1
+
+
+def test_of_equal_rules_the_later_one_wins() -> None:
+    rules = [a_rule(1, sources=("telegram",)), a_rule(2, sources=("telegram",))]
+    assert minutes(rules, a_session()) == 2
+
+
+policies = st.builds(
+    ResetPolicy,
+    mode=st.sampled_from(Mode),
+    idle_minutes=st.integers(1, 10_000),
+    max_age=st.none() | st.timedeltas(timedelta(0), timedelta(days=1000)),
+    max_messages=st.none() | st.integers(1),
+    warn_at=st.floats(0.01, 0.99),
+)
+names = st.lists(st.text(max_size=8), max_size=3).map(tuple)
+books = st.builds(
+    Rulebook,
+    reset=policies,
+    reset_rules=st.lists(
+        st.builds(ResetRule, sources=names, chat_types=names, keys=names, policy=policies),
+        max_size=3,
+    ).map(tuple),
+    liveness=st.builds(LivenessPolicy, dies_with_owner=names),
+)
+
+
+@given(books)
+def test_a_rulebook_comes_back_from_the_ledger_as_it_went_in(rules: Rulebook) -> None:
+    assert decode(encode(rules)) == rules
+    assert digest(encode(decode(encode(rules)))) == digest(encode(rules))
+
+
+def test_what_a_newer_version_added_is_ignored() -> None:
+    text = encode(Rulebook()).replace('"reset":{', '"novelty":1,"reset":{"novelty":2,')
+    assert decode(text) == Rulebook()
