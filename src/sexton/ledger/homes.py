@@ -1,0 +1,65 @@
+"""The homes of a ledger and the facts observed in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import count
+
+from sexton.ledger import rows
+from sexton.ledger.database import Database, Transaction
+from sexton.ledger.rows import micros
+from sexton.ports import HomeRecord, Sighting
+
+
+class LedgerHomes:
+    """Implements `ports.Homes`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def attach(self, name: str, kind: str, path: str, host: str, act: bool) -> HomeRecord:
+        def job(tx: Transaction) -> HomeRecord:
+            tx.all("lock_homes")
+            free = next(
+                each
+                for each in _variants(name)
+                if tx.one("name_taken", name=each, host=host, path=path) is None
+            )
+            row = tx.one("attach_home", name=free, kind=kind, path=path, host=host, act=int(act))
+            assert row is not None
+            return rows.home(row)
+
+        return self._database.write(job)
+
+    def all(self) -> list[HomeRecord]:
+        return [rows.home(row) for row in self._database.read(lambda tx: tx.all("all_homes"))]
+
+    def store(self, home: HomeRecord, sighting: Sighting, rules: str | None, now: datetime) -> None:
+        seen = [rows.facts(session, home.ref) for session in sighting.seen]
+
+        def job(tx: Transaction) -> None:
+            tx.many("store_facts", seen)
+            tx.many("forget_session", [{"home": home.ref, "id": id} for id in sighting.gone])
+            if sighting.mark is not None:
+                tx.all(
+                    "store_mark",
+                    home=home.ref,
+                    mark=json.dumps(dict(sighting.mark), sort_keys=True),
+                    rules=rules,
+                    now=micros(now),
+                )
+
+        self._database.write(job)
+
+    def ids(self, home: HomeRecord, *, open_only: bool) -> list[str]:
+        name = "open_ids_of_home" if open_only else "ids_of_home"
+        return [row[0] for row in self._database.read(lambda tx: tx.all(name, home=home.ref))]
+
+
+def _variants(name: str) -> Iterator[str]:
+    """The name, then name-2, name-3, ...: two homes called the same stay apart."""
+    yield name
+    for number in count(2):
+        yield f"{name}-{number}"

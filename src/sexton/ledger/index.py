@@ -1,0 +1,126 @@
+"""Questions about the sessions of all homes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sexton.ledger import rows
+from sexton.ledger.database import Database, Transaction
+from sexton.ledger.rows import maybe_micros, micros, moment
+from sexton.ledger.sessions import holders
+from sexton.model.plan import Seen
+from sexton.model.schedule import Schedule
+from sexton.model.session import Limit, Session, State
+from sexton.ports import Entry, Filter, Place, Tally
+
+_END_OF_TIME = 2**62
+
+
+class LedgerIndex:
+    """Implements `ports.SessionIndex`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, home: str | None, id: str) -> list[Session]:
+        def job(tx: Transaction) -> list[Session]:
+            found = tx.all("find_by_id", id=id)
+            return [_with_holders(tx, row) for row in found if home in (None, row[1])]
+
+        return self._database.read(job)
+
+    def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
+        """One indexed query per home, merged: any page of any size of ledger costs the same."""
+
+        def job(tx: Transaction) -> list[Session]:
+            values = {
+                "source": wanted.source,
+                "state": wanted.state,
+                "key": wanted.key,
+                "limit": limit,
+                "active_at": _END_OF_TIME if before is None else micros(before.at),
+                "ref": _END_OF_TIME if before is None else before.ref,
+            }
+            parts = [
+                tx.all("page_recent", home=home[0], **values)
+                for home in tx.all("all_homes")
+                if wanted.home in (None, home[1])
+            ]
+            newest = heapq.merge(*parts, key=_activity, reverse=True)
+            return [_with_holders(tx, row) for row, _ in zip(newest, range(limit), strict=False)]
+
+        return self._database.read(job)
+
+    def due(self, now: datetime, after: Place | None, limit: int) -> list[Session]:
+        def job(tx: Transaction) -> list[Session]:
+            found = tx.all(
+                "page_due",
+                now=micros(now),
+                due_at=-_END_OF_TIME if after is None else micros(after.at),
+                ref=0 if after is None else after.ref,
+                limit=limit,
+            )
+            return [_with_holders(tx, row) for row in found]
+
+        return self._database.read(job)
+
+    def stale(self, serial: int, limit: int) -> list[Session]:
+        found = self._database.read(lambda tx: tx.all("page_stale", serial=serial, limit=limit))
+        return [rows.session(row) for row in found]
+
+    def reschedule(self, plans: Sequence[tuple[Session, Schedule]]) -> int:
+        def job(tx: Transaction) -> int:
+            return sum(
+                tx.one("reschedule", **_rescheduling(session, schedule)) is not None
+                for session, schedule in plans
+            )
+
+        return self._database.write(job)
+
+    def warn(self, seen: Seen, limit: Limit, entry: Entry, now: datetime) -> bool:
+        def job(tx: Transaction) -> bool:
+            if tx.one("set_warned", ref=seen.ref, epoch=seen.epoch, limit=int(limit)) is None:
+                return False
+            tx.all("insert_entry", **rows.entry(entry, now))
+            return True
+
+        return self._database.write(job)
+
+    def tally(self, home: str | None) -> list[Tally]:
+        found = self._database.read(lambda tx: tx.all("tally", home=home))
+        return [
+            Tally(
+                home=row[0],
+                source=row[1],
+                state=State(row[2]),
+                end_reason=row[3],
+                sessions=row[4],
+                messages=row[5],
+                bytes=row[6],
+                oldest=moment(row[7]),
+                newest=moment(row[8]),
+            )
+            for row in found
+        ]
+
+
+def _with_holders(tx: Transaction, row: rows.Row) -> Session:
+    return rows.session(row, holders(tx, row[0]) if row[9] == State.OPEN else ())
+
+
+def _activity(row: rows.Row) -> tuple[int, int]:
+    return row[12], row[0]
+
+
+def _rescheduling(session: Session, schedule: Schedule) -> dict[str, Any]:
+    return {
+        "ref": session.ref,
+        "due_at": maybe_micros(schedule.at),
+        "serial": schedule.serial,
+        "active_at": micros(session.active_at),
+        "message_count": session.message_count,
+        "turn_count": session.turn_count,
+    }

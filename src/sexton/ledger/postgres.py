@@ -1,0 +1,190 @@
+"""The ledger in a PostgreSQL database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg import errors as pg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from sexton.errors import LedgerBusy, LedgerError, LedgerFull, LedgerReadOnly, LedgerUnreachable
+from sexton.ledger import forking
+from sexton.ledger.deadline import DEADLINE, Watchdog
+from sexton.ledger.migrations import migrate_postgres
+from sexton.ledger.rows import Row
+from sexton.ledger.statements import statements
+
+T = TypeVar("T")
+Connection = psycopg.Connection[Row]
+
+POOL_SIZE = 16
+FRESH = 2.0  # seconds for which a returned connection is trusted without asking
+ATTEMPTS = 5
+
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": int(DEADLINE),
+    "options": "-c search_path=sexton",
+    "application_name": "sexton",
+}
+
+_ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
+    (pg.DiskFull, LedgerFull, "no room left for the ledger {url}"),
+    (pg.ReadOnlySqlTransaction, LedgerReadOnly, "the ledger {url} is read-only"),
+    (pg.InsufficientPrivilege, LedgerReadOnly, "no permission to use the ledger {url}"),
+    (pg.DeadlockDetected, LedgerBusy, "the ledger {url} stayed locked"),
+    (pg.SerializationFailure, LedgerBusy, "the ledger {url} stayed locked"),
+    (PoolTimeout, LedgerUnreachable, "the ledger {url} gave no connection in time"),
+    (psycopg.OperationalError, LedgerUnreachable, "the ledger {url} does not answer"),
+)
+
+_abandoned: list[object] = []
+"""Pools inherited through a fork: never used, never closed, as the parent owns their sockets."""
+
+
+class PostgresTransaction:
+    """Statements on one connection."""
+
+    __slots__ = ("_connection", "_text")
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._text = statements("postgres")
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        # The text is our own; only values come from outside, as parameters.
+        cursor = self._connection.execute(self._text[name], values)
+        return cursor.fetchall() if cursor.description else []
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        rows = self.all(name, **values)
+        return rows[0] if rows else None
+
+    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(self._text[name], list(rows))
+
+
+class PostgresDatabase:
+    """A pool of connections, each call under a deadline of our own.
+
+    A frozen server defeats its own timeouts, so a watchdog cuts the socket when a call is late.
+    """
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, shown: str, *, upgrade: bool = False) -> None:
+        self._url = url
+        self._shown = shown
+        self._upgrade = upgrade
+        self._clear()
+        self._migrate()
+        forking.watch(self)
+
+    def read(self, job: Callable[[PostgresTransaction], T]) -> T:
+        return self._run(job, "REPEATABLE READ READ ONLY")
+
+    def write(self, job: Callable[[PostgresTransaction], T]) -> T:
+        return self._run(job, "READ COMMITTED")
+
+    def statement(self, name: str, /, **values: Any) -> list[Row]:
+        with self._connection() as connection:
+            return PostgresTransaction(connection).all(name, **values)
+
+    def close(self) -> None:
+        forking.forget(self)
+        self._pool.close(timeout=DEADLINE)
+        self._watchdog.stop()
+
+    def before_fork(self) -> None:
+        """Nothing to wait for: the child never touches what the parent has open."""
+
+    def after_fork_in_parent(self) -> None:
+        """The parent's pool is as it was."""
+
+    def after_fork_in_child(self) -> None:
+        _abandoned.append(self._pool)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._watchdog = Watchdog()
+        self._returned: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            self._url,
+            connection_class=psycopg.Connection,
+            kwargs=_OPTIONS,
+            min_size=0,
+            max_size=POOL_SIZE,
+            timeout=DEADLINE,
+            check=self._check,
+            open=False,
+            name="sexton-ledger",
+        )
+
+    def _migrate(self) -> None:
+        # Asked for directly, a server that is down says so at once; the pool would wait.
+        with (
+            self._errors(),
+            psycopg.connect(self._url, **_OPTIONS) as connection,
+            self._watchdog.guard(connection),
+        ):
+            migrate_postgres(connection, upgrade=self._upgrade)
+
+    def _run(self, job: Callable[[PostgresTransaction], T], isolation: str) -> T:
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._connection() as connection:
+                    connection.execute(f"BEGIN ISOLATION LEVEL {isolation}")
+                    try:
+                        result = job(PostgresTransaction(connection))
+                        connection.execute("COMMIT")
+                        return result
+                    finally:
+                        _roll_back_if_open(connection)
+            except LedgerBusy:  # a deadlock was broken at our cost; nothing was written
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with self._errors():
+            if self._pool.closed:
+                self._pool.open()
+            with self._pool.connection() as connection, self._watchdog.guard(connection):
+                yield connection
+                self._returned[connection] = time.monotonic()
+
+    def _check(self, connection: Connection) -> None:
+        """Ask a connection that has rested whether it still works, under the deadline too."""
+        rested = time.monotonic() - self._returned.get(connection, 0.0)
+        if rested > FRESH:
+            with self._watchdog.guard(connection):
+                connection.execute("SELECT 1")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, PoolTimeout) as problem:
+            for theirs, ours, words in _ERRORS:
+                if isinstance(problem, theirs):
+                    raise ours(
+                        f"{words.format(url=self._shown)} ({_first_line(problem)})"
+                    ) from None
+            raise
+
+
+def _roll_back_if_open(connection: Connection) -> None:
+    if connection.closed or connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+        return
+    connection.execute("ROLLBACK")
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).strip().partition("\n")[0]

@@ -1,0 +1,193 @@
+"""How do rows of the ledger and values of the model become one another?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sexton.model.message import Message, revive_content
+from sexton.model.plan import JournalEntry, Reason
+from sexton.model.session import Limit, Relation, Session, State
+from sexton.model.usage import Usage
+from sexton.model.worker import Holder, Identity, Worker
+from sexton.ports import Entry, HomeRecord
+
+Row = tuple[Any, ...]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICK = timedelta(microseconds=1)
+
+
+def micros(moment: datetime) -> int:
+    """A moment as the ledger stores it."""
+    return (moment - _EPOCH) // _TICK
+
+
+def maybe_micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
+
+
+def moment(stored: int) -> datetime:
+    """The moment that `micros` stored, exactly."""
+    return _EPOCH + timedelta(microseconds=stored)
+
+
+def maybe_moment(stored: int | None) -> datetime | None:
+    return None if stored is None else moment(stored)
+
+
+def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
+    """A session from the columns named SESSION."""
+    return Session(
+        ref=row[0],
+        home=row[1],
+        id=row[2],
+        key=row[3],
+        source=row[4],
+        chat_type=row[5],
+        job=row[6],
+        parent=row[7],
+        relation=None if row[8] is None else Relation(row[8]),
+        state=State(row[9]),
+        epoch=row[10],
+        started_at=moment(row[11]),
+        active_at=moment(row[12]),
+        due_at=maybe_moment(row[13]),
+        ended_at=maybe_moment(row[14]),
+        end_reason=row[15],
+        message_count=row[16],
+        byte_count=row[17],
+        turn_count=row[18],
+        usage=Usage(
+            input_tokens=row[19],
+            output_tokens=row[20],
+            cached_tokens=row[21],
+            reasoning_tokens=row[22],
+            cost_micros=row[23],
+        ),
+        title=row[24],
+        preview=row[25],
+        pinned=bool(row[26]),
+        human_touched=bool(row[27]),
+        errored=bool(row[28]),
+        warned=Limit(row[29]),
+        holders=tuple(holders),
+    )
+
+
+def facts(seen: Session, home: int) -> dict[str, Any]:
+    """An observed session as the parameters of `store_facts`."""
+    return {
+        "home": home,
+        "id": seen.id,
+        "key": seen.key,
+        "source": seen.source,
+        "chat_type": seen.chat_type,
+        "job": seen.job,
+        "parent": seen.parent,
+        "relation": seen.relation,
+        "state": seen.state,
+        "started_at": micros(seen.started_at),
+        "active_at": micros(seen.active_at),
+        "due_at": maybe_micros(seen.due_at),
+        "ended_at": maybe_micros(seen.ended_at),
+        "end_reason": seen.end_reason,
+        "message_count": seen.message_count,
+        "byte_count": seen.byte_count,
+        "turn_count": seen.turn_count,
+        "input_tokens": seen.usage.input_tokens,
+        "output_tokens": seen.usage.output_tokens,
+        "cached_tokens": seen.usage.cached_tokens,
+        "reasoning_tokens": seen.usage.reasoning_tokens,
+        "cost_micros": seen.usage.cost_micros,
+        "title": seen.title,
+        "preview": seen.preview,
+        "pinned": int(seen.pinned),
+        "human_touched": int(seen.human_touched),
+        "errored": int(seen.errored),
+    }
+
+
+def worker(row: Row) -> Worker:
+    """A worker from the columns named WORKER."""
+    return Worker(
+        id=row[0],
+        identity=Identity(
+            host=row[1],
+            boot_id=row[2],
+            pid=row[3],
+            started=row[4],
+            inode=row[5],
+            pid_namespace=row[6],
+            uid=row[7],
+        ),
+        kind=row[8],
+        version=row[9],
+        beat=row[10],
+        registered_at=moment(row[11]),
+        left_at=maybe_moment(row[12]),
+        swept_at=maybe_moment(row[13]),
+    )
+
+
+def holder(row: Row) -> Holder:
+    """A holder from a row of `find_holders`."""
+    return Holder(worker=worker(row[3:]), joined_at=moment(row[1]), busy_since=maybe_moment(row[2]))
+
+
+def message(row: Row) -> Message:
+    """A message from a row of `page_messages`."""
+    return Message(
+        seq=row[0],
+        role=row[1],
+        content=revive_content(row[3], bool(row[2])),
+        at=moment(row[4]),
+        extra=revive_content(row[5], False) or {},
+    )
+
+
+def home(row: Row) -> HomeRecord:
+    """A home from the columns of `all_homes`."""
+    return HomeRecord(
+        ref=row[0],
+        name=row[1],
+        kind=row[2],
+        path=row[3],
+        host=row[4],
+        act=bool(row[5]),
+        mark=None if row[6] is None else json.loads(row[6]),
+        rules=row[7],
+        observed_at=maybe_moment(row[8]),
+    )
+
+
+def journal_entry(row: Row) -> JournalEntry:
+    """A line of the journal from a row of `page_journal`."""
+    return JournalEntry(
+        ref=row[0],
+        at=moment(row[1]),
+        actor=row[2],
+        receipt=row[3],
+        home=row[4],
+        session=row[5],
+        action=row[6],
+        result=row[7],
+        reason=Reason(row[8], row[9]),
+    )
+
+
+def entry(written: Entry, now: datetime) -> Mapping[str, Any]:
+    """A journal entry as the parameters of `insert_entry`."""
+    return {
+        "at": micros(now),
+        "actor": written.actor,
+        "receipt": written.receipt,
+        "home": written.home,
+        "session": written.session,
+        "action": written.action,
+        "result": written.result,
+        "reason": written.reason.code,
+        "explanation": written.reason.text,
+    }

@@ -1,0 +1,183 @@
+"""The moves of native sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sexton.ledger import rows
+from sexton.ledger.database import Database, Transaction
+from sexton.ledger.rows import maybe_micros, micros
+from sexton.model.plan import Reason, Seen
+from sexton.model.schedule import Schedule
+from sexton.model.session import Limit, Session
+from sexton.model.worker import Holder
+from sexton.ports import Appended, Birth, Entry
+
+
+class _Taken(Exception):
+    """The next session can not begin; raised to undo the end of the last one."""
+
+
+class LedgerSessions:
+    """Implements `ports.SessionBook`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def current(self, key: str) -> Session | None:
+        def job(tx: Transaction) -> Session | None:
+            row = tx.one("find_current", key=key)
+            return None if row is None else rows.session(row, holders(tx, row[0]))
+
+        return self._database.read(job)
+
+    def begin(self, birth: Birth, now: datetime) -> Session | None:
+        return self._database.write(lambda tx: _begin(tx, birth, now))
+
+    def join(
+        self, session: Session, worker: str, dead: Sequence[str], now: datetime
+    ) -> Session | None:
+        def job(tx: Transaction) -> Session | None:
+            fence = {"ref": session.ref, "epoch": session.epoch}
+            if tx.one("lock_open", **fence) is None:
+                return None
+            tx.many("drop_holder", [{"ref": session.ref, "worker": gone} for gone in dead])
+            tx.all("join_session", **fence)
+            tx.all("add_holder", ref=session.ref, worker=worker, now=micros(now))
+            return _reread(tx, session.ref)
+
+        return self._database.write(job)
+
+    def leave(self, worker: str, dies_with_owner: Sequence[str], now: datetime) -> list[Session]:
+        def job(tx: Transaction) -> list[Session]:
+            tx.all("lock_held", worker=worker)
+            at = micros(now)
+            ended = [
+                row[0]
+                for source in dies_with_owner
+                for row in tx.all("end_with_owner", worker=worker, source=source, now=at)
+            ]
+            tx.all("drop_all_of_worker", worker=worker)
+            tx.all("worker_left", worker=worker, now=at)
+            return [_reread(tx, ref) for ref in ended]
+
+        return self._database.write(job)
+
+    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        def job(tx: Transaction) -> bool:
+            ended = tx.one(
+                "end_as_seen",
+                ref=seen.ref,
+                epoch=seen.epoch,
+                active_at=micros(seen.active_at),
+                message_count=seen.message_count,
+                reason=reason.code,
+                now=micros(now),
+            )
+            if ended is None:
+                return False
+            tx.all("drop_holders", ref=seen.ref)
+            tx.all("insert_entry", **rows.entry(entry, now))
+            return True
+
+        return self._database.write(job)
+
+    def end_now(self, ref: int, epoch: int, reason: str, now: datetime) -> bool:
+        return self._database.write(lambda tx: _end_now(tx, ref, epoch, reason, now))
+
+    def replace(
+        self, old: Session, reason: Reason, birth: Birth, entry: Entry, now: datetime
+    ) -> Session | None:
+        def job(tx: Transaction) -> Session | None:
+            if not _end_now(tx, old.ref, old.epoch, reason.code, now):
+                return None
+            tx.all("insert_entry", **rows.entry(entry, now))
+            fresh = _begin(tx, birth, now)
+            if fresh is None:
+                raise _Taken
+            return fresh
+
+        try:
+            return self._database.write(job)
+        except _Taken:
+            return None
+
+    def start_turn(
+        self, session: Session, worker: str, schedule: Schedule, now: datetime
+    ) -> Appended | None:
+        def job(tx: Transaction) -> Appended | None:
+            at = micros(now)
+            row = tx.one(
+                "start_turn",
+                ref=session.ref,
+                epoch=session.epoch,
+                at_turns=schedule.at_turns,
+                now=at,
+            )
+            if row is None:
+                return None
+            tx.all("mark_busy", ref=session.ref, worker=worker, now=at)
+            return Appended(row[0], Limit(row[1]), row[2])
+
+        return self._database.write(job)
+
+    def finish_turn(self, ref: int, worker: str, failed: bool) -> None:
+        def job(tx: Transaction) -> None:
+            if failed:
+                tx.all("mark_errored", ref=ref)
+            tx.all("clear_busy", ref=ref, worker=worker)
+
+        self._database.write(job)
+
+    def mark(self, ref: int, *, pinned: bool | None = None, title: str | None = None) -> bool:
+        def job(tx: Transaction) -> bool:
+            found = True
+            if pinned is not None:
+                found = tx.one("mark_pinned", ref=ref, pinned=int(pinned)) is not None
+            if title is not None:
+                found = tx.one("mark_title", ref=ref, title=title) is not None
+            return found
+
+        return self._database.write(job)
+
+
+def holders(tx: Transaction, ref: int) -> list[Holder]:
+    """The holders of a session, first come first."""
+    return [rows.holder(row) for row in tx.all("find_holders", ref=ref)]
+
+
+def _reread(tx: Transaction, ref: int) -> Session:
+    row = tx.one("find_by_ref", ref=ref)
+    assert row is not None
+    return rows.session(row, holders(tx, ref))
+
+
+def _end_now(tx: Transaction, ref: int, epoch: int, reason: str, now: datetime) -> bool:
+    ended = tx.one("end_fenced", ref=ref, epoch=epoch, reason=reason, now=micros(now))
+    if ended is not None:
+        tx.all("drop_holders", ref=ref)
+    return ended is not None
+
+
+def _begin(tx: Transaction, birth: Birth, now: datetime) -> Session | None:
+    at = micros(now)
+    row = tx.one(
+        "insert_session",
+        id=birth.id,
+        key=birth.key,
+        source=birth.source,
+        chat_type=birth.chat_type,
+        job=birth.job,
+        parent=birth.parent,
+        relation=birth.relation,
+        title=birth.title,
+        now=at,
+        due_at=maybe_micros(birth.schedule.at),
+        serial=birth.schedule.serial,
+    )
+    if row is None:
+        return None
+    if birth.worker is not None:
+        tx.all("add_holder", ref=row[0], worker=birth.worker, now=at)
+    return _reread(tx, row[0])

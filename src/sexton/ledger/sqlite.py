@@ -1,0 +1,198 @@
+"""The ledger in one SQLite file."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+import apsw
+
+from sexton.ledger import forking, sqlite_file
+from sexton.ledger.group_commit import GroupCommit, Ticket
+from sexton.ledger.rows import Row
+from sexton.ledger.statements import statements
+
+T = TypeVar("T")
+
+
+class SqliteTransaction:
+    """Statements on one connection; unless read to its end, a result would not commit."""
+
+    __slots__ = ("_connection", "_text")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._text = statements("sqlite")
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        return self._connection.execute(self._text[name], values).fetchall()
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        rows = self._connection.execute(self._text[name], values).fetchall()
+        return rows[0] if rows else None
+
+    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self._connection.executemany(self._text[name], rows).fetchall()
+
+
+class SqliteDatabase:
+    """One file, one writing thread, as many readers as ask at once."""
+
+    dialect = "sqlite"
+
+    _group: GroupCommit[SqliteTransaction]
+    _readers: list[apsw.Connection]
+    _write_connection: apsw.Connection | None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._pid = os.getpid()
+        self._clear()
+        self._writer()  # opens and migrates, so that problems show at once
+        forking.watch(self)
+        _databases.add(self)
+
+    def read(self, job: Callable[[SqliteTransaction], T]) -> T:
+        reader = self._borrow()
+        try:
+            with sqlite_file.errors(self.path):
+                reader.execute("BEGIN")
+                try:
+                    return job(SqliteTransaction(reader))
+                finally:
+                    reader.execute("COMMIT")
+        finally:
+            self._give_back(reader)
+
+    def write(self, job: Callable[[SqliteTransaction], T]) -> T:
+        self._check_process()
+        with sqlite_file.errors(self.path):
+            return self._group.run(job)
+
+    def statement(self, name: str, /, **values: Any) -> list[Row]:
+        return self.write(lambda tx: tx.all(name, **values))
+
+    def close(self) -> None:
+        forking.forget(self)
+        self._group.stop()
+        with self._gate:
+            readers, self._readers = self._readers, []
+            writer, self._write_connection = self._write_connection, None
+        for connection in (*readers, *([writer] if writer else [])):
+            connection.close()
+
+    def before_fork(self) -> None:
+        self._busy.acquire()
+        self._gate.acquire()
+        self._forking = True  # new readers wait, or there might never be a moment without any
+        while self._reading:
+            self._gate.wait()
+
+    def after_fork_in_parent(self) -> None:
+        self._forking = False
+        self._gate.notify_all()
+        self._gate.release()
+        self._busy.release()
+
+    def after_fork_in_child(self) -> None:
+        for connection in (
+            *self._readers,
+            *([self._write_connection] if self._write_connection else []),
+        ):
+            # The parent still uses the file: close without the tidying of a last user.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.close()
+        self._pid = os.getpid()
+        self._clear()
+
+    def stop(self) -> None:
+        """Commit what is queued; later writes run in their caller's thread."""
+        self._group.stop()
+
+    def _clear(self) -> None:
+        self._busy = threading.Lock()
+        self._gate = threading.Condition()
+        self._reading = 0
+        self._forking = False
+        self._readers = []
+        self._write_connection = None
+        self._group = GroupCommit(self._commit, self._busy)
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():  # forked past our hooks, by C code
+            self.after_fork_in_child()
+
+    def _writer(self) -> apsw.Connection:
+        if self._write_connection is None:
+            self._write_connection = sqlite_file.open_writer(self.path)
+        return self._write_connection
+
+    def _borrow(self) -> apsw.Connection:
+        self._check_process()
+        with self._gate:
+            while self._forking:
+                self._gate.wait()
+            self._reading += 1
+            if self._readers:
+                return self._readers.pop()
+        opened = None
+        try:
+            opened = sqlite_file.open_reader(self.path)
+            return opened
+        finally:
+            if opened is None:
+                self._give_back(None)
+
+    def _give_back(self, reader: apsw.Connection | None) -> None:
+        with self._gate:
+            if reader is not None:
+                self._readers.append(reader)
+            self._reading -= 1
+            self._gate.notify_all()
+
+    def _commit(self, batch: list[Ticket[SqliteTransaction]]) -> None:
+        """Run the batch in one transaction; if a job fails, each runs in one of its own."""
+        try:
+            self._commit_together(batch)
+        except apsw.IOError:
+            # What the disk holds now is unknown to this connection: never try again through it.
+            self._drop_writer()
+            raise
+        except BaseException as problem:  # noqa: BLE001  # raised again in the job's caller
+            if len(batch) == 1:
+                batch[0].error = problem
+                return
+            for ticket in batch:
+                self._commit([ticket])
+
+    def _drop_writer(self) -> None:
+        connection, self._write_connection = self._write_connection, None
+        if connection is not None:
+            connection.close()
+
+    def _commit_together(self, batch: list[Ticket[SqliteTransaction]]) -> None:
+        connection = self._writer()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            tx = SqliteTransaction(connection)
+            for ticket in batch:
+                ticket.result = ticket.job(tx)
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+_databases: WeakSet[SqliteDatabase] = WeakSet()
+
+
+@atexit.register
+def _stop_at_exit() -> None:
+    """A writer thread that still ran would be frozen in the middle of a commit."""
+    for database in list(_databases):
+        database.stop()

@@ -1,0 +1,160 @@
+"""How is the ledger's file opened, checked and kept private?"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from sexton.errors import (
+    EngineTooOld,
+    LedgerBusy,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerFull,
+    LedgerNotADatabase,
+    LedgerReadOnly,
+)
+from sexton.ledger.migrations import migrate_sqlite
+
+APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
+PATIENCE = 30.0
+WAL_LIMIT = 64 * 1024 * 1024
+
+_FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+
+_ERRORS: tuple[tuple[type[apsw.Error], type[LedgerError], str], ...] = (
+    (apsw.FullError, LedgerFull, "no room left for the ledger {path}"),
+    (apsw.ReadOnlyError, LedgerReadOnly, "the ledger {path} is read-only"),
+    (apsw.CantOpenError, LedgerReadOnly, "the ledger {path} can not be opened for writing"),
+    (apsw.PermissionsError, LedgerReadOnly, "no permission to use the ledger {path}"),
+    (apsw.BusyError, LedgerBusy, "the ledger {path} stayed locked by another process"),
+    (apsw.LockedError, LedgerBusy, "the ledger {path} stayed locked"),
+    (apsw.NotADBError, LedgerNotADatabase, "{path} is not a database"),
+    (apsw.CorruptError, LedgerCorrupt, "the ledger {path} is damaged"),
+    (apsw.IOError, LedgerError, "the disk failed under the ledger {path}"),
+)
+
+
+@contextmanager
+def errors(path: Path) -> Iterator[None]:
+    """Turn the engine's errors into ours."""
+    try:
+        yield
+    except apsw.Error as problem:
+        for theirs, ours, words in _ERRORS:
+            if isinstance(problem, theirs):
+                raise ours(f"{words.format(path=path)} ({problem})") from problem
+        raise
+
+
+def check_engine(version: str) -> None:
+    """Refuse an engine that can corrupt a database several processes write."""
+    numbers = tuple(int(part) for part in version.split("."))
+    newest, *backports = _FIXED_ENGINES
+    if numbers >= newest or any(
+        numbers[:2] == fixed[:2] and numbers >= fixed for fixed in backports
+    ):
+        return
+    raise EngineTooOld(f"SQLite {version} has a known way of corrupting databases in WAL mode")
+
+
+def open_writer(path: Path) -> apsw.Connection:
+    """A connection that may write; the file is made and brought up to date if need be."""
+    check_engine(apsw.sqlite_lib_version())
+    with errors(path):
+        _prepare(path)
+        _refuse_foreign(path)
+        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        _retry_while_busy(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
+        connection.execute(
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+            f"PRAGMA journal_size_limit = {WAL_LIMIT}"
+        ).fetchall()
+        migrate_sqlite(connection, APPLICATION_ID)
+        return connection
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    """A connection that can not write."""
+    with errors(path):
+        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+        connection.execute("PRAGMA query_only = 1")
+        return connection
+
+
+def _prepare(path: Path) -> None:
+    if path.is_dir():
+        raise LedgerNotADatabase(f"the ledger {path} is a directory")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Private from the first byte; an existing file is never opened here, closing it would
+        # drop the locks that other connections of this process hold on it.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass
+    except NotADirectoryError:
+        raise LedgerNotADatabase(f"a part of the path {path} is a file") from None
+    except OSError as problem:
+        raise LedgerReadOnly(f"the ledger {path} can not be created: {problem.strerror}") from None
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Look at an existing file without any way of changing it."""
+    if not path.is_file():
+        raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")
+    if path.stat().st_size == 0:
+        return
+    connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
+    try:
+        application = connection.pragma("application_id")
+        tables = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()[0][0]
+    finally:
+        connection.close()
+    if application != APPLICATION_ID and tables:
+        raise LedgerNotADatabase(f"{path} is a database of another program")
+
+
+def _connect(path: Path, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.set_busy_handler(_fair_wait())
+    # A misspelt column in double quotes is an error, not a string.
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
+    return connection
+
+
+def _fair_wait() -> Callable[[int], bool]:
+    """A busy handler with random short waits; the engine's own lets some processes starve."""
+    started = 0.0
+
+    def wait(attempt: int) -> bool:
+        nonlocal started
+        if attempt == 0:
+            started = time.monotonic()
+        time.sleep(random.uniform(0.0005, 0.003))  # noqa: S311  # spreads waiters, hides nothing
+        return time.monotonic() - started < PATIENCE
+
+    return wait
+
+
+def _retry_while_busy(attempt: Callable[[], object]) -> None:
+    """Switching a fresh file to WAL reports busy past every handler when others do it too."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            attempt()
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.0005, 0.003))  # noqa: S311  # spreads waiters, hides nothing
+        else:
+            return

@@ -1,0 +1,44 @@
+"""Which SQL does a name stand for?
+
+Statements are kept as text, one name each, in the `.sql` files of this folder. A name may be
+followed by `[sqlite]` or `[postgres]` where the engines need different words.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+SESSION = """s.ref, h.name, s.id, s.key, s.source, s.chat_type, s.job, s.parent, s.relation,
+    s.state, s.epoch, s.started_at, s.active_at, s.due_at, s.ended_at, s.end_reason,
+    s.message_count, s.byte_count, s.turn_count, s.input_tokens, s.output_tokens,
+    s.cached_tokens, s.reasoning_tokens, s.cost_micros, s.title, s.preview,
+    s.pinned, s.human_touched, s.errored, s.warned"""
+
+WORKER = """w.id, w.host, w.boot_id, w.pid, w.started, w.inode, w.pid_namespace, w.uid,
+    w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at"""
+
+_HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_BYTES = re.compile(r"%\((contents|extras)\)s")
+
+
+@cache
+def statements(dialect: str) -> dict[str, str]:
+    """Every statement by name, in the words of one engine."""
+    found: dict[str, str] = {}
+    for file in sorted(Path(__file__).parent.glob("*.sql")):
+        parts = _HEADER.split(file.read_text(encoding="utf-8"))[1:]
+        for name, only, text in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
+            if only in (None, dialect):
+                found[name] = _translate(text, dialect)
+    return found
+
+
+def _translate(text: str, dialect: str) -> str:
+    sql = text.strip().replace("{session}", SESSION).replace("{worker}", WORKER)
+    if dialect == "sqlite":
+        return sql
+    named = _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
+    return _BYTES.sub(r"%(\1)b", named)  # sent as they are, not as hexadecimal text

@@ -1,0 +1,53 @@
+-- attach_home
+INSERT INTO homes (name, kind, path, host, act)
+VALUES (:name, :kind, :path, :host, :act)
+ON CONFLICT (host, path) DO UPDATE SET act = excluded.act
+RETURNING ref, name, kind, path, host, act, mark, rules, observed_at;
+
+-- lock_homes [sqlite]
+SELECT 1;
+
+-- lock_homes [postgres]
+-- Those who attach homes of one name together queue here, or both would find the name free.
+LOCK TABLE homes IN SHARE ROW EXCLUSIVE MODE;
+
+-- name_taken
+-- The native home has neither host nor path, and its name is taken all the same.
+SELECT 1 FROM homes
+WHERE name = :name AND (host IS NULL OR path IS NULL OR host <> :host OR path <> :path);
+
+-- all_homes
+SELECT ref, name, kind, path, host, act, mark, rules, observed_at FROM homes ORDER BY ref;
+
+-- store_mark
+UPDATE homes SET mark = :mark, rules = :rules, observed_at = :now WHERE ref = :home;
+
+-- store_facts
+-- Facts replace facts; what only the ledger knows (warnings, pins set here) stays.
+INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, state, started_at, active_at,
+                      due_at, ended_at, end_reason, last_seq, message_count, byte_count, turn_count,
+                      input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_micros,
+                      title, preview, pinned, human_touched, errored)
+VALUES (:home, :id, :key, :source, :chat_type, :job, :parent, :relation, :state, :started_at, :active_at,
+        :due_at, :ended_at, :end_reason, :message_count, :message_count, :byte_count, :turn_count,
+        :input_tokens, :output_tokens, :cached_tokens, :reasoning_tokens, :cost_micros,
+        :title, :preview, :pinned, :human_touched, :errored)
+ON CONFLICT (home, id) DO UPDATE SET
+    key = excluded.key, source = excluded.source, chat_type = excluded.chat_type, job = excluded.job,
+    parent = excluded.parent, relation = excluded.relation, state = excluded.state,
+    started_at = excluded.started_at, active_at = excluded.active_at, due_at = excluded.due_at,
+    ended_at = excluded.ended_at, end_reason = excluded.end_reason, last_seq = excluded.last_seq,
+    message_count = excluded.message_count, byte_count = excluded.byte_count, turn_count = excluded.turn_count,
+    input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+    cached_tokens = excluded.cached_tokens, reasoning_tokens = excluded.reasoning_tokens,
+    cost_micros = excluded.cost_micros, title = excluded.title, preview = excluded.preview,
+    pinned = excluded.pinned, human_touched = excluded.human_touched, errored = excluded.errored;
+
+-- forget_session
+DELETE FROM sessions WHERE home = :home AND home <> 1 AND id = :id;
+
+-- ids_of_home
+SELECT id FROM sessions WHERE home = :home;
+
+-- open_ids_of_home
+SELECT id FROM sessions WHERE home = :home AND state = 'open';

@@ -1,0 +1,48 @@
+-- page_recent
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.home = :home
+  AND (s.active_at, s.ref) < (:active_at, :ref)
+  AND (CAST(:source AS TEXT) IS NULL OR s.source = :source)
+  AND (CAST(:state AS TEXT) IS NULL OR s.state = :state)
+  AND (CAST(:key AS TEXT) IS NULL OR s.key = :key)
+ORDER BY s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- page_due
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.state = 'open' AND s.due_at IS NOT NULL
+  AND s.due_at <= :now AND (s.due_at, s.ref) > (:due_at, :ref)
+ORDER BY s.due_at, s.ref
+LIMIT :limit;
+
+-- page_stale
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.state = 'open' AND s.home = 1 AND s.policy_serial < :serial
+ORDER BY s.policy_serial, s.ref
+LIMIT :limit;
+
+-- reschedule
+-- A write that came in between has stored a due time of its own, which is better.
+UPDATE sessions
+SET due_at = :due_at, policy_serial = :serial
+WHERE ref = :ref AND state = 'open' AND active_at = :active_at
+  AND message_count = :message_count AND turn_count = :turn_count
+RETURNING ref;
+
+-- set_warned
+UPDATE sessions
+SET warned = warned | :limit
+WHERE ref = :ref AND state = 'open' AND epoch = :epoch AND (warned & :limit) = 0
+RETURNING ref;
+
+-- tally
+SELECT h.name, s.source, s.state, s.end_reason, COUNT(*),
+       CAST(SUM(s.message_count) AS BIGINT), CAST(SUM(s.byte_count) AS BIGINT),
+       MIN(s.started_at), MAX(s.active_at)
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE CAST(:home AS TEXT) IS NULL OR h.name = :home
+GROUP BY h.name, s.source, s.state, s.end_reason
+ORDER BY 5 DESC, 1, 2, 3, 4;

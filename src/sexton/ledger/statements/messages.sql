@@ -1,0 +1,57 @@
+-- append_guard [sqlite]
+-- The fence, the counts and the due time in one step; no row means that nothing may be written.
+UPDATE sessions
+SET last_seq      = last_seq + :count,
+    message_count = message_count + :count,
+    byte_count    = byte_count + :bytes,
+    active_at     = MAX(active_at, :now),
+    due_at        = CASE WHEN message_count + :count >= :at_messages
+                           OR byte_count + :bytes >= :at_bytes
+                         THEN :now ELSE :due_at END,
+    policy_serial = :serial,
+    preview       = COALESCE(preview, :preview),
+    human_touched = MAX(human_touched, :human)
+WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
+
+-- insert_message
+INSERT INTO messages (session, seq, at, role, is_text, content, extra)
+VALUES (:session, :seq, :at, :role, :is_text, :content, :extra);
+
+-- append_messages [postgres]
+-- Guard and rows in one statement: one round trip, one commit.
+WITH guard AS (
+    UPDATE sessions
+    SET last_seq      = last_seq + :count,
+        message_count = message_count + :count,
+        byte_count    = byte_count + :bytes,
+        active_at     = GREATEST(active_at, :now),
+        due_at        = CASE WHEN message_count + :count >= :at_messages
+                               OR byte_count + :bytes >= :at_bytes
+                             THEN :now ELSE :due_at END,
+        policy_serial = :serial,
+        preview       = COALESCE(preview, :preview),
+        human_touched = GREATEST(human_touched, :human)
+    WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+    RETURNING ref, last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial
+), stored AS (
+    INSERT INTO messages (session, seq, at, role, is_text, content, extra)
+    SELECT guard.ref, guard.last_seq - :count + draft.place, :now, draft.role, draft.is_text, draft.content, draft.extra
+    FROM guard,
+         unnest(CAST(:roles AS text[]), CAST(:texts AS bigint[]), CAST(:contents AS bytea[]), CAST(:extras AS bytea[]))
+         WITH ORDINALITY AS draft (role, is_text, content, extra, place)
+)
+SELECT last_seq, warned, serial FROM guard;
+
+-- page_sizes
+SELECT seq, COALESCE(LENGTH(content), 0) + COALESCE(LENGTH(extra), 0)
+FROM messages
+WHERE session = :session AND seq > :after
+ORDER BY seq
+LIMIT :limit;
+
+-- page_messages
+SELECT seq, role, is_text, content, at, extra
+FROM messages
+WHERE session = :session AND seq > :after AND seq <= :through
+ORDER BY seq;

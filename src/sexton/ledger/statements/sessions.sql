@@ -1,0 +1,113 @@
+-- find_current
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.key = :key AND s.home = 1 AND s.state = 'open';
+
+-- find_by_ref
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.ref = :ref;
+
+-- find_by_id
+SELECT {session}
+FROM homes AS h JOIN sessions AS s ON s.home = h.ref AND s.id = :id
+ORDER BY h.ref;
+
+-- find_holders
+SELECT o.session, o.joined_at, o.busy_since, {worker}
+FROM holders AS o JOIN workers AS w ON w.id = o.worker
+WHERE o.session = :ref
+ORDER BY o.joined_at, w.id;
+
+-- insert_session
+INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, title,
+                      started_at, active_at, due_at, policy_serial)
+VALUES (1, :id, :key, :source, :chat_type, :job, :parent, :relation, :title,
+        :now, :now, :due_at, :serial)
+ON CONFLICT DO NOTHING
+RETURNING ref;
+
+-- add_holder
+INSERT INTO holders (session, worker, joined_at)
+VALUES (:ref, :worker, :now)
+ON CONFLICT DO NOTHING;
+
+-- drop_holder
+DELETE FROM holders WHERE session = :ref AND worker = :worker;
+
+-- drop_holders
+DELETE FROM holders WHERE session = :ref;
+
+-- drop_all_of_worker
+DELETE FROM holders WHERE worker = :worker;
+
+-- lock_open [sqlite]
+SELECT ref FROM sessions WHERE ref = :ref AND epoch = :epoch AND state = 'open';
+
+-- lock_open [postgres]
+-- The session before its holders, as everywhere: moves that meet wait instead of deadlocking.
+SELECT ref FROM sessions WHERE ref = :ref AND epoch = :epoch AND state = 'open' FOR UPDATE;
+
+-- join_session
+-- A session without any holder left is adopted: whoever wrote under the old epoch is fenced off.
+UPDATE sessions
+SET epoch = epoch + CASE WHEN EXISTS (SELECT 1 FROM holders WHERE session = :ref) THEN 0 ELSE 1 END
+WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+RETURNING epoch;
+
+-- end_as_seen
+UPDATE sessions
+SET state = 'ended', ended_at = :now, end_reason = :reason
+WHERE ref = :ref AND state = 'open' AND epoch = :epoch
+  AND active_at = :active_at AND message_count = :message_count
+RETURNING ref;
+
+-- end_fenced
+UPDATE sessions
+SET state = 'ended', ended_at = :now, end_reason = :reason
+WHERE ref = :ref AND state = 'open' AND epoch = :epoch
+RETURNING ref;
+
+-- lock_held [sqlite]
+SELECT session FROM holders WHERE worker = :worker;
+
+-- lock_held [postgres]
+-- Two last holders that leave together queue here; without it each would see the other and neither ends.
+SELECT ref FROM sessions
+WHERE ref IN (SELECT session FROM holders WHERE worker = :worker)
+ORDER BY ref
+FOR UPDATE;
+
+-- end_with_owner
+UPDATE sessions
+SET state = 'ended', ended_at = :now, end_reason = 'closed'
+WHERE state = 'open' AND source = :source
+  AND ref IN (SELECT session FROM holders WHERE worker = :worker)
+  AND NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = sessions.ref AND o.worker <> :worker)
+RETURNING ref;
+
+-- start_turn
+UPDATE sessions
+SET turn_count = turn_count + 1,
+    due_at = CASE WHEN turn_count + 1 >= :at_turns THEN :now ELSE due_at END
+WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
+
+-- mark_busy
+UPDATE holders
+SET turns = turns + 1, busy_since = COALESCE(busy_since, :now)
+WHERE session = :ref AND worker = :worker;
+
+-- clear_busy
+UPDATE holders
+SET turns = turns - 1, busy_since = CASE WHEN turns > 1 THEN busy_since END
+WHERE session = :ref AND worker = :worker AND turns > 0;
+
+-- mark_errored
+UPDATE sessions SET errored = 1 WHERE ref = :ref AND errored = 0;
+
+-- mark_pinned
+UPDATE sessions SET pinned = :pinned WHERE ref = :ref RETURNING ref;
+
+-- mark_title
+UPDATE sessions SET title = :title WHERE ref = :ref RETURNING ref;

@@ -1,0 +1,36 @@
+"""What must hold for every ledger, whatever engine it is on.
+
+A test module gives the suite a fixture `ledger`, a fresh one for every test, and inherits it:
+
+    class TestMyLedger(LedgerContract):
+        @pytest.fixture
+        def ledger(self, tmp_path: Path) -> Iterator[Ledger]: ...
+
+The suite needs hypothesis.
+"""
+
+from __future__ import annotations
+
+from sexton.ports import Ledger
+from sexton.testing.ledger_contract_holders import HoldersContract
+from sexton.testing.ledger_contract_index import IndexContract
+from sexton.testing.ledger_contract_messages import MessagesContract
+from sexton.testing.ledger_contract_model import check_any_history
+from sexton.testing.ledger_contract_races import RacesContract
+from sexton.testing.ledger_contract_sessions import SessionsContract
+from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
+
+
+class LedgerContract(
+    SessionsContract,
+    HoldersContract,
+    MessagesContract,
+    IndexContract,
+    UpkeepContract,
+    HomesContract,
+    RacesContract,
+):
+    """Every ledger passes these; each part can also be inherited alone."""
+
+    def test_any_history_leaves_what_a_plain_model_says(self, ledger: Ledger) -> None:
+        check_any_history(ledger)

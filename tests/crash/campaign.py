@@ -1,0 +1,198 @@
+"""Kill processes at random moments and look for losses: `python -m tests.crash.campaign`.
+
+N is the number of kills, shared by the engines; SEED repeats a choice of modes and moments. A
+campaign in which a rare event never came up has proved nothing about it, and fails.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from sexton.testing.crash import Child, Nursery
+from sexton.testing.postgres import PostgresServer
+from tests.crash.checking import Promises, check, has_schema
+
+MODES = ("singles", "batches", "threads", "forks", "opening", "pairs")
+ROUNDS_PER_LEDGER = 15
+ENGINES = ("sqlite", "postgres")
+
+STORED = "stored but not acknowledged"
+WAITING = "killed with threads waiting for a commit"
+UNBORN = "killed before the schema was there"
+OPENING = "killed while opening"
+SURVIVED = "outlived by another process"
+RARE = (STORED, WAITING, UNBORN, OPENING, SURVIVED)
+
+
+class Place:
+    """Ledgers of one engine, one after the other."""
+
+    def __init__(self, directory: Path, server: PostgresServer | None) -> None:
+        self._directory = directory
+        self._server = server
+        self._number = 0
+        self._url: str | None = None
+
+    def fresh(self) -> str:
+        """The address of a ledger that does not exist yet; the one before it is removed."""
+        self._number += 1
+        if self._server is None:
+            for path in self._directory.glob("*"):
+                path.unlink()
+            return f"sqlite:///{self._directory / f'{self._number}.db'}"
+        if self._url is not None:
+            self._server.drop_database(self._url)
+        self._url = self._server.create_database()
+        return self._url
+
+
+class Campaign:
+    """Rounds on one engine, and the events that came up in them."""
+
+    def __init__(self, nursery: Nursery, place: Place, chance: random.Random) -> None:
+        self._nursery = nursery
+        self._place = place
+        self._chance = chance
+        self._opening_time = 0.05
+        self.events: Counter[str] = Counter()
+        self.failures: list[str] = []
+
+    def run(self, kills: int) -> None:
+        """Kill that many processes; every loss is noted as a failure."""
+        while self.events["kills"] < kills:
+            url, promises, mode = self._place.fresh(), Promises(), "fresh"
+            try:
+                self._opening_round(url)
+                for _ in range(ROUNDS_PER_LEDGER):
+                    if self.events["kills"] < kills:
+                        mode = self._chance.choice(MODES)
+                        self._round(url, promises, mode)
+            except AssertionError:
+                self.failures.append(f"in mode {mode}:\n{traceback.format_exc()}")
+
+    def _round(self, url: str, promises: Promises, mode: str) -> None:
+        if mode == "opening":
+            child = self._nursery.start(APPEND, url, "singles", self._tag())
+            self._kill_while_opening(child)
+            promises.hear(child.lines())
+        elif mode == "pairs":
+            self._pair(url, promises)
+        else:
+            child = self._nursery.start(APPEND, url, mode, self._tag())
+            self._kill(child)
+            self._count_waiting(child)
+            promises.hear(child.lines())
+        if has_schema(url):
+            self.events[STORED] = max(self.events[STORED], check(url, promises))
+
+    def _opening_round(self, url: str) -> None:
+        """Kill a process that opens a ledger nobody has opened before."""
+        self._kill_while_opening(self._nursery.start(OPEN, url))
+        if not has_schema(url):
+            self.events[UNBORN] += 1
+        survivor = self._nursery.start(OPEN, url)
+        assert survivor.wait() == 0
+        assert has_schema(url)
+        check(url, Promises())
+
+    def _pair(self, url: str, promises: Promises) -> None:
+        """Kill one of two processes; the other goes on undisturbed."""
+        names = [self._tag() for _ in range(2)]
+        first, second = (self._nursery.start(APPEND, url, "pairs", name) for name in names)
+        self._kill(first)
+        before = len(second.lines())
+        second.wait_for(lambda lines: _acknowledged(lines) > _acknowledged(lines[:before]) + 3)
+        self.events[SURVIVED] += 1
+        self._kill(second)
+        for child in (first, second):
+            promises.hear(child.lines())
+
+    def _kill(self, child: Child) -> None:
+        """Kill a child some time after some acknowledgements."""
+        wanted = self._chance.randrange(1, 12)
+        child.wait_for(lambda lines: _acknowledged(lines) >= wanted)
+        self._wait(self._chance.uniform(0, 0.004))
+        child.kill()
+        self.events["kills"] += 1
+        self.events["acknowledged"] += _acknowledged(child.lines())
+
+    def _kill_while_opening(self, child: Child) -> None:
+        child.wait_for(lambda lines: "opening" in lines)
+        self._wait(self._chance.uniform(0, self._opening_time))
+        opened = _has_opened(child.lines())
+        child.kill()
+        self.events["kills"] += 1
+        if _has_opened(child.lines()):
+            # Too late: the next one is given less time.
+            self._opening_time *= 0.9 if opened else 0.97
+        else:
+            self._opening_time = min(self._opening_time * 1.05, 0.5)
+            self.events[OPENING] += 1
+
+    def _count_waiting(self, child: Child) -> None:
+        tried = sum(line.startswith("try") for line in child.lines())
+        if tried - _acknowledged(child.lines()) > 2:
+            self.events[WAITING] += 1
+
+    def _tag(self) -> str:
+        self.events["children"] += 1
+        return f"child{self.events['children']}"
+
+    def _wait(self, seconds: float) -> None:
+        threading.Event().wait(seconds)
+
+
+def _acknowledged(lines: Sequence[str]) -> int:
+    return sum(line.startswith("done") for line in lines)
+
+
+def _has_opened(lines: Sequence[str]) -> bool:
+    return any(line.startswith("opened") for line in lines)
+
+
+APPEND = "tests.crash.appending:append"
+OPEN = "tests.crash.appending:open_only"
+
+
+@contextmanager
+def places() -> Iterator[dict[str, Place]]:
+    """A place for the ledgers of each engine."""
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sexton-crash-")))
+        server = stack.enter_context(PostgresServer())
+        yield {"sqlite": Place(directory, None), "postgres": Place(directory, server)}
+
+
+def main() -> int:
+    """Run the campaign the environment asks for; what a shell takes for success or failure."""
+    kills = int(os.environ.get("N") or (200 if os.environ.get("CI") else 5000))
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
+    missing: list[str] = []
+    failures: list[str] = []
+    with places() as found, Nursery("tests.crash.appending") as nursery:
+        for engine, place in found.items():
+            campaign = Campaign(nursery, place, random.Random(f"{seed} {engine}"))
+            campaign.run(kills // len(found))
+            failures += [f"{engine} {failure}" for failure in campaign.failures]
+            missing += [f"{event} ({engine})" for event in RARE if not campaign.events[event]]
+            for event, times in sorted(campaign.events.items()):
+                sys.stdout.write(f"  {engine:9} {times:7} {event}\n")
+    for failure in failures:
+        sys.stdout.write(f"FAILED {failure}\n")
+    for event in missing:
+        sys.stdout.write(f"never came up: {event}\n")
+    sys.stdout.write(f"{kills - len(failures)} passed, {len(failures)} failed, SEED={seed}\n")
+    return 1 if missing or failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
