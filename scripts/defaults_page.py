@@ -1,0 +1,175 @@
+"""Write docs/defaults.md: every setting, its default, why, and the test that shows it acting.
+
+`--check` changes nothing and fails if the page is not what the settings say.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic.fields import FieldInfo
+
+from sexton.settings.environment import VARIABLES
+from sexton.settings.kinds import Kind
+from sexton.settings.schema import SECTIONS, PolicyFields, default_of, kind_of
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "defaults.md"
+TESTS = "tests/unit/test_defaults_acting.py"
+
+SHOWN_BY: Mapping[str, str] = {
+    "homes": "test_without_settings_no_home_is_looked_at",
+    "homes[].path": "test_a_home_without_a_path_is_refused",
+    "homes[].kind": "test_a_home_is_taken_for_a_hermes_home",
+    "homes[].name": "test_a_home_is_named_after_its_directory_without_the_dot",
+    "homes[].act": "test_a_new_home_is_only_observed",
+    "reset.mode": "test_by_default_silence_never_ends_a_session",
+    "reset.idle_minutes": "test_an_idle_session_is_reset_after_a_day",
+    "reset.at_hour": "test_the_daily_reset_is_at_four",
+    "reset.timezone": "test_the_hour_of_the_daily_reset_is_in_utc",
+    "reset.max_age": "test_age_alone_never_ends_a_session",
+    "reset.max_messages": "test_the_thousandth_message_ends_a_session",
+    "reset.max_bytes": "test_ten_megabytes_end_a_session",
+    "reset.max_turns": "test_turns_alone_never_end_a_session",
+    "reset.warn_at": "test_a_session_is_warned_at_four_fifths_of_a_limit",
+    "reset.rules": "test_without_rules_all_sessions_have_the_same_policy",
+    "reset.rules[].sources": "test_a_rule_without_sources_is_for_every_source",
+    "reset.rules[].chat_types": "test_a_rule_without_chat_types_is_for_every_chat_type",
+    "reset.rules[].keys": "test_a_rule_without_keys_is_for_every_key",
+    "reset.rules[].*": "test_a_rule_inherits_what_it_does_not_set",
+    "liveness.dies_with_owner": ("test_unattended_sessions_end_with_their_process_and_others_wait"),
+    "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
+}
+
+LISTS = {("homes",), ("reset", "rules")}
+
+UNWRITTEN: Mapping[str, str] = {
+    "homes": "none",
+    "homes[].name": "the directory's name",
+    "reset.rules": "none",
+    "reset.rules[].sources": "any",
+    "reset.rules[].chat_types": "any",
+    "reset.rules[].keys": "any",
+}
+"""Defaults that are no value one could write."""
+
+INTRODUCTION = """# Settings and their defaults
+
+<!-- Written by scripts/defaults_page.py from src/sexton/settings/schema.py. -->
+
+Without a settings file every value is the default. `sexton.yaml` changes what it names:
+
+```yaml
+homes:
+  - path: ~/.hermes
+reset:
+  mode: idle
+  idle_minutes: 720
+  rules:
+    - sources: [telegram]
+      chat_types: [group]
+      idle_minutes: 120
+```
+
+A setting that is not in a list can be overridden by a variable, `SEXTON_RESET__MODE=idle`: the
+section and the setting in capitals, two underscores between them. Durations are written as
+`90s 15m 24h 7d 2w`; in sizes, KB MB GB TB are thousands and KiB MiB GiB TiB are 1024s.
+`sexton config check` tells every mistake with its line, `sexton config show` what is in force.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One setting on the page."""
+
+    setting: str
+    default: str
+    value: str
+    why: str
+
+    @property
+    def test(self) -> str:
+        """The id of the test that shows the default acting."""
+        return f"{TESTS}::{SHOWN_BY[self.setting]}"
+
+
+def rows() -> Iterator[Row]:
+    """Every setting, in the order of the file; what rules inherit is one row."""
+    for section, model in SECTIONS.items():
+        listed = section in LISTS
+        prefix = ".".join(map(str, section)) + ("[]." if listed else "." if section else "")
+        inherited = section == ("reset", "rules")
+        for name, field in model.model_fields.items():
+            if not field.description or (inherited and name in PolicyFields.model_fields):
+                continue
+            yield _row(f"{prefix}{name}", field)
+        if inherited:
+            yield Row(
+                setting="reset.rules[].*",
+                default="as in `reset`",
+                value="any setting of `reset` but `rules`",
+                why="A rule says only what is different for its sessions.",
+            )
+
+
+def page() -> str:
+    """The whole page."""
+    ordered = sorted(rows(), key=lambda row: list(SHOWN_BY).index(row.setting))
+    lines = [
+        "| setting | default | value | why | shown by |",
+        "|---|---|---|---|---|",
+        *(_line(row) for row in ordered),
+    ]
+    variables = ["", "## Variables", "", *(f"- `{name}`" for name in VARIABLES)]
+    return "\n".join([INTRODUCTION, *lines, *variables, ""])
+
+
+def _row(setting: str, field: FieldInfo) -> Row:
+    default = "required" if field.is_required() else UNWRITTEN.get(setting)
+    return Row(
+        setting=setting,
+        default=default or f"`{_written(default_of(field))}`",
+        value=_value(setting, kind_of(field)),
+        why=field.description or "",
+    )
+
+
+def _written(default: object) -> str:
+    match default:
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[default]
+        case list():
+            return f"[{', '.join(map(str, default))}]"
+        case _:
+            return str(default)
+
+
+def _value(setting: str, kind: Kind | None) -> str:
+    if kind:
+        return kind.words
+    items = {"homes": "homes", "reset.rules": "rules", "reset.rules[].keys": "patterns"}
+    return f"a list of {items.get(setting, 'names')}"
+
+
+def _line(row: Row) -> str:
+    cells = (f"`{row.setting}`", row.default, row.value, row.why, f"`{row.test}`")
+    return f"| {' | '.join(cells)} |"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check it."""
+    wanted = page()
+    if "--check" not in arguments:
+        PAGE.write_text(wanted, encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
+        return 0
+    sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale: run {Path(__file__).name}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

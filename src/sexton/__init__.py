@@ -1,0 +1,36 @@
+"""Sexton looks after the sessions of long-running AI agents.
+
+```python
+with sexton.open() as sexton_, sexton_.worker() as worker:
+    session = worker.session("telegram:42", source="telegram")
+    session.append(role="user", content="hello")
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sexton.errors import SessionEnded, SessionError, SessionFenced, SextonError
+from sexton.version import __version__
+
+if TYPE_CHECKING:
+    from sexton.bootstrap import Sexton, open
+
+__all__ = [
+    "SessionEnded",
+    "SessionError",
+    "SessionFenced",
+    "Sexton",
+    "SextonError",
+    "__version__",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("open", "Sexton"):
+        from sexton import bootstrap  # noqa: PLC0415  # `import sexton` alone stays cheap
+
+        return getattr(bootstrap, name)
+    raise AttributeError(f"module 'sexton' has no attribute '{name}'")

@@ -1,0 +1,44 @@
+"""What an agent's sessions are opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
+from sexton.model.evidence import Sight
+from sexton.model.session import NATIVE, Session
+from sexton.policies.rulebook import InForce
+from sexton.ports import Clock, Ledger, ProcessTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The ledger, the clocks and the rules, as one worker uses them."""
+
+    ledger: Ledger
+    clock: Clock
+    processes: ProcessTable
+    rules: Callable[[int | None], InForce]
+    worker: str
+    actor: str
+
+    def sights(self, session: Session) -> dict[str, Sight]:
+        """What can be seen of each holder's process."""
+        return {
+            holder.worker.id: self.processes.look(holder.worker.identity)
+            for holder in session.holders
+        }
+
+    def refusal(self, session: Session) -> SessionError:
+        """Why the ledger refused a write to the session."""
+        found = self.ledger.index.find(NATIVE, session.id)
+        if not found:
+            return SessionNotFound(f"the session {session.id} does not exist any more")
+        now = found[0]
+        if not now.is_open:
+            return SessionEnded(f"the session {session.id} has ended: {now.end_reason}")
+        return SessionFenced(
+            f"the session {session.id} was taken over: its epoch is {now.epoch}, "
+            f"this writer has {session.epoch}"
+        )

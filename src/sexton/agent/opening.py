@@ -1,0 +1,144 @@
+"""Which session does a key mean now?"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import datetime
+
+from sexton.agent.desk import Desk
+from sexton.errors import LedgerBusy, SessionBusy, SessionEnded, SessionNotFound
+from sexton.model.plan import Reason
+from sexton.model.schedule import Schedule
+from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import dead_holders, is_busy
+from sexton.policies.reset import holding, reset_reason, schedule
+from sexton.ports import Birth, Entry
+
+ATTEMPTS = 50
+
+
+def open_key(desk: Desk, birth: Birth) -> Session:
+    """The current session of a key, joined; a new one if there is none; the next one if it is over.
+
+    No keeper is needed: an overdue session is reset here.
+    """
+    if birth.key is None:
+        return begin(desk, birth)
+    for _ in range(ATTEMPTS):
+        now = desk.clock.now()
+        current = desk.ledger.book.current(birth.key)
+        opened = (
+            desk.ledger.book.begin(scheduled(desk, birth, now), now)
+            if current is None
+            else _enter(desk, current, birth, now)
+        )
+        if opened is not None:
+            return opened
+    raise LedgerBusy(f"the key {birth.key} changed hands {ATTEMPTS} times while it was opened")
+
+
+def open_id(desk: Desk, id: str) -> Session:
+    """The open session with that id, joined."""
+    for _ in range(ATTEMPTS):
+        found = desk.ledger.index.find(NATIVE, id)
+        if not found:
+            raise SessionNotFound(f"there is no session {id}")
+        if not found[0].is_open:
+            raise SessionEnded(f"the session {id} has ended: {found[0].end_reason}")
+        joined = _join(desk, found[0], desk.clock.now())
+        if joined is not None:
+            return joined
+    raise LedgerBusy(f"the session {id} changed hands {ATTEMPTS} times while it was opened")
+
+
+def begin(desk: Desk, birth: Birth) -> Session:
+    """A new session without a key."""
+    now = desk.clock.now()
+    begun = desk.ledger.book.begin(scheduled(desk, birth, now), now)
+    if begun is None:
+        raise SessionBusy(f"the id {birth.id} is taken")
+    return begun
+
+
+def reset(desk: Desk, old: Session, *, force: bool) -> Session:
+    """End the session on request and start the next one of its key."""
+    now = desk.clock.now()
+    found = desk.ledger.index.find(NATIVE, old.id)
+    if found and found[0].epoch == old.epoch and found[0].is_open:
+        others = [holder for holder in found[0].holders if holder.worker.id != desk.worker]
+        current = replace(found[0], holders=tuple(others))
+        if is_busy(current, desk.sights(current)) and not force:
+            raise SessionBusy(f"a turn of another worker is running in the session {old.id}")
+        reason = Reason("reset", "asked for by the agent")
+        fresh = desk.ledger.book.replace(
+            current,
+            reason,
+            scheduled(desk, _successor(desk, old), now),
+            _entry(desk, old, reason),
+            now,
+        )
+        if fresh is not None:
+            return fresh
+    raise desk.refusal(old)
+
+
+def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
+    """The birth with the due time the rules give a session that starts now."""
+    in_force = desk.rules(None)
+    unborn = Session(
+        ref=0,
+        home=NATIVE,
+        id=birth.id,
+        key=birth.key,
+        source=birth.source,
+        chat_type=birth.chat_type,
+        started_at=now,
+        active_at=now,
+    )
+    policy = in_force.rules.reset_policy(unborn)
+    return replace(birth, schedule=schedule(unborn, policy, in_force.serial))
+
+
+def new_id() -> str:
+    """A name for a session that nothing else has."""
+    return uuid.uuid4().hex
+
+
+def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
+    policy = desk.rules(None).rules.reset_policy(current)
+    reason = reset_reason(current, policy, now)
+    if reason is None or holding(current, busy=is_busy(current, desk.sights(current))):
+        return _join(desk, current, now)
+    return desk.ledger.book.replace(
+        current, reason, scheduled(desk, birth, now), _entry(desk, current, reason), now
+    )
+
+
+def _join(desk: Desk, session: Session, now: datetime) -> Session | None:
+    dead = dead_holders(session, desk.sights(session)) or ()
+    return desk.ledger.book.join(session, desk.worker, dead, now)
+
+
+def _successor(desk: Desk, old: Session) -> Birth:
+    return Birth(
+        id=new_id(),
+        key=old.key,
+        source=old.source,
+        chat_type=old.chat_type,
+        job=old.job,
+        worker=desk.worker,
+        schedule=Schedule(0),
+    )
+
+
+def _entry(desk: Desk, session: Session, reason: Reason) -> Entry:
+    return Entry(
+        actor=desk.actor,
+        receipt=None,
+        home=NATIVE,
+        session=session.id,
+        action="end",
+        result="done",
+        reason=reason,
+    )

@@ -1,0 +1,146 @@
+"""A session in an agent's hands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sexton.agent.desk import Desk
+from sexton.agent.opening import reset
+from sexton.agent.turn import Turn
+from sexton.errors import SessionEnded
+from sexton.model.message import Draft, Message, draft, one_line, preview
+from sexton.model.schedule import Schedule
+from sexton.model.session import Session, check_name
+from sexton.policies.liveness import UNATTENDED
+from sexton.policies.reset import schedule
+from sexton.ports import Appended, Batch
+
+PAGE_BYTES = 4_000_000
+
+
+class OpenSession:
+    """Write to a session, read it, end it. Safe to share between threads.
+
+    A write that returns is durable. A write to a session that has ended or was taken over
+    raises `SessionEnded` or `SessionFenced` and changes nothing.
+    """
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk = desk
+        self._session = session
+        self._lock = threading.Lock()
+        self._rules = desk.rules(None)
+
+    def __repr__(self) -> str:
+        return f"<session {self.id} of key {self.key!r}, epoch {self.epoch}>"
+
+    @property
+    def id(self) -> str:
+        return self._session.id
+
+    @property
+    def key(self) -> str | None:
+        return self._session.key
+
+    @property
+    def source(self) -> str:
+        return self._session.source
+
+    @property
+    def epoch(self) -> int:
+        """The fence; it rises when somebody takes the session over."""
+        return self._session.epoch
+
+    def append(self, *, role: str, content: Any = None, **extra: Any) -> int:
+        """Store one message durably; its sequence number."""
+        return self._store([draft(role, content, extra)], [(role, content)])
+
+    def append_many(self, messages: Iterable[Mapping[str, Any]]) -> int:
+        """Store messages durably in one transaction, all or none; the last sequence number."""
+        given = [dict(message) for message in messages]
+        said = [(message.get("role", ""), message.get("content")) for message in given]
+        drafts = [
+            draft(message.pop("role", ""), message.pop("content", None), message)
+            for message in given
+        ]
+        return self._store(drafts, said)
+
+    def messages(self, *, after: int = 0) -> Iterator[Message]:
+        """The messages in order, read in small pages, so that any number fits in memory."""
+        while page := self._desk.ledger.messages.page(self._session.ref, after, PAGE_BYTES):
+            yield from page
+            after = page[-1].seq
+
+    def turn(self) -> Turn:
+        """A context manager around one turn: counts it, and marks the session busy meanwhile."""
+        return Turn(self._desk, self._session, self._schedule, self._learn)
+
+    def pin(self, pinned: bool = True) -> None:
+        """Keep the session from being reset or collected, or allow it again."""
+        self._desk.ledger.book.mark(self._session.ref, pinned=pinned)
+
+    def retitle(self, title: str) -> None:
+        """Give the session a title."""
+        self._desk.ledger.book.mark(self._session.ref, title=one_line(title))
+
+    def end(self, reason: str = "closed") -> bool:
+        """End the session; False if it had ended already, for then the first reason stands."""
+        check_name("end reason", reason)
+        session, now = self._session, self._desk.clock.now()
+        if self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now):
+            return True
+        refusal = self._desk.refusal(session)
+        if isinstance(refusal, SessionEnded):
+            return False
+        raise refusal
+
+    def reset(self, *, force: bool = False) -> OpenSession:
+        """End this session and start the next one of its key."""
+        return OpenSession(self._desk, reset(self._desk, self._session, force=force))
+
+    def _store(self, drafts: list[Draft], said: list[tuple[str, Any]]) -> int:
+        if not drafts:
+            return 0
+        now = self._desk.clock.now()
+        appended = self._desk.ledger.messages.append(
+            Batch(
+                session=self._session,
+                drafts=drafts,
+                schedule=self._schedule(now),
+                preview=self._preview(said),
+                from_human=self._session.source not in UNATTENDED
+                and any(role == "user" for role, _ in said),
+            ),
+            now,
+        )
+        if appended is None:
+            raise self._desk.refusal(self._session)
+        self._learn(appended)
+        return appended.last_seq
+
+    def _preview(self, said: list[tuple[str, Any]]) -> str | None:
+        if self._session.preview is not None:
+            return None
+        found = next(
+            (line for role, content in said if role == "user" and (line := preview(content))), None
+        )
+        if found is not None:
+            with self._lock:
+                self._session = replace(self._session, preview=found)
+        return found
+
+    def _schedule(self, now: datetime) -> Schedule:
+        policy = self._rules.rules.reset_policy(self._session)
+        return schedule(replace(self._session, active_at=now), policy, self._rules.serial)
+
+    def _learn(self, appended: Appended) -> None:
+        """Take over what the ledger said: newer rules, warnings already given."""
+        if appended.serial == self._rules.serial and appended.warned == self._session.warned:
+            return
+        with self._lock:
+            self._rules = self._desk.rules(appended.serial)
+            self._session = replace(self._session, warned=appended.warned)

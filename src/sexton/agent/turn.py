@@ -1,0 +1,47 @@
+"""One turn of an agent in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from types import TracebackType
+
+from sexton.agent.desk import Desk
+from sexton.model.schedule import Schedule
+from sexton.model.session import Session
+from sexton.ports import Appended
+
+
+class Turn:
+    """Counts a turn and marks the session busy until the block ends, however it ends."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        session: Session,
+        schedule: Callable[[datetime], Schedule],
+        learn: Callable[[Appended], None],
+    ) -> None:
+        self._desk = desk
+        self._session = session
+        self._schedule = schedule
+        self._learn = learn
+
+    def __enter__(self) -> Turn:
+        now = self._desk.clock.now()
+        started = self._desk.ledger.book.start_turn(
+            self._session, self._desk.worker, self._schedule(now), now
+        )
+        if started is None:
+            raise self._desk.refusal(self._session)
+        self._learn(started)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        failed = isinstance(error, Exception)
+        self._desk.ledger.book.finish_turn(self._session.ref, self._desk.worker, failed)

@@ -1,0 +1,139 @@
+"""An agent process that holds sessions."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import uuid
+from types import TracebackType
+from weakref import WeakSet
+
+from sexton.agent.desk import Desk
+from sexton.agent.opening import new_id, open_id, open_key
+from sexton.agent.session import OpenSession
+from sexton.errors import InputInvalid
+from sexton.model.message import one_line
+from sexton.model.schedule import Schedule
+from sexton.model.session import Relation, check_name
+from sexton.model.worker import Worker
+from sexton.ports import Birth
+from sexton.version import __version__
+
+DEFAULT_SOURCE = "agent"
+
+
+def new_worker_id() -> str:
+    """A name for a worker that nothing else has."""
+    return uuid.uuid4().hex
+
+
+class AgentWorker:
+    """A registered process. Leaving it gives up what it holds; sessions that die with it end."""
+
+    def __init__(self, desk: Desk, kind: str) -> None:
+        self._desk = desk
+        self._pid = os.getpid()
+        self._open = True
+        desk.ledger.workers.register(
+            Worker(
+                id=desk.worker,
+                identity=desk.processes.myself(),
+                kind=check_name("worker kind", kind),
+                version=__version__,
+                beat=0,
+                registered_at=desk.clock.now(),
+            )
+        )
+        _workers.add(self)
+
+    @property
+    def id(self) -> str:
+        return self._desk.worker
+
+    def session(
+        self,
+        key: str | None = None,
+        *,
+        source: str = DEFAULT_SOURCE,
+        parent: OpenSession | str | None = None,
+        relation: str | None = None,
+        **facts: str | None,
+    ) -> OpenSession:
+        """The current session of a key: joined, or opened, or the next one if it is over.
+
+        Further facts are `chat_type`, `job` and `title`. Without a key it is always a new one.
+        """
+        unknown = facts.keys() - {"chat_type", "job", "title"}
+        if unknown:
+            raise InputInvalid(
+                f"a session has no '{min(unknown)}'", hint="Known are chat_type, job and title."
+            )
+        named = {
+            name: check_name(name, value) for name, value in facts.items() if value is not None
+        }
+        if "title" in named:
+            named["title"] = one_line(named["title"])
+        birth = Birth(
+            id=new_id(),
+            key=None if key is None else check_name("key", key),
+            source=check_name("source", source),
+            parent=_parent_id(parent),
+            relation=_relation(parent, relation),
+            worker=self.id,
+            schedule=Schedule(0),
+            **named,
+        )
+        return OpenSession(self._desk, open_key(self._desk, birth))
+
+    def resume(self, id: str) -> OpenSession:
+        """The open session with that id."""
+        return OpenSession(self._desk, open_id(self._desk, check_name("id", id)))
+
+    def leave(self) -> None:
+        """Give up every session; those whose source dies with its owner end `closed`."""
+        if (
+            not self._open or self._pid != os.getpid()
+        ):  # a forked child leaves nothing of its parent's
+            return
+        self._open = False
+        dies = self._desk.rules(None).rules.liveness.dies_with_owner
+        self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now())
+
+    def __enter__(self) -> AgentWorker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.leave()
+
+
+_workers: WeakSet[AgentWorker] = WeakSet()
+
+
+@atexit.register
+def _leave_at_exit() -> None:
+    """A process that ends cleanly without leaving its workers has left them all the same."""
+    for worker in list(_workers):
+        worker.leave()
+
+
+def _parent_id(parent: OpenSession | str | None) -> str | None:
+    if parent is None:
+        return None
+    return parent.id if isinstance(parent, OpenSession) else check_name("parent", parent)
+
+
+def _relation(parent: OpenSession | str | None, relation: str | None) -> Relation | None:
+    if relation is None:
+        return None if parent is None else Relation.SUBAGENT
+    if parent is None:
+        raise InputInvalid("a relation needs a parent", hint="Give parent= beside relation=.")
+    try:
+        return Relation(relation)
+    except ValueError:
+        known = ", ".join(Relation)
+        raise InputInvalid(f"'{relation}' is no relation", hint=f"Known are {known}.") from None

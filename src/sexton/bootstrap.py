@@ -1,0 +1,247 @@
+"""Where the parts meet: the only module that names concrete classes."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from sexton.agent.desk import Desk
+from sexton.agent.worker import AgentWorker, new_worker_id
+from sexton.errors import PlatformUnsupported, SessionAmbiguous, SessionNotFound, SextonError
+from sexton.homes.native import NativeHome
+from sexton.ledger.in_force import RulesInForce
+from sexton.ledger.opening import open_ledger
+from sexton.model.session import NATIVE, Session
+from sexton.policies.rulebook import digest, encode
+from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
+from sexton.settings.values import HomeSetting, Settings, has_overrides
+from sexton.system.clock import SystemClock
+from sexton.system.places import default_ledger, default_settings
+from sexton.system.processes import SystemProcesses, host
+
+if TYPE_CHECKING:
+    from sexton.engine.estate import Estate
+    from sexton.engine.explain import Explanation
+    from sexton.engine.keep import Keeper, Sweep
+    from sexton.model.plan import Outcome, Plan
+
+
+def open(url: str | None = None, config: str | Path | None = None) -> Sexton:
+    """Open a ledger and put the settings in force.
+
+    Without a URL: `SEXTON_LEDGER`, else the platform's place. Without a config: `SEXTON_CONFIG`,
+    else the platform's place, else the defaults.
+    """
+    settings = load_settings(config, os.environ)
+    opened = Sexton(open_ledger(ledger_url(url, os.environ)), settings or Settings())
+    if settings is not None:
+        opened.publish()
+    return opened
+
+
+def ledger_url(url: str | None, environ: Mapping[str, str]) -> str:
+    """The ledger that was asked for, by argument, by environment or by custom."""
+    if os.name != "posix":
+        raise PlatformUnsupported("this operating system can not be supported yet")
+    return url or environ.get("SEXTON_LEDGER") or str(default_ledger(environ))
+
+
+def load_settings(config: str | Path | None, environ: Mapping[str, str]) -> Settings | None:
+    """The settings that were given, or None if nothing was: then the ledger's own stand."""
+    named = config or environ.get("SEXTON_CONFIG")
+    path = Path(named).expanduser() if named else _existing(default_settings(environ))
+    if path is None and not has_overrides(environ):
+        return None
+    from sexton.settings.loader import load  # noqa: PLC0415  # most agents have no settings file
+
+    return load(path, environ)
+
+
+class Sexton:
+    """A ledger and everything that can be done with it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        settings: Settings,
+        *,
+        clock: Clock | None = None,
+        processes: ProcessTable | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.processes = processes or SystemProcesses()
+        self.rules = RulesInForce(ledger.policies)
+        self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
+        self._sweeper: AgentWorker | None = None
+        self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
+
+    def __enter__(self) -> Sexton:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the keepers started here and let go of the ledger."""
+        for keeper, thread, worker in self._keepers:
+            keeper.stop()
+            thread.join()
+            worker.leave()
+        self._keepers.clear()
+        if self._sweeper is not None:
+            self._sweeper.leave()
+        self.ledger.close()
+
+    def publish(self) -> None:
+        """Put this process's settings in force for every user of the ledger."""
+        text = encode(self.settings.rulebook)
+        self.ledger.policies.publish(digest(text), text, self.actor, self.clock.now())
+
+    @property
+    def actor(self) -> str:
+        """Who acts, as the journal names it."""
+        return f"{_user()}@{host()} pid {os.getpid()}"
+
+    def worker(self, kind: str = "agent") -> AgentWorker:
+        """Register this process as a holder of sessions; a context manager."""
+        desk = Desk(
+            ledger=self.ledger,
+            clock=self.clock,
+            processes=self.processes,
+            rules=self.rules,
+            worker=new_worker_id(),
+            actor=self.actor,
+        )
+        return AgentWorker(desk, kind)
+
+    def plan(self, home: str | None = None) -> Plan:
+        """What should be done now, and why. Changes no session."""
+        from sexton.engine.plan import reschedule_stale, survey  # noqa: PLC0415  # agents seldom plan
+
+        estate = self.estate()
+        reschedule_stale(estate)
+        return survey(estate, home).plan
+
+    def apply(self, plan: Plan, receipt: str | None = None) -> list[Outcome]:
+        """Carry out a plan; what came of each action."""
+        return list(self.applying(plan, receipt))
+
+    def applying(self, plan: Plan, receipt: str | None = None) -> Iterator[Outcome]:
+        """Carry out a plan action by action, as the outcomes are asked for."""
+        from sexton.engine.apply import apply, new_receipt  # noqa: PLC0415  # agents seldom apply
+
+        return apply(self.estate(), plan, receipt or new_receipt())
+
+    def sweep(self) -> Sweep:
+        """Observe, plan and apply once, as a keeper does."""
+        if self._sweeper is None:
+            self._sweeper = self.worker(kind="keeper")
+        return self._keeper(self._sweeper).sweep()
+
+    def keep(self) -> Keeper:
+        """Run a keeper in a thread of this process until `close`."""
+        worker = self.worker(kind="keeper")
+        keeper = self._keeper(worker)
+        thread = threading.Thread(target=keeper.run, name="sexton-keeper", daemon=True)
+        thread.start()
+        self._keepers.append((keeper, thread, worker))
+        return keeper
+
+    def keep_until(self, started: Callable[[Keeper], None], tell: Callable[[Sweep], None]) -> None:
+        """Run a keeper in this thread until somebody stops it."""
+        with self.worker(kind="keeper") as worker:
+            keeper = self._keeper(worker)
+            started(keeper)
+            keeper.run(tell)
+
+    def why(self, session: str) -> Explanation:
+        """Why a session is as it is, named `[HOME/]ID`."""
+        from sexton.engine.explain import explain  # noqa: PLC0415  # agents seldom ask
+
+        return explain(self.estate(), self.find(session))
+
+    def find(self, name: str) -> Session:
+        """The session a name means; an error that lists the candidates if it means several."""
+        found = self.ledger.index.find(None, name)
+        home, slash, id = name.partition("/")
+        if not found and slash:
+            found = self.ledger.index.find(home, id)
+        if not found:
+            raise SessionNotFound(f"there is no session '{name}'")
+        if len(found) > 1:
+            names = ", ".join(f"{each.home}/{each.id}" for each in found)
+            raise SessionAmbiguous(f"'{name}' means several sessions: {names}")
+        return found[0]
+
+    def estate(self, extra: Sequence[HomeSetting] = ()) -> Estate:
+        """What the engine works with: the homes of the settings, and further ones."""
+        from sexton.engine.estate import Estate  # noqa: PLC0415  # agents seldom need it
+
+        homes: dict[str, Home] = {NATIVE: NativeHome(self.ledger.book)}
+        records: dict[str, HomeRecord] = {}
+        unreachable: list[str] = []
+        for setting in (*self.settings.homes, *extra):
+            try:
+                home, record = self.attach(setting)
+            except SextonError as trouble:
+                if setting in extra:
+                    raise
+                unreachable.append(f"{setting.name}: {trouble}")
+            else:
+                homes[record.name] = home
+                records[record.name] = record
+        return Estate(
+            ledger=self.ledger,
+            clock=self.clock,
+            processes=self.processes,
+            rules=self.rules,
+            homes=homes,
+            records=records,
+            unreachable=tuple(unreachable),
+            actor=self.actor,
+        )
+
+    def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
+        """Open a foreign home and make the ledger know it."""
+        # Agents have no foreign homes, so they do not pay for their import.
+        from sexton.homes.hermes.home import HermesHome  # noqa: PLC0415
+        from sexton.system.zone import local_zone  # noqa: PLC0415
+
+        if setting not in self._attached:
+            path = Path(setting.path).expanduser().resolve()
+            HermesHome(path, setting.name, clock=self.clock)  # refuses what is no home first
+            record = self.ledger.homes.attach(
+                setting.name, setting.kind, str(path), host(), setting.act
+            )
+            zone = local_zone(os.environ)
+            home = HermesHome(path, record.name, setting.act, clock=self.clock, zone=zone)
+            self._attached[setting] = (home, record)
+        return self._attached[setting]
+
+    def _keeper(self, worker: AgentWorker) -> Keeper:
+        from sexton.engine.keep import Keeper  # noqa: PLC0415  # agents seldom keep
+
+        return Keeper(self.estate, worker.id, self.settings.keeper.sweep_every.total_seconds())
+
+
+def _existing(path: Path) -> Path | None:
+    return path if path.exists() else None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"

@@ -1,0 +1,90 @@
+"""How is a plan carried out?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import assert_never
+
+from sexton.engine.estate import Estate
+from sexton.errors import HomeObserved, PlanForeign
+from sexton.model.plan import Action, EndSession, Outcome, Plan, Result, Seen, WarnSession
+from sexton.model.schedule import Schedule
+from sexton.ports import Entry, Home
+
+
+def new_receipt() -> str:
+    """The name under which one apply can be found in the journal, and undone."""
+    return uuid.uuid4().hex[:12]
+
+
+def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
+    """Carry out a plan action by action; stopping between two leaves a valid state.
+
+    Each action checks in its own transaction that the session still is as it was seen, so a
+    stale plan does no harm and two keepers may apply the same one.
+    """
+    if plan.ledger != estate.ledger.id:
+        raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
+    for action in plan.actions:
+        yield _carry_out(estate, action, receipt)
+
+
+def _carry_out(estate: Estate, action: Action, receipt: str) -> Outcome:
+    now = estate.clock.now()
+    entry = _entry(estate, action, receipt, Result.DONE)
+    try:
+        match action:
+            case EndSession(seen=seen, reason=reason):
+                done = _home(estate, seen).end(seen, reason, entry, now)
+            case WarnSession(seen=seen, limit=limit):
+                done = estate.ledger.index.warn(seen, limit, entry, now)
+            case _:
+                assert_never(action)
+    except HomeObserved as observed:
+        return _record(estate, action, receipt, str(observed))
+    if done:
+        return Outcome(action=action, result=Result.DONE, detail=action.reason.text)
+    return Outcome(action=action, result=Result.SKIPPED, detail=_what_moved(estate, action.seen))
+
+
+def _home(estate: Estate, seen: Seen) -> Home:
+    home = estate.homes.get(seen.home)
+    if home is None:
+        raise HomeObserved(f"the home '{seen.home}' is not attached here")
+    return home
+
+
+def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
+    """Write down what would have been done, once: the due time is cleared until it changes."""
+    now = estate.clock.now()
+    estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
+    found = estate.ledger.index.find(action.seen.home, action.seen.id)
+    estate.ledger.index.reschedule([(session, Schedule(0)) for session in found])
+    return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
+
+
+def _what_moved(estate: Estate, seen: Seen) -> str:
+    found = estate.ledger.index.find(seen.home, seen.id)
+    if not found:
+        return "it is gone"
+    session = found[0]
+    if not session.is_open:
+        return f"it has ended already: {session.end_reason}"
+    if session.epoch != seen.epoch:
+        return "it was taken over meanwhile"
+    if session.message_count != seen.message_count or session.active_at != seen.active_at:
+        return "it was active meanwhile"
+    return "it was done already"
+
+
+def _entry(estate: Estate, action: Action, receipt: str, result: Result) -> Entry:
+    return Entry(
+        actor=estate.actor,
+        receipt=receipt,
+        home=action.seen.home,
+        session=action.seen.id,
+        action=action.kind,
+        result=result,
+        reason=action.reason,
+    )

@@ -1,0 +1,59 @@
+"""Everything a keeper works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sexton.model.evidence import Sight
+from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import is_busy
+from sexton.policies.reset import ResetPolicy
+from sexton.policies.rulebook import InForce, Rulebook, decode
+from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estate:
+    """The ledger, its homes that can be reached from here, and the rules in force."""
+
+    ledger: Ledger
+    clock: Clock
+    processes: ProcessTable
+    rules: Callable[[int | None], InForce]
+    homes: Mapping[str, Home]
+    records: Mapping[str, HomeRecord] = field(default_factory=dict)
+    unreachable: tuple[str, ...] = ()
+    actor: str
+
+    def sights(self, session: Session) -> dict[str, Sight]:
+        """What can be seen of each holder's process."""
+        return {
+            holder.worker.id: self.processes.look(holder.worker.identity)
+            for holder in session.holders
+        }
+
+    def is_busy(self, session: Session) -> bool:
+        """Whether a turn runs in the session."""
+        return is_busy(session, self.sights(session))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of every home at one moment."""
+
+    in_force: InForce
+    of_home: Mapping[str, Rulebook]
+
+    def reset_policy(self, session: Session) -> ResetPolicy | None:
+        """The reset policy of a session; None where its home has no rules of its own."""
+        if session.home == NATIVE:
+            return self.in_force.rules.reset_policy(session)
+        rulebook = self.of_home.get(session.home)
+        return None if rulebook is None else rulebook.reset_policy(session)
+
+
+def rules_now(estate: Estate) -> Rules:
+    """The rules in force in the ledger and those that foreign homes bring with them."""
+    own = {home.name: decode(home.rules) for home in estate.ledger.homes.all() if home.rules}
+    return Rules(estate.rules(None), own)

@@ -1,0 +1,58 @@
+"""What has changed in the foreign homes?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sexton.engine.estate import Estate
+from sexton.model.session import Session
+from sexton.policies.reset import schedule
+from sexton.policies.rulebook import Rulebook, decode
+from sexton.ports import Home, HomeRecord, Homes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What one look at one home brought into the ledger."""
+
+    home: str
+    seen: int = 0
+    gone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerKnows:
+    """Implements `ports.Known` for one home."""
+
+    homes: Homes
+    record: HomeRecord
+
+    def open_ids(self) -> frozenset[str]:
+        return frozenset(self.homes.ids(self.record, open_only=True))
+
+    def all_ids(self) -> frozenset[str]:
+        return frozenset(self.homes.ids(self.record, open_only=False))
+
+
+def observe_home(estate: Estate, home: Home, record: HomeRecord) -> Observed:
+    """Bring what changed in one home into the ledger, part by part."""
+    homes = estate.ledger.homes
+    record = next(each for each in homes.all() if each.ref == record.ref)
+    result = Observed(home=record.name)
+    rules = home.rules()
+    rulebook = decode(rules) if rules else None
+    # Other rules mean other due times for every session, so everything is looked at again.
+    mark = record.mark if rules == record.rules else None
+    for sighting in home.look(mark, LedgerKnows(homes, record)):
+        seen = tuple(_with_due(session, rulebook) for session in sighting.seen)
+        homes.store(record, replace(sighting, seen=seen), rules, estate.clock.now())
+        result = replace(
+            result, seen=result.seen + len(seen), gone=result.gone + len(sighting.gone)
+        )
+    return result
+
+
+def _with_due(session: Session, rulebook: Rulebook | None) -> Session:
+    if rulebook is None or not session.is_open:
+        return replace(session, due_at=None)
+    return replace(session, due_at=schedule(session, rulebook.reset_policy(session), 0).at)

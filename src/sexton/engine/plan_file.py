@@ -1,0 +1,190 @@
+"""How does a plan travel as a file, and how is an edited one noticed?
+
+The digest covers everything but itself, in canonical form: white space is no edit, anything
+else is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, assert_never
+
+from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
+from sexton.model.plan import Action, EndSession, Held, Plan, Reason, Seen, WarnSession
+from sexton.model.session import Limit
+
+FORMAT = "sexton-plan"
+VERSION = 1
+
+
+def write_plan(plan: Plan) -> str:
+    """The plan as text that `read_plan` turns into an equal plan."""
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": plan.id,
+        "ledger": plan.ledger,
+        "policies": plan.policies,
+        "made_at": _stamp(plan.made_at),
+        "actions": [_write_action(action) for action in plan.actions],
+        "held": [_write_held(held) for held in plan.held],
+    }
+    return json.dumps({**content, "digest": _digest(content)}, indent=2) + "\n"
+
+
+def read_plan(text: str) -> Plan:
+    """The plan a text holds; PlanInvalid if it is none, PlanEdited if it was changed since."""
+    content = _parse(text)
+    digest = content.pop("digest", None)
+    if not isinstance(digest, str):
+        raise PlanInvalid("the file is not a plan: it has no digest")
+    if digest != _digest(content):
+        raise PlanEdited("the plan was changed after it was made")
+    if (content.get("format"), content.get("version")) != (FORMAT, VERSION):
+        raise PlanInvalid(
+            f"the file is no plan of version {VERSION}",
+            hint="Make one with the Sexton that is to apply it.",
+        )
+    try:
+        return _read_plan(content)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
+        raise PlanInvalid(f"the file is not a plan: {problem!r}") from None
+
+
+def check_ledger(plan: Plan, ledger: str) -> None:
+    """Refuse a plan that was made for another ledger."""
+    if plan.ledger != ledger:
+        raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {ledger}")
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text, object_pairs_hook=_unrepeated)
+    except (ValueError, RecursionError) as problem:
+        raise PlanInvalid(f"the file is not a plan: {problem}") from None
+    if not isinstance(content, dict):
+        raise PlanInvalid("the file is not a plan: it holds no JSON object")
+    return content
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a name given twice would show a person one value and apply the other."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise PlanEdited("the plan was changed after it was made: it names something twice")
+    return found
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+
+
+def _write_action(action: Action) -> dict[str, Any]:
+    written: dict[str, Any] = {
+        "kind": action.kind,
+        "session": _write_seen(action.seen),
+        "reason": _write_reason(action.reason),
+        "reversible": action.reversible,
+    }
+    match action:
+        case EndSession():
+            return written
+        case WarnSession(limit=limit):
+            return written | {"limit": int(limit)}
+        case _:
+            assert_never(action)
+
+
+def _write_held(held: Held) -> dict[str, Any]:
+    return {
+        "session": _write_seen(held.seen),
+        "wanted": _write_reason(held.wanted),
+        "holding": _write_reason(held.holding),
+    }
+
+
+def _write_seen(seen: Seen) -> dict[str, Any]:
+    return {
+        "ref": seen.ref,
+        "home": seen.home,
+        "id": seen.id,
+        "epoch": seen.epoch,
+        "active_at": _stamp(seen.active_at),
+        "message_count": seen.message_count,
+    }
+
+
+def _write_reason(reason: Reason) -> dict[str, str]:
+    return {"code": reason.code, "text": reason.text}
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _read_plan(content: Mapping[str, Any]) -> Plan:
+    return Plan(
+        id=_text(content["id"]),
+        ledger=_text(content["ledger"]),
+        policies=_text(content["policies"]),
+        made_at=_moment(content["made_at"]),
+        actions=tuple(_read_action(action) for action in content["actions"]),
+        held=tuple(_read_held(held) for held in content["held"]),
+    )
+
+
+def _read_action(written: Mapping[str, Any]) -> Action:
+    seen, reason = _read_seen(written["session"]), _read_reason(written["reason"])
+    match written["kind"]:
+        case "end":
+            return EndSession(seen=seen, reason=reason)
+        case "warn":
+            return WarnSession(seen=seen, reason=reason, limit=Limit(_number(written["limit"])))
+        case kind:
+            raise ValueError(f"unknown action {kind!r}")
+
+
+def _read_held(written: Mapping[str, Any]) -> Held:
+    return Held(
+        seen=_read_seen(written["session"]),
+        wanted=_read_reason(written["wanted"]),
+        holding=_read_reason(written["holding"]),
+    )
+
+
+def _read_seen(written: Mapping[str, Any]) -> Seen:
+    return Seen(
+        ref=_number(written["ref"]),
+        home=_text(written["home"]),
+        id=_text(written["id"]),
+        epoch=_number(written["epoch"]),
+        active_at=_moment(written["active_at"]),
+        message_count=_number(written["message_count"]),
+    )
+
+
+def _read_reason(written: Mapping[str, Any]) -> Reason:
+    return Reason(_text(written["code"]), _text(written["text"]))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not text")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is not a whole number")
+    return value
+
+
+def _moment(value: object) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
+        raise ValueError(f"{value!r} names no time zone")
+    return moment.astimezone(UTC)

@@ -1,0 +1,144 @@
+"""How is an agent's database read without disturbing the agent?
+
+Everything goes through apsw: opening the file in any other way and closing it again would drop
+the locks this process holds on it. If the agent closes its database in the instant between our
+look at its files and our opening them, an empty log stays behind, which its next close removes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote
+
+import apsw
+
+from sexton.errors import HomeNotFound, HomeUnknown, HomeUnreadable, SextonError
+from sexton.ports import Clock
+
+ATTEMPTS = 5
+BUSY_MILLISECONDS = 2_000
+READ_SECONDS = 60.0
+STEPS_BETWEEN_CHECKS = 200_000
+
+Answer = TypeVar("Answer")
+FileStamp = tuple[int, int, int]
+
+
+class Signature(NamedTuple):
+    """Inode, size and change time of a database and of its log; they move with every commit."""
+
+    database: FileStamp
+    wal: FileStamp | None
+
+    @property
+    def newest(self) -> float:
+        """When either file last changed, in seconds since 1970."""
+        stamps = (self.database, self.wal) if self.wal else (self.database,)
+        return max(changed for _, _, changed in stamps) / 1e9
+
+
+def signature(database: Path) -> Signature:
+    """What the files look like from outside; costs two calls of stat."""
+    own = stamp(database)
+    if own is None:
+        raise HomeNotFound(f"{database} does not exist any more")
+    return Signature(own, stamp(database.with_name(database.name + "-wal")))
+
+
+def stamp(path: Path) -> FileStamp | None:
+    """Inode, size and change time of a file; None if there is none."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise HomeUnreadable(f"{path} can not be read: {problem.strerror}") from None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def read(database: Path, clock: Clock, question: Callable[[apsw.Connection], Answer]) -> Answer:
+    """Answer a question in one short read transaction; no file of the agent is made or changed."""
+    for _ in range(ATTEMPTS):
+        before = signature(database)
+        still = before.wal is None and _keeps_a_log(database)
+        try:
+            answer = _ask(database, clock, question, still=still)
+        except (apsw.Error, HomeUnknown, UnicodeDecodeError) as problem:
+            if signature(database) == before:
+                raise _explained(database, problem) from None
+        else:
+            if not still or signature(database) == before:
+                return answer
+    raise HomeUnreadable(
+        f"{database} changed during each of {ATTEMPTS} attempts to read it",
+        hint="Try again in a moment; nothing was changed.",
+    )
+
+
+def _ask(
+    database: Path, clock: Clock, question: Callable[[apsw.Connection], Answer], *, still: bool
+) -> Answer:
+    deadline = clock.monotonic() + READ_SECONDS
+    connection = _connect(database, still=still)
+    try:
+        connection.set_progress_handler(lambda: clock.monotonic() > deadline, STEPS_BETWEEN_CHECKS)
+        connection.execute("BEGIN")
+        return question(connection)
+    finally:
+        connection.close()
+
+
+def _keeps_a_log(database: Path) -> bool:
+    """Whether the database is in WAL mode, by its header.
+
+    Without a log beside it such a database has no user, and a plain read-only connection would
+    create one: it has to be read as immutable. Any other database is read under its own locks.
+    """
+    try:
+        connection = _connect(database, still=True)
+        try:
+            complete, header = connection.read("main", 0, 0, 100)
+        finally:
+            connection.close()
+    except apsw.Error as problem:
+        raise _explained(database, problem) from None
+    return complete and header[19] == 2
+
+
+def _connect(database: Path, *, still: bool) -> apsw.Connection:
+    mode = "immutable=1" if still else "mode=ro"
+    connection = apsw.Connection(
+        f"file:{quote(os.fsencode(database))}?{mode}",
+        flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+    )
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.pragma("query_only", 1)
+    return connection
+
+
+def _explained(database: Path, problem: Exception) -> SextonError:
+    match problem:
+        case HomeUnknown():
+            return problem
+        case apsw.SQLError():
+            return HomeUnknown(f"{database} has a shape Sexton does not know: {problem}")
+        case apsw.ReadOnlyError() if _is_cut_short(problem):
+            return HomeUnreadable(
+                f"{database} holds a transaction that a crash cut short",
+                hint="Start the agent once, so that it can roll it back; nothing was changed.",
+            )
+        case apsw.InterruptError():
+            return HomeUnreadable(f"{database} took longer than {READ_SECONDS:.0f} s to read")
+        case _:
+            return HomeUnreadable(f"{database} can not be read: {problem}")
+
+
+def _is_cut_short(problem: apsw.Error) -> bool:
+    return getattr(problem, "extendedresult", None) == apsw.SQLITE_READONLY_ROLLBACK

@@ -1,0 +1,77 @@
+"""Is this a Hermes database, and which of its columns are there?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import apsw
+
+from sexton.errors import HomeUnknown
+
+KNOWN_VERSIONS = range(1, 31)
+
+TABLES = """
+    SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND name IN ('schema_version', 'sessions', 'messages')"""
+
+NEEDED: Mapping[str, frozenset[str]] = {
+    "sessions": frozenset({"id", "source", "started_at", "ended_at"}),
+    "messages": frozenset({"id", "session_id", "role", "content", "timestamp"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The schema version and the columns of the tables we read; usage is empty in old homes."""
+
+    version: int
+    sessions: frozenset[str]
+    messages: frozenset[str]
+    usage: frozenset[str]
+
+
+def recognise(db: apsw.Connection, where: object) -> Shape:
+    """The shape of a Hermes database, or HomeUnknown with what was found instead."""
+    tables = {name for (name,) in db.execute(TABLES)}
+    shape = Shape(
+        version=_version(db, where, tables),
+        sessions=_columns(db, "sessions"),
+        messages=_columns(db, "messages"),
+        usage=_columns(db, "session_model_usage"),
+    )
+    missing = _missing(shape)
+    if missing:
+        raise HomeUnknown(f"{where}: schema version {shape.version} without {', '.join(missing)}")
+    if shape.version not in KNOWN_VERSIONS:
+        raise HomeUnknown(
+            f"{where}: Hermes schema version {shape.version}; "
+            f"known are {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
+        )
+    return shape
+
+
+def _version(db: apsw.Connection, where: object, tables: set[str]) -> int:
+    absent = sorted({"schema_version", *NEEDED} - tables)
+    if absent:
+        raise HomeUnknown(f"{where} is not a Hermes database: it has no table {', '.join(absent)}")
+    encoding = db.pragma("encoding")
+    if encoding != "UTF-8":
+        raise HomeUnknown(f"{where}: text is stored as {encoding}, not as UTF-8")
+    version = db.execute("SELECT CAST(MAX(version) AS INTEGER) FROM schema_version").get
+    if not isinstance(version, int):
+        raise HomeUnknown(f"{where}: the table schema_version is empty")
+    return version
+
+
+def _columns(db: apsw.Connection, table: str) -> frozenset[str]:
+    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+
+
+def _missing(shape: Shape) -> list[str]:
+    found = {"sessions": shape.sessions, "messages": shape.messages}
+    return [
+        f"{table}.{column}"
+        for table, columns in NEEDED.items()
+        for column in sorted(columns - found[table])
+    ]

@@ -1,0 +1,139 @@
+"""A Hermes home, observed without being changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
+from sexton.homes.hermes import observe
+from sexton.homes.hermes.database import Signature, read, signature
+from sexton.homes.hermes.files import HomeFigures, figures_of
+from sexton.homes.hermes.inherited import OwnRules
+from sexton.homes.hermes.mark import Mark, load
+from sexton.homes.hermes.observe import Survey
+from sexton.homes.hermes.places import DATABASE
+from sexton.model.plan import Reason, Seen
+from sexton.model.session import Session
+from sexton.ports import Clock, Entry, Known, Sighting
+
+PAGE = 5_000
+
+
+class HermesHome:
+    """The sessions of one Hermes home, through the port all homes share."""
+
+    def __init__(
+        self, path: Path, name: str, act: bool = False, *, clock: Clock, zone: str = "UTC"
+    ) -> None:
+        """Know the home at that path; HomeNotFound unless a Hermes database is there.
+
+        Hermes resets by the machine's own time of day, so `zone` names the machine's.
+        """
+        self.path, self._database = _located(path)
+        self._own_rules = OwnRules(self.path, zone)
+        self._name = name
+        self._act = act
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls this home."""
+        return self._name
+
+    @property
+    def kind(self) -> str:
+        """Which agent lives here."""
+        return "hermes"
+
+    @property
+    def act(self) -> bool:
+        """Whether the operator allows changes."""
+        return self._act
+
+    def rules(self) -> str:
+        """The resets that the home's own configuration asks for."""
+        return self._own_rules.text()
+
+    def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
+        """What changed since the mark, read-only; nothing at all if nothing did.
+
+        Nothing is held open in the home while a part is being dealt with.
+        """
+        now = self._clock.now()
+        before = signature(self._database)
+        last = load(mark)
+        if last and last.is_current(before, now):
+            return
+        if last and last.wants_full(before, now):
+            last = None
+        believed_open = known.open_ids() if last else frozenset()
+        surveyed = self._survey(last, believed_open)
+        wanted, gone = _compared(surveyed, known)
+        pages = [wanted[start : start + PAGE] for start in range(0, len(wanted), PAGE)] or [[]]
+        for page in pages[:-1]:
+            yield Sighting(seen=self._sessions(page, now))
+        rest = self._sessions(pages[-1], now)
+        # Replaced meanwhile: what was seen is of two homes, so the old mark stays in force.
+        if signature(self._database).database[0] == before.database[0]:
+            yield Sighting(seen=rest, gone=gone, mark=_next_mark(last, surveyed, before, now))
+
+    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        """Refused: this release changes nothing in a Hermes home."""
+        del reason, entry, now
+        raise HomeObserved(
+            f"{seen.id} belongs to the Hermes home {self._name!r}, which is only observed",
+            hint="End it with Hermes itself; this release changes nothing in a Hermes home.",
+        )
+
+    def figures(self) -> HomeFigures:
+        """Sizes and counts for a report."""
+        return figures_of(self.path, self._database, self._clock)
+
+    def _survey(self, last: Mark | None, believed_open: frozenset[str]) -> Survey:
+        where = self._database
+        return read(where, self._clock, lambda db: observe.survey(db, where, last, believed_open))
+
+    def _sessions(self, ids: Sequence[str], now: datetime) -> tuple[Session, ...]:
+        if not ids:
+            return ()
+        where = self._database
+        page = read(where, self._clock, lambda db: observe.page(db, where, ids))
+        return tuple(observe.sessions_in(page, self._name, now))
+
+
+def _located(path: Path) -> tuple[Path, Path]:
+    try:
+        home = path.expanduser().resolve()
+        if not home.is_dir():
+            raise HomeNotFound(f"{path} is not a directory")
+        database = (home / DATABASE).resolve()
+        if not database.is_file():
+            raise HomeNotFound(f"{path} is not a Hermes home: it has no {DATABASE}")
+    except (OSError, RuntimeError) as problem:
+        raise HomeUnreadable(f"{path} can not be read: {problem}") from None
+    return home, database
+
+
+def _compared(surveyed: Survey, known: Known) -> tuple[list[str], tuple[str, ...]]:
+    """The ids to look at and the ids that are gone."""
+    if surveyed.ids is None:
+        return sorted(surveyed.changed), ()
+    known_ids = known.all_ids()
+    wanted = surveyed.changed | (surveyed.ids - known_ids)
+    return sorted(wanted), tuple(sorted(known_ids - surveyed.ids))
+
+
+def _next_mark(
+    last: Mark | None, surveyed: Survey, before: Signature, now: datetime
+) -> dict[str, Any]:
+    continued = None if surveyed.full else last
+    return Mark(
+        signature=before,
+        water=surveyed.water,
+        trail=continued.water.message if continued else surveyed.water.message,
+        looked_at=now,
+        full_at=continued.full_at if continued else now,
+    ).dump()

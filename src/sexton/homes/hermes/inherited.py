@@ -1,0 +1,114 @@
+"""Which resets does a Hermes home ask for itself?
+
+Read from config.yaml and, below it, the older gateway.json, as Hermes reads them. Hermes resets
+only the conversations of its gateway, and knows none of our limits. Its environment is not
+visible from here, so what is set there alone is not inherited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sexton.errors import HomeUnreadable
+from sexton.homes.hermes.database import FileStamp, stamp
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import ResetRule, Rulebook, encode
+
+GATEWAY_KEYS = ("agent:*",)
+LARGEST = 5_000_000
+UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class OwnRules:
+    """The rules of a home as text, read again only when its files have changed."""
+
+    def __init__(self, home: Path, zone: str) -> None:
+        self._files = (home / "config.yaml", home / "gateway.json")
+        self._zone = zone
+        self._stamps: tuple[FileStamp | None, ...] = ()
+        self._text = ""
+
+    def text(self) -> str:
+        """The rules now in the files; what Hermes would not understand counts as not there."""
+        stamps = tuple(stamp(file) for file in self._files)
+        if stamps != self._stamps:
+            config, gateway = self._files
+            chosen = {**_document(gateway, json.loads), **_chosen(_document(config, _yaml))}
+            self._text = encode(_rulebook(chosen, self._zone))
+            self._stamps = stamps
+        return self._text
+
+
+def _chosen(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What config.yaml says, in the words of gateway.json: the top level wins by being there."""
+    nested = _mapping(config.get("gateway"))
+    wanted = config["session_reset"] if "session_reset" in config else nested.get("session_reset")
+    return {"default_reset_policy": wanted} if wanted and isinstance(wanted, dict) else {}
+
+
+def _rulebook(chosen: Mapping[str, Any], zone: str) -> Rulebook:
+    by_type = _mapping(chosen.get("reset_by_type"))
+    by_platform = _mapping(chosen.get("reset_by_platform"))
+    default = _policy(chosen.get("default_reset_policy"), zone)
+    return Rulebook(
+        reset=UNLIMITED,
+        reset_rules=(
+            ResetRule(keys=GATEWAY_KEYS, policy=default),
+            *(
+                ResetRule(keys=GATEWAY_KEYS, chat_types=(name,), policy=_policy(policy, zone))
+                for name, policy in sorted(by_type.items())
+            ),
+            *(
+                ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, zone))
+                for name, policy in sorted(by_platform.items())
+            ),
+        ),
+    )
+
+
+def _policy(stored: Any, zone: str) -> ResetPolicy:
+    values = _mapping(stored)
+    mode, idle, hour = (values.get(name) for name in ("mode", "idle_minutes", "at_hour"))
+    return ResetPolicy(
+        mode=Mode(mode) if mode in list(Mode) else Mode.NONE,
+        idle_minutes=_within(idle, 1, 10_000_000, UNLIMITED.idle_minutes),
+        at_hour=_within(hour, 0, 24, UNLIMITED.at_hour),
+        timezone=zone,
+        max_messages=None,
+        max_bytes=None,
+    )
+
+
+def _within(value: Any, least: int, below: int, otherwise: int) -> int:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and least <= value < below else otherwise
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """The entries of a mapping whose names are text; nothing for anything else."""
+    entries = value.items() if isinstance(value, dict) else ()
+    return {name: entry for name, entry in entries if isinstance(name, str)}
+
+
+def _document(file: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
+    try:
+        if not file.is_file():
+            return {}
+        with file.open("rb") as stream:
+            text = stream.read(LARGEST).decode("utf-8", "replace")
+    except OSError as problem:
+        raise HomeUnreadable(f"{file} can not be read: {problem.strerror}") from None
+    try:
+        return _mapping(parse(text))
+    except (ValueError, RecursionError, yaml.YAMLError):
+        return {}
+
+
+def _yaml(text: str) -> Any:
+    return yaml.load(text, Loader=LOADER)  # noqa: S506  # the safe loader, in C where there is one

@@ -1,0 +1,79 @@
+"""What does every rule select or protect right now?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from sexton.model.session import Limit, Session
+from sexton.policies.reset import ResetPolicy, reset_reason, schedule
+from sexton.policies.rulebook import ResetRule, Rulebook
+
+_ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEffect:
+    """What one rule, or the default where `rule` is None, does to the open sessions.
+
+    `over` counts the sessions that are over by it, by the reason's code; `next_due` is when the
+    first of the others will be, if nothing is written until then.
+    """
+
+    rule: int | None
+    where: str
+    matches: str
+    governs: int
+    over: Mapping[str, int]
+    protects: int
+    next_due: datetime | None
+
+
+@dataclass(slots=True)
+class _Count:
+    governs: int = 0
+    over: dict[str, int] = field(default_factory=dict)
+    next_due: datetime | None = None
+
+    def add(self, session: Session, policy: ResetPolicy, now: datetime) -> None:
+        self.governs += 1
+        if reason := reset_reason(session, policy, now):
+            self.over[reason.code] = self.over.get(reason.code, 0) + 1
+        elif due := _due(session, policy):
+            self.next_due = min(self.next_due or due, due)
+
+
+def effect(rules: Rulebook, sessions: Iterable[Session], now: datetime) -> list[RuleEffect]:
+    """The default's effect and every rule's, on the open ones of the given sessions."""
+    places = {id(rule): place for place, rule in enumerate(rules.reset_rules)}
+    counts: dict[int | None, _Count] = {place: _Count() for place in (None, *places.values())}
+    for session in sessions:
+        if session.is_open:
+            rule = rules.reset_rule(session)
+            place, policy = (places[id(rule)], rule.policy) if rule else (None, rules.reset)
+            counts[place].add(session, policy, now)
+    return [
+        RuleEffect(
+            rule=place,
+            where="reset" if place is None else f"reset.rules[{place}]",
+            matches=_words(None if place is None else rules.reset_rules[place]),
+            governs=count.governs,
+            over=count.over,
+            protects=count.governs - sum(count.over.values()),
+            next_due=count.next_due,
+        )
+        for place, count in counts.items()
+    ]
+
+
+def _due(session: Session, policy: ResetPolicy) -> datetime | None:
+    """When the session will be over; warnings on the way there do not count."""
+    return schedule(replace(session, warned=_ALL_WARNED), policy, 0).at
+
+
+def _words(rule: ResetRule | None) -> str:
+    if rule is None:
+        return "every other session"
+    matches = (("source", rule.sources), ("chat type", rule.chat_types), ("key", rule.keys))
+    return ", ".join(f"{what} {' or '.join(names)}" for what, names in matches if names)

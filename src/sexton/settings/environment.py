@@ -1,0 +1,77 @@
+"""Which settings does the environment override?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sexton.settings import document
+from sexton.settings.problems import ENVIRONMENT, Path, Problem, did_you_mean
+from sexton.settings.schema import SECTIONS
+from sexton.settings.validation import complaints
+from sexton.settings.values import PREFIX, RESERVED
+
+_IN_FILE_ONLY = (("homes",), ("reset", "rules"))
+
+VARIABLES: Mapping[str, Path] = {
+    PREFIX + "__".join((str(section[0]), name)).upper(): (*section, name)
+    for section, model in SECTIONS.items()
+    if len(section) == 1 and section not in _IN_FILE_ONLY
+    for name in model.model_fields
+    if (*section, name) not in _IN_FILE_ONLY
+}
+"""The settings that a variable can override, by the variable's name."""
+
+
+def overrides(environ: Mapping[str, str]) -> tuple[dict[str, Path], dict[str, Any], list[Problem]]:
+    """The variables in use, their values as a file would say them, and what is wrong with them."""
+    used: dict[str, Path] = {}
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name in RESERVED:
+            continue
+        if name not in VARIABLES:
+            problems += [_problem(name, message) for message in _unknown(name)]
+            continue
+        section, setting = VARIABLES[name]
+        value, messages = _read(environ[name], VARIABLES[name])
+        problems += [_problem(name, message) for message in messages]
+        used[name] = VARIABLES[name]
+        values.setdefault(str(section), {})[setting] = value
+    return used, values, problems
+
+
+def _read(text: str, path: Path) -> tuple[Any, list[str]]:
+    section, setting = path
+    if not text.strip():
+        return None, ["is empty; unset it, or write null where a limit shall be lifted"]
+    try:
+        if len(text) > document.MAX_BYTES:
+            return None, ["is too long"]
+        found = document.read(text)
+    except document.Unreadable as error:
+        return None, [str(error)]
+    wrong = [*found.complaints, *complaints({section: {setting: found.values}})]
+    return found.values, [complaint.message for complaint in wrong]
+
+
+def _unknown(name: str) -> list[str]:
+    """What to say about a variable of ours that is none; nothing if it may be somebody else's."""
+    path = name.removeprefix(PREFIX).lower()
+    for section in _IN_FILE_ONLY:
+        if path == "__".join(section) or path.startswith("__".join((*section, ""))):
+            return [f"{'.'.join(section)} can only be set in the settings file"]
+    if (path,) in SECTIONS:
+        example = next(known for known in VARIABLES if known.startswith(name + "__"))
+        return [f"is a section; set one of its settings, like {example}"]
+    known = {word.removeprefix(PREFIX): word for word in (*VARIABLES, *sorted(RESERVED))}
+    ours = "__" in path
+    near = did_you_mean(path.upper(), known, cutoff=0.6 if ours else 0.8)
+    if near:
+        return [f"unknown setting; did you mean '{known[near]}'?"]
+    return ["unknown setting"] if ours else []
+
+
+def _problem(name: str, message: str) -> Problem:
+    return Problem(file=ENVIRONMENT, line=None, column=None, where=name, message=message)

@@ -1,0 +1,152 @@
+"""Which settings have no effect, and which rules can never fire?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import ResetRule
+from sexton.settings import matching
+from sexton.settings.effect import RuleEffect, effect
+from sexton.settings.quantities import show_duration
+from sexton.settings.values import Settings
+
+__all__ = ["Finding", "RuleEffect", "effect", "inert"]
+
+_LONGEST_DAY = timedelta(hours=25)  # between two daily boundaries, when the clocks go back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that was written down and does nothing; `location` where that is known."""
+
+    where: str
+    message: str
+    location: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}"
+        return f"{self.location}: {text}" if self.location else text
+
+
+def inert(settings: Settings) -> list[Finding]:
+    """Every setting and rule that can be left out without changing what happens."""
+    rules = settings.rulebook.reset_rules
+    winners = [matching.shadows(rules, place) for place in range(len(rules))]
+    notes = [
+        *_unused(settings),
+        *_never_idle(settings),
+        *_unreachable(rules, winners),
+        *_unchanging(settings, winners),
+    ]
+    return [
+        Finding(where=where, message=message, location=_location(settings.places, where))
+        for where, message in notes
+    ]
+
+
+_Note = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a field needs of a policy to have any effect there."""
+
+    needed: Callable[[ResetPolicy], bool]
+    otherwise: str
+
+
+def _has_limit(policy: ResetPolicy) -> bool:
+    limits = (policy.max_age, policy.max_messages, policy.max_bytes, policy.max_turns)
+    return any(limit is not None for limit in limits)
+
+
+_USES: Mapping[str, _Use] = {
+    "idle_minutes": _Use(lambda policy: policy.idle_after is not None, "in mode {mode}"),
+    "at_hour": _Use(lambda policy: policy.is_daily, "in mode {mode}"),
+    "timezone": _Use(lambda policy: policy.is_daily, "in mode {mode}"),
+    "warn_at": _Use(_has_limit, "without a limit to warn of"),
+}
+
+
+def _unused(settings: Settings) -> Iterator[_Note]:
+    """Values that were written down where no policy asks for them."""
+    rules = settings.rulebook.reset_rules
+    for field, use in _USES.items():
+        heirs = [
+            rule.policy
+            for place, rule in enumerate(rules)
+            if _name(place, field) not in settings.places
+        ]
+        scopes = [(f"reset.{field}", [settings.rulebook.reset, *heirs])]
+        scopes += [(_name(place, field), [rule.policy]) for place, rule in enumerate(rules)]
+        for where, policies in scopes:
+            if where in settings.places and not any(map(use.needed, policies)):
+                yield where, f"has no effect {use.otherwise.format(mode=policies[0].mode)}"
+
+
+def _never_idle(settings: Settings) -> Iterator[_Note]:
+    """Idle resets that something else always comes before."""
+    default = settings.rulebook.reset
+    if message := _before_idle(default):
+        yield "reset.idle_minutes", message
+    for place, rule in enumerate(settings.rulebook.reset_rules):
+        message = _before_idle(rule.policy)
+        if message and message != _before_idle(default):
+            yield _name(place, "idle_minutes"), message
+
+
+def _before_idle(policy: ResetPolicy) -> str | None:
+    idle = policy.idle_after
+    if idle is None:
+        return None
+    if policy.max_age is not None and policy.max_age <= idle:
+        return f"is never reached: max_age ends the session after {show_duration(policy.max_age)}"
+    if policy.mode is Mode.BOTH and idle >= _LONGEST_DAY:
+        return "is never reached: the daily reset always comes first"
+    return None
+
+
+def _unreachable(rules: Sequence[ResetRule], winners: list[list[int]]) -> Iterator[_Note]:
+    """Rules, and the default, that other rules leave no session to."""
+    for place, by in enumerate(winners):
+        if by:
+            yield _name(place), f"never applies: {_listed(by)} always wins over it"
+    everything = [place for place, rule in enumerate(rules) if matching.matches_all(rule)]
+    if everything:
+        yield "reset", f"applies to no session: {_listed(everything[-1:])} matches every one"
+
+
+def _unchanging(settings: Settings, winners: list[list[int]]) -> Iterator[_Note]:
+    """Rules that give their sessions what they would get without them."""
+    rules, default = settings.rulebook.reset_rules, settings.rulebook.reset
+    useless = {place for place, by in enumerate(winners) if by}
+    for place, rule in enumerate(rules):
+        if place in useless:
+            continue
+        # without the other useless ones too, so that following every finding changes nothing
+        instead = chain(
+            matching.fallbacks(rules, place, default),
+            matching.fallbacks(rules, place, default, gone=useless),
+        )
+        if all(policy == rule.policy for policy in instead):
+            useless.add(place)
+            yield _name(place), "changes nothing: its sessions have the same policy without it"
+
+
+def _name(place: int, field: str = "") -> str:
+    return f"reset.rules[{place}]" + (f".{field}" if field else "")
+
+
+def _listed(places: list[int]) -> str:
+    return " or ".join(_name(place) for place in places)
+
+
+def _location(places: Mapping[str, str], where: str) -> str | None:
+    """Where a setting stands, or the section it would stand in."""
+    while where and where not in places:
+        where = where.rpartition(".")[0]
+    return places.get(where)

@@ -1,0 +1,138 @@
+"""What are the settings? Read from a file and the environment, or refused with every problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sexton.errors import SettingsInvalid, SettingsNotFound
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.reset import ResetPolicy
+from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.settings import document
+from sexton.settings.environment import overrides
+from sexton.settings.homes import named_homes, repeated_homes
+from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
+from sexton.settings.schema import PolicyFields, ResetFields, SettingsFile
+from sexton.settings.validation import complaints
+from sexton.settings.values import KeeperSettings, Settings, has_overrides
+
+__all__ = ["Problem", "has_overrides", "load", "problems"]
+
+
+def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
+    """The settings of a file, of the environment and the defaults, the first two winning."""
+    found = _gather(path, environ)
+    if found.problems:
+        raise SettingsInvalid("\n".join(str(problem) for problem in found.problems))
+    fields = SettingsFile.model_validate(found.values)
+    return Settings(
+        rulebook=_rulebook(fields),
+        homes=named_homes(fields.homes, _directory(path), environ),
+        keeper=KeeperSettings(sweep_every=fields.keeper.sweep_every),
+        source=None if path is None else str(path),
+        places=found.places,
+    )
+
+
+def problems(path: Path | None, environ: Mapping[str, str]) -> list[Problem]:
+    """Everything that is wrong with the settings, in the order of the file."""
+    return _gather(path, environ).problems
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the file and the environment say together, where, and what is wrong with it."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def _gather(path: Path | None, environ: Mapping[str, str]) -> _Found:
+    found = _Found() if path is None else _from_file(path, environ)
+    used, values, wrong = overrides(environ)
+    found.problems += wrong
+    if not found.problems:
+        for section, settings in values.items():
+            found.values[section] = {**(found.values.get(section) or {}), **settings}
+        found.places |= {dotted(where): f"{ENVIRONMENT}: {name}" for name, where in used.items()}
+    return found
+
+
+def _from_file(path: Path, environ: Mapping[str, str]) -> _Found:
+    try:
+        read = document.read(document.decode(_content(path)))
+    except document.Unreadable as error:
+        return _Found(problems=[_problem(path, error.spot, "", str(error))])
+    wrong = [
+        *read.complaints,
+        *complaints(read.values),
+        *repeated_homes(read.values, _directory(path), environ),
+    ]
+    located = sorted(
+        (_locate(path, read, complaint) for complaint in wrong),
+        key=lambda problem: (problem.line or 0, problem.column or 0),
+    )
+    places = {
+        dotted(where): f"{path}:{spot.line}:{spot.column}"
+        for where, spot in read.spots.items()
+        if where
+    }
+    return _Found(values=read.values or {}, places=places, problems=located)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(document.MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise SettingsNotFound(f"there is no settings file at {path}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise document.Unreadable(f"the file can not be read: {why}", Spot(1, 1)) from None
+
+
+def _locate(path: Path, read: document.Document, complaint: Complaint) -> Problem:
+    where = complaint.path
+    spot = complaint.spot or (read.keys if complaint.at_key else read.spots).get(where)
+    while spot is None:
+        # a setting that is missing has no place of its own: show where it belongs
+        where = where[:-1]
+        spot = read.spots.get(where) or (Spot(1, 1) if not where else None)
+    return _problem(path, spot, dotted(complaint.path), complaint.message)
+
+
+def _problem(path: Path, spot: Spot, where: str, message: str) -> Problem:
+    return Problem(file=str(path), line=spot.line, column=spot.column, where=where, message=message)
+
+
+def _directory(path: Path | None) -> Path:
+    return Path.cwd() if path is None else path.absolute().parent
+
+
+def _rulebook(fields: SettingsFile) -> Rulebook:
+    default = _policy(ResetPolicy(), fields.reset)
+    return Rulebook(
+        reset=default,
+        reset_rules=tuple(_rules(default, fields.reset)),
+        liveness=LivenessPolicy(dies_with_owner=tuple(fields.liveness.dies_with_owner)),
+    )
+
+
+def _rules(default: ResetPolicy, fields: ResetFields) -> Iterator[ResetRule]:
+    for rule in fields.rules:
+        yield ResetRule(
+            sources=tuple(rule.sources),
+            chat_types=tuple(rule.chat_types),
+            keys=tuple(rule.keys),
+            policy=_policy(default, rule),
+        )
+
+
+def _policy(inherited: ResetPolicy, fields: PolicyFields) -> ResetPolicy:
+    """The inherited policy with what was set instead."""
+    written = fields.model_fields_set & set(PolicyFields.model_fields)
+    return replace(inherited, **{name: getattr(fields, name) for name in written})

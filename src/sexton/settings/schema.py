@@ -1,0 +1,230 @@
+"""Which settings are there, what are their defaults, and why?
+
+The defaults are those of the values they become; the descriptions are the reasons that
+docs/defaults.md shows.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.settings import vocabulary
+from sexton.settings.kinds import Kind
+from sexton.settings.problems import Path
+from sexton.settings.values import HomeSetting, KeeperSettings
+
+_RESET: Final = ResetPolicy()
+_LIVENESS: Final = LivenessPolicy()
+_KEEPER: Final = KeeperSettings()
+_HOME: Final = HomeSetting(path=pathlib.Path(), name="")
+
+T = TypeVar("T")
+
+
+def _section(value: object) -> object:
+    """A section whose lines are all commented out is an empty one."""
+    return {} if value is None else value
+
+
+def _listing(value: object) -> object:
+    return [] if value is None else value
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """What a rule leaves out it inherits, so an editor must not offer a default for it."""
+    for described in schema["properties"].values():
+        described.pop("default", None)
+
+
+Section = Annotated[T, BeforeValidator(_section)]
+Listing = Annotated[list[T], BeforeValidator(_listing)]
+Duration = Annotated[timedelta, vocabulary.DURATION]
+Count = Annotated[int | None, vocabulary.COUNT.or_null()]
+Names = list[Annotated[str, vocabulary.NAME]]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HomeFields(_Strict):
+    """A place where another agent keeps sessions."""
+
+    path: Annotated[str, vocabulary.PATH] = Field(
+        description="The agent's directory; a relative one is looked up beside this file."
+    )
+    kind: Annotated[str, vocabulary.HOME_KIND] = Field(
+        default=_HOME.kind, description="Hermes homes are the only ones known so far."
+    )
+    name: Annotated[str | None, vocabulary.HOME_NAME] = Field(
+        default=None,
+        description="What its sessions are called by, as NAME/ID; the directory's own name "
+        "without its dot is what people call it already.",
+    )
+    act: Annotated[bool, vocabulary.FLAG] = Field(
+        default=_HOME.act,
+        description="A new home is only observed: what Sexton would do is recorded until its "
+        "owner has seen it and says so.",
+    )
+
+
+class PolicyFields(_Strict):
+    """When a session is over."""
+
+    mode: Annotated[Mode, vocabulary.MODE] = Field(
+        default=_RESET.mode,
+        description="Which clocks end a session. A conversation that vanishes by itself surprises "
+        "people, so none does unless it is asked for; the limits below hold in every mode.",
+    )
+    idle_minutes: Annotated[int, vocabulary.MINUTES] = Field(
+        default=_RESET.idle_minutes,
+        description="In the modes idle and both. A day, so that who comes back the next morning "
+        "finds the conversation where it was.",
+    )
+    at_hour: Annotated[int, vocabulary.HOUR] = Field(
+        default=_RESET.at_hour,
+        description="In the modes daily and both. The hour in which the fewest people are in the "
+        "middle of something.",
+    )
+    timezone: Annotated[str, vocabulary.ZONE] = Field(
+        default=_RESET.timezone,
+        description="The zone of at_hour. The same for every keeper of a ledger, whatever the "
+        "clocks of their machines say.",
+    )
+    max_age: Annotated[timedelta | None, vocabulary.DURATION.or_null()] = Field(
+        default=_RESET.max_age,
+        description="Age alone harms nobody; a long conversation is bounded by its size.",
+    )
+    max_messages: Count = Field(
+        default=_RESET.max_messages,
+        description="A history that is sent along with every turn has to end somewhere: beyond "
+        "this, a loop is likelier than a conversation.",
+    )
+    max_bytes: Annotated[int | None, vocabulary.SIZE.or_null()] = Field(
+        default=_RESET.max_bytes,
+        description="More text than any model reads at once; it is reached by pasted files and "
+        "tool output long before the number of messages is.",
+    )
+    max_turns: Count = Field(
+        default=_RESET.max_turns,
+        description="Turns differ too much in length for a number that suits everyone.",
+    )
+    warn_at: Annotated[float, vocabulary.SHARE] = Field(
+        default=_RESET.warn_at,
+        description="The share of a limit at which a session is warned once, early enough to "
+        "bring its work to an end.",
+    )
+
+
+class RuleFields(PolicyFields):
+    """A reset policy for some sessions; what it does not set it inherits from `reset`."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+    sources: Names = Field(
+        default_factory=list,
+        min_length=1,
+        description="Where the conversation takes place, like telegram; left out, it matches any.",
+    )
+    chat_types: Names = Field(
+        default_factory=list,
+        min_length=1,
+        description="Like group or dm; left out, it matches any.",
+    )
+    keys: list[Annotated[str, vocabulary.PATTERN]] = Field(
+        default_factory=list,
+        min_length=1,
+        description="Patterns of session keys, with * and ?; left out, it matches any.",
+    )
+
+
+class ResetFields(PolicyFields):
+    """When a session is over, for all sessions and by rules for some."""
+
+    rules: Listing[RuleFields] = Field(
+        default_factory=list,
+        description="Exceptions for some sessions. The most specific one wins: a key pattern "
+        "outranks a source, a source outranks a chat type, and of equals the later one wins.",
+    )
+
+
+class LivenessFields(_Strict):
+    """What the end of a process means for its sessions."""
+
+    dies_with_owner: Names = Field(
+        default_factory=lambda: list(_LIVENESS.dies_with_owner),
+        description="The sources whose sessions end when their last process leaves: nobody can "
+        "come back to them. All other sessions wait for the next message.",
+    )
+
+
+class KeeperFields(_Strict):
+    """How a keeper works."""
+
+    sweep_every: Duration = Field(
+        default=_KEEPER.sweep_every,
+        description="Resets are due to the minute, and a sweep that finds nothing due costs next "
+        "to nothing.",
+    )
+
+
+class SettingsFile(_Strict):
+    """The settings of Sexton, `sexton.yaml`."""
+
+    homes: Listing[HomeFields] = Field(
+        default_factory=list,
+        description="The homes of other agents. Sexton looks at nothing it was not pointed to.",
+    )
+    reset: Section[ResetFields] = Field(default_factory=ResetFields)
+    liveness: Section[LivenessFields] = Field(default_factory=LivenessFields)
+    keeper: Section[KeeperFields] = Field(default_factory=KeeperFields)
+
+
+SECTIONS: Mapping[Path, type[BaseModel]] = {
+    (): SettingsFile,
+    ("homes",): HomeFields,
+    ("reset",): ResetFields,
+    ("reset", "rules"): RuleFields,
+    ("liveness",): LivenessFields,
+    ("keeper",): KeeperFields,
+}
+"""Which model describes the settings below a path; places in lists are left out."""
+
+
+def names_below(path: Path) -> list[str]:
+    """The settings known below a path."""
+    names = tuple(part for part in path if isinstance(part, str))
+    return list(SECTIONS[names].model_fields) if names in SECTIONS else []
+
+
+def kind_of(field: FieldInfo) -> Kind | None:
+    """The kind of value a field has; None for a list or a section."""
+    return next((mark for mark in field.metadata if isinstance(mark, Kind)), None)
+
+
+def default_of(field: FieldInfo) -> object:
+    """A field's default as it is written in YAML; None if there is nothing to write."""
+    default = field.get_default(call_default_factory=True, validated_data={})
+    kind = kind_of(field)
+    return kind.show(default) if kind and default is not None else default
+
+
+def json_schema() -> dict[str, Any]:
+    """The settings as JSON Schema, for editors and for programs that write them."""
+    schema = SettingsFile.model_json_schema()
+    models: tuple[type[BaseModel], ...] = (HomeFields, ResetFields, LivenessFields, KeeperFields)
+    for model in models:
+        described = schema["$defs"][model.__name__]["properties"]
+        for name, field in model.model_fields.items():
+            described[name].pop("default", None)
+            if not field.is_required() and name != "name":
+                described[name]["default"] = default_of(field)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,80 @@
+"""Is what a document says a valid set of settings? Every complaint at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from sexton.settings.kinds import SHOWN, shown
+from sexton.settings.problems import Complaint, Path, did_you_mean
+from sexton.settings.schema import SECTIONS, SettingsFile, names_below
+
+_WORDS = re.compile(r"[A-Za-z0-9_., -]+")
+_MATCHES = ("sources", "chat_types", "keys")
+
+
+def complaints(values: Any) -> Iterator[Complaint]:
+    """What is wrong with the values of a settings file or of an override."""
+    try:
+        SettingsFile.model_validate({} if values is None else values)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            yield _complaint(detail)
+    yield from _unlimited_rules(values)
+
+
+def _complaint(detail: ErrorDetails) -> Complaint:
+    path, wrong = detail["loc"], detail["type"]
+    return Complaint(path, _message(detail), at_key=wrong == "extra_forbidden")
+
+
+def _message(detail: ErrorDetails) -> str:
+    value = detail["input"]
+    match detail["type"]:
+        case "extra_forbidden":
+            return unknown(detail["loc"])
+        case "missing":
+            return "is required"
+        case "model_type":
+            return f"expected a mapping of settings, not {shown(value)}"
+        case "list_type":
+            return f"expected a list, not {shown(value)}{_as_list(value)}"
+        case "too_short":
+            return "the list is empty; leave it out to match any"
+        case _:
+            return detail["msg"]
+
+
+def _as_list(value: object) -> str:
+    if not isinstance(value, str) or len(value) > SHOWN:
+        return ""
+    return f"; write [{value if _WORDS.fullmatch(value) else shown(value)}]"
+
+
+def unknown(path: Path) -> str:
+    """What to say about a setting that does not exist: the one probably meant, if any."""
+    name = str(path[-1])
+    if name == "<<":
+        return "YAML merge keys are not supported; a rule inherits from reset by itself"
+    near = did_you_mean(name, names_below(path[:-1]))
+    if near is None:
+        elsewhere = (where for where, model in SECTIONS.items() if name in model.model_fields)
+        near = next((".".join((*map(str, where), name)) for where in elsewhere), None)
+    return f"unknown setting; did you mean '{near}'?" if near else "unknown setting"
+
+
+def _unlimited_rules(values: Any) -> Iterator[Complaint]:
+    """Rules that match every session: they would take the place of the default unseen."""
+    reset = values.get("reset") if isinstance(values, dict) else None
+    rules = reset.get("rules") if isinstance(reset, dict) else None
+    for place, rule in enumerate(rules if isinstance(rules, list) else ()):
+        if isinstance(rule, dict) and not any(match in rule for match in _MATCHES):
+            yield Complaint(
+                ("reset", "rules", place),
+                "the rule matches every session; add sources, chat_types or keys, "
+                "or set this in reset itself",
+            )

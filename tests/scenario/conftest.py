@@ -1,0 +1,33 @@
+"""What scenarios can ask for: a running Hermes and a home of its making."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scenario.hermes_home import Hermes, HermesScene
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def hermes_python() -> Path:
+    """The interpreter of Hermes's own environment, which is installed if it is not there."""
+    subprocess.run(["sh", ROOT / "scripts" / "install_hermes.sh"], check=True, timeout=600)
+    return ROOT / ".venvs" / "hermes" / "bin" / "python"
+
+
+@pytest.fixture(scope="session")
+def hermes(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hermes]:
+    """One running Hermes for all scenarios; whoever kills it starts one of its own."""
+    with Hermes(hermes_python, tmp_path_factory.mktemp("hermes")) as running:
+        yield running
+
+
+@pytest.fixture
+def scene(hermes: Hermes, tmp_path: Path) -> HermesScene:
+    """A new, empty home that Hermes has open."""
+    return HermesScene(hermes, tmp_path / "home")

@@ -1,0 +1,252 @@
+"""Does every default act? One test per row of docs/defaults.md, through the real parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.engine.keep import Keeper, Sweep
+from sexton.errors import HomeObserved, SettingsInvalid
+from sexton.homes.hermes.places import DATABASE
+from sexton.ledger.opening import open_ledger
+from sexton.model.plan import EndSession, Reason, Seen, WarnSession
+from sexton.model.session import Session
+from sexton.ports import Entry
+from sexton.settings.loader import load
+from sexton.testing.clock import ManualClock
+
+START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+Opener = Callable[[str], Sexton]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: ManualClock) -> Iterator[Opener]:
+    """Opens a ledger under the settings of a text."""
+    all_opened: list[Sexton] = []
+
+    def open_with(text: str) -> Sexton:
+        file = tmp_path / "sexton.yaml"
+        file.write_text(text)
+        ledger = open_ledger(str(tmp_path / "ledger.db"))
+        sexton = Sexton(ledger, load(file, {}), clock=clock)
+        sexton.publish()
+        all_opened.append(sexton)
+        return sexton
+
+    yield open_with
+    for sexton in all_opened:
+        sexton.close()
+
+
+def ended(sexton: Sexton) -> list[str]:
+    """The reasons for which the plan would end sessions now."""
+    return [a.reason.code for a in sexton.plan().actions if isinstance(a, EndSession)]
+
+
+def warned(sexton: Sexton) -> list[str]:
+    return [a.reason.code for a in sexton.plan().actions if isinstance(a, WarnSession)]
+
+
+def write(sexton: Sexton, messages: int = 1, content: str = "hello", **facts: str) -> None:
+    """A telegram conversation of a process that then leaves; it waits for the next message."""
+    source = facts.pop("source", "telegram")
+    with sexton.worker() as worker:
+        session = worker.session("chat", source=source, **facts)
+        session.append_many([{"role": "user", "content": content}] * messages)
+
+
+def a_session(active_at: datetime) -> Session:
+    return Session(
+        ref=1, home="native", id="s", key="k", source="telegram",
+        started_at=active_at, active_at=active_at,
+    )  # fmt: skip
+
+
+def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
+    sexton = opened("")
+    assert sexton.settings.homes == ()
+    assert not sexton.estate().records
+    assert not sexton.sweep().observed
+
+
+def test_a_home_without_a_path_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match=r"homes\[0\].path: is required"):
+        opened("homes: [{act: true}]")
+
+
+def test_a_home_is_taken_for_a_hermes_home(opened: Opener, tmp_path: Path) -> None:
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / DATABASE).touch()
+    assert opened("homes: [{path: .agent}]").estate().homes["agent"].kind == "hermes"
+
+
+def test_a_home_is_named_after_its_directory_without_the_dot(
+    opened: Opener, tmp_path: Path
+) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / DATABASE).touch()
+    assert set(opened("homes: [{path: .hermes}]").estate().records) == {"hermes"}
+
+
+def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / DATABASE).touch()
+    sexton = opened("homes: [{path: agent}]")
+    home, record = sexton.attach(sexton.settings.homes[0])
+    assert not record.act
+    seen = Seen(ref=1, home="agent", id="s", epoch=1, active_at=START, message_count=0)
+    reason = Reason("idle", "idle")
+    entry = Entry(actor="test", receipt=None, action="end", result="done", reason=reason)
+    with pytest.raises(HomeObserved):
+        home.end(seen, reason, entry, START)
+
+
+def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    write(sexton)
+    clock.advance(3650 * DAY)
+    assert ended(sexton) == []
+
+
+def test_an_idle_session_is_reset_after_a_day(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {mode: idle}")
+    write(sexton)
+    clock.advance(DAY - timedelta(seconds=1))
+    assert ended(sexton) == []
+    clock.advance(1)
+    assert ended(sexton) == ["idle"]
+
+
+def test_the_daily_reset_is_at_four(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {mode: daily, timezone: UTC}")
+    write(sexton)
+    clock.set(datetime(2026, 6, 2, 3, 59, 59, tzinfo=UTC))
+    assert ended(sexton) == []
+    clock.set(datetime(2026, 6, 2, 4, tzinfo=UTC))
+    assert ended(sexton) == ["daily"]
+
+
+def test_the_hour_of_the_daily_reset_is_in_utc(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {mode: daily, at_hour: 23}")
+    write(sexton)
+    clock.set(datetime(2026, 6, 1, 22, 59, 59, tzinfo=UTC))
+    assert ended(sexton) == []
+    clock.set(datetime(2026, 6, 1, 23, tzinfo=UTC))
+    assert ended(sexton) == ["daily"]
+
+
+def test_age_alone_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {mode: idle}")
+    write(sexton)
+    for _ in range(40):
+        clock.advance(timedelta(hours=23))
+        write(sexton)
+    assert ended(sexton) == []
+
+
+def test_the_thousandth_message_ends_a_session(opened: Opener) -> None:
+    sexton = opened("")
+    write(sexton, messages=999)
+    assert ended(sexton) == []
+    write(sexton)
+    assert ended(sexton) == ["max_messages"]
+
+
+def test_ten_megabytes_end_a_session(opened: Opener) -> None:
+    sexton = opened("")
+    write(sexton, content="x" * 9_999_999)
+    assert ended(sexton) == []
+    write(sexton, content="x")
+    assert ended(sexton) == ["max_bytes"]
+
+
+def test_turns_alone_never_end_a_session(opened: Opener) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker:
+        session = worker.session("chat", source="telegram")
+        for _ in range(250):
+            with session.turn():
+                pass
+    assert ended(sexton) == []
+
+
+def test_a_session_is_warned_at_four_fifths_of_a_limit(opened: Opener) -> None:
+    sexton = opened("")
+    write(sexton, messages=799)
+    assert warned(sexton) == []
+    write(sexton)
+    assert warned(sexton) == ["near_max_messages"]
+
+
+def test_without_rules_all_sessions_have_the_same_policy(opened: Opener) -> None:
+    rulebook = opened("reset: {mode: idle}").settings.rulebook
+    assert rulebook.reset_rules == ()
+    assert rulebook.reset_policy(a_session(START)) is rulebook.reset
+
+
+def test_a_rule_without_sources_is_for_every_source(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {rules: [{chat_types: [group], mode: idle}]}")
+    write(sexton, source="discord", chat_type="group")
+    clock.advance(DAY)
+    assert ended(sexton) == ["idle"]
+
+
+def test_a_rule_without_chat_types_is_for_every_chat_type(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("reset: {rules: [{sources: [discord], mode: idle}]}")
+    write(sexton, source="discord", chat_type="thread")
+    clock.advance(DAY)
+    assert ended(sexton) == ["idle"]
+
+
+def test_a_rule_without_keys_is_for_every_key(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {rules: [{sources: [discord], mode: idle}]}")
+    with sexton.worker() as worker:
+        worker.session(None, source="discord").append(role="user", content="no key at all")
+        worker.session("any", source="discord").append(role="user", content="some key")
+    clock.advance(DAY)
+    assert ended(sexton) == ["idle", "idle"]
+
+
+def test_a_rule_inherits_what_it_does_not_set(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("reset: {idle_minutes: 120, rules: [{sources: [telegram], mode: idle}]}")
+    write(sexton)
+    clock.advance(timedelta(minutes=119))
+    assert ended(sexton) == []
+    clock.advance(timedelta(minutes=1))
+    assert ended(sexton) == ["idle"]
+
+
+def test_unattended_sessions_end_with_their_process_and_others_wait(opened: Opener) -> None:
+    sexton = opened("")
+    sources = ("cli", "cron", "subagent", "batch", "telegram", "agent")
+    with sexton.worker() as worker:
+        ids = {source: worker.session(source, source=source).id for source in sources}
+    still_open = {source for source, id in ids.items() if sexton.find(id).is_open}
+    assert still_open == {"telegram", "agent"}
+
+
+def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:
+    sexton = opened("")
+    keepers: list[Keeper] = []
+    sweeps: list[Sweep] = []
+
+    def finish(sweep: Sweep) -> None:
+        sweeps.append(sweep)
+        keepers[0].stop()
+
+    sexton.keep_until(keepers.append, finish)
+    assert len(sweeps) == 1
+    assert keepers[0].interval == 60

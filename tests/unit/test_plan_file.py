@@ -1,0 +1,177 @@
+"""A plan travels as text and comes back equal, or is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
+from sexton.model.plan import EndSession, Held, Plan, Reason, Seen, WarnSession
+from sexton.model.session import Limit
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+numbers = st.integers(min_value=0, max_value=2**62)
+moments = st.integers(min_value=0, max_value=2**52).map(
+    lambda micros: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+)
+reasons = st.builds(Reason, words, words)
+sights = st.builds(
+    Seen, ref=numbers, home=words, id=words, epoch=numbers, active_at=moments, message_count=numbers
+)
+ends = st.builds(EndSession, seen=sights, reason=reasons)
+warnings = st.builds(WarnSession, seen=sights, reason=reasons, limit=st.sampled_from(Limit))
+plans = st.builds(
+    Plan,
+    id=words,
+    ledger=words,
+    policies=words,
+    made_at=moments,
+    actions=st.lists(ends | warnings, max_size=4).map(tuple),
+    held=st.lists(st.builds(Held, seen=sights, wanted=reasons, holding=reasons), max_size=2).map(
+        tuple
+    ),
+)
+
+SEEN = Seen(
+    ref=7,
+    home="native",
+    id="s1",
+    epoch=1,
+    active_at=datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
+    message_count=3,
+)
+PLAN = Plan(
+    id="p",
+    ledger="l",
+    policies="d",
+    made_at=datetime(2026, 1, 2, tzinfo=UTC),
+    actions=(
+        EndSession(seen=SEEN, reason=Reason("idle", "idle for 2 d")),
+        WarnSession(seen=SEEN, reason=Reason("near_max_bytes", "80 %"), limit=Limit.BYTES),
+    ),
+    held=(Held(seen=SEEN, wanted=Reason("daily", "daily"), holding=Reason("busy", "a turn")),),
+)
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all single values in a document."""
+    if isinstance(value, dict):
+        return [leaf for name, each in value.items() for leaf in leaves(each, (*path, name))]
+    if isinstance(value, list):
+        return [leaf for place, each in enumerate(value) for leaf in leaves(each, (*path, place))]
+    return [path]
+
+
+def changed(path: tuple[Any, ...]) -> str:
+    """The plan's text with one value changed."""
+    document = json.loads(write_plan(PLAN))
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    old = place[path[-1]]
+    place[path[-1]] = old + 1 if isinstance(old, int) else f"{old}x"
+    return json.dumps(document)
+
+
+@given(plans)
+def test_a_plan_comes_back_equal(plan: Plan) -> None:
+    assert read_plan(write_plan(plan)) == plan
+
+
+@given(plans)
+def test_the_text_of_a_plan_is_plain_ascii(plan: Plan) -> None:
+    assert write_plan(plan).isascii()
+
+
+@pytest.mark.parametrize("path", leaves(json.loads(write_plan(PLAN))), ids=str)
+def test_any_changed_value_is_noticed(path: tuple[Any, ...]) -> None:
+    with pytest.raises(PlanEdited):
+        read_plan(changed(path))
+
+
+def test_a_removed_action_is_noticed() -> None:
+    document = json.loads(write_plan(PLAN))
+    del document["actions"][0]
+    with pytest.raises(PlanEdited):
+        read_plan(json.dumps(document))
+
+
+def test_an_added_field_is_noticed() -> None:
+    document = json.loads(write_plan(PLAN)) | {"note": "harmless"}
+    with pytest.raises(PlanEdited):
+        read_plan(json.dumps(document))
+
+
+def test_a_field_given_twice_is_noticed() -> None:
+    text = write_plan(PLAN).replace('"id": "p"', '"id": "shown", "id": "p"', 1)
+    with pytest.raises(PlanEdited):
+        read_plan(text)
+
+
+def test_white_space_is_no_edit() -> None:
+    assert read_plan(json.dumps(json.loads(write_plan(PLAN)))) == PLAN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plan",
+        "[]",
+        "null",
+        "{}",
+        '{"digest": 3}',
+        "[" * 100_000,
+        write_plan(PLAN)[:200],
+        "9" * 5000,
+        "\ud800",
+    ],
+    ids=["empty", "word", "list", "null", "object", "number", "deep", "half", "long", "surrogate"],
+)
+def test_what_is_no_plan_is_refused(text: str) -> None:
+    with pytest.raises(PlanInvalid):
+        read_plan(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"format": "other"},
+        {"id": 3},
+        {"made_at": "2026-01-02T03:04:05"},
+        {"made_at": "soon"},
+        {"actions": [{"kind": "purge"}]},
+        {"actions": [3]},
+        {"actions": None},
+        {"held": [{}]},
+    ],
+    ids=str,
+)
+def test_a_plan_of_another_shape_is_refused_even_with_a_right_digest(
+    change: dict[str, Any],
+) -> None:
+    document = json.loads(write_plan(PLAN)) | change
+    del document["digest"]
+    with pytest.raises(PlanInvalid):
+        read_plan(json.dumps(document | {"digest": digest_of(document)}))
+
+
+def test_a_plan_of_another_ledger_is_refused() -> None:
+    check_ledger(PLAN, "l")
+    with pytest.raises(PlanForeign, match="made for ledger l"):
+        check_ledger(PLAN, "other")
+
+
+def digest_of(content: dict[str, Any]) -> str:
+    """The digest as the documentation says: over canonical JSON."""
+    from hashlib import sha256
+
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{sha256(canonical.encode()).hexdigest()}"

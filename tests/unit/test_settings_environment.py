@@ -1,0 +1,136 @@
+"""Do variables override settings, and are misspelt ones told?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.errors import SettingsInvalid
+from sexton.policies.reset import Mode
+from sexton.settings.environment import VARIABLES
+from sexton.settings.loader import has_overrides, load, problems
+from sexton.settings.values import Settings
+
+
+def test_a_variable_wins_over_the_file_and_the_rest_stays(tmp_path: Path) -> None:
+    file = tmp_path / "sexton.yaml"
+    file.write_text("reset: {mode: daily, idle_minutes: 5}\nkeeper:\n")
+    environ = {"SEXTON_RESET__MODE": "idle", "SEXTON_KEEPER__SWEEP_EVERY": "30s"}
+    settings = load(file, environ)
+    assert settings.rulebook.reset.mode is Mode.IDLE
+    assert settings.rulebook.reset.idle_minutes == 5
+    assert settings.keeper.sweep_every == timedelta(seconds=30)
+    assert settings.places["reset.mode"] == "environment: SEXTON_RESET__MODE"
+    assert settings.places["reset.idle_minutes"] == f"{file}:1:36"
+
+
+def test_rules_inherit_what_a_variable_sets(tmp_path: Path) -> None:
+    file = tmp_path / "sexton.yaml"
+    file.write_text("reset: {rules: [{sources: [telegram], mode: idle}]}")
+    (rule,) = load(file, {"SEXTON_RESET__IDLE_MINUTES": "7"}).rulebook.reset_rules
+    assert rule.policy.idle_minutes == 7
+
+
+def test_values_are_read_as_in_the_file() -> None:
+    settings = load(
+        None,
+        {
+            "SEXTON_RESET__MAX_MESSAGES": "null",
+            "SEXTON_RESET__MAX_BYTES": "1MB",
+            "SEXTON_LIVENESS__DIES_WITH_OWNER": "[cli, 'no']",
+        },
+    )
+    assert settings.rulebook.reset.max_messages is None
+    assert settings.rulebook.reset.max_bytes == 1_000_000
+    assert settings.rulebook.liveness.dies_with_owner == ("cli", "no")
+
+
+def test_every_setting_outside_of_lists_has_a_variable() -> None:
+    assert set(VARIABLES) == {
+        "SEXTON_RESET__MODE",
+        "SEXTON_RESET__IDLE_MINUTES",
+        "SEXTON_RESET__AT_HOUR",
+        "SEXTON_RESET__TIMEZONE",
+        "SEXTON_RESET__MAX_AGE",
+        "SEXTON_RESET__MAX_MESSAGES",
+        "SEXTON_RESET__MAX_BYTES",
+        "SEXTON_RESET__MAX_TURNS",
+        "SEXTON_RESET__WARN_AT",
+        "SEXTON_LIVENESS__DIES_WITH_OWNER",
+        "SEXTON_KEEPER__SWEEP_EVERY",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("SEXTON_RESET__MOD", "idle", "unknown setting; did you mean 'SEXTON_RESET__MODE'?"),
+        ("SEXTON_RESET_MODE", "idle", "unknown setting; did you mean 'SEXTON_RESET__MODE'?"),
+        ("SEXTON_LEGDER", "x", "unknown setting; did you mean 'SEXTON_LEDGER'?"),
+        ("SEXTON_X__Y__Z", "1", "unknown setting"),
+        ("SEXTON_RESET", "idle", "is a section; set one of its settings, like SEXTON_RESET__MODE"),
+        ("SEXTON_HOMES", "[]", "homes can only be set in the settings file"),
+        ("SEXTON_HOMES__0__PATH", "/a", "homes can only be set in the settings file"),
+        ("SEXTON_RESET__RULES", "[]", "reset.rules can only be set in the settings file"),
+        (
+            "SEXTON_RESET__MAX_AGE",
+            "",
+            "is empty; unset it, or write null where a limit shall be lifted",
+        ),
+        (
+            "SEXTON_RESET__AT_HOUR",
+            "24",
+            "expected a whole hour from 0 to 23, not 24; midnight is 0",
+        ),
+        ("SEXTON_RESET__MODE", "'idle", "not valid YAML: a quote is opened here and never closed"),
+        ("SEXTON_RESET__MODE", "!x idle", "YAML tags like !x are not used here"),
+        ("SEXTON_RESET__MODE", "idle\udcff", "character U+DCFF is not allowed"),
+        ("SEXTON_RESET__MODE", "x" * 300_000, "is too long"),
+        (
+            "SEXTON_LIVENESS__DIES_WITH_OWNER",
+            "cli, cron",
+            "expected a list, not 'cli, cron'; write [cli, cron]",
+        ),
+        ("SEXTON_LIVENESS__DIES_WITH_OWNER", "[cli, 1]", "expected a name, not 1"),
+    ],
+)
+def test_a_variable_that_can_not_be_meant_like_that_is_told(
+    name: str, value: str, told: str
+) -> None:
+    assert [str(p) for p in problems(None, {name: value})] == [f"environment: {name}: {told}"]
+
+
+@pytest.mark.parametrize("name", ["SEXTON_LEDGER", "SEXTON_CONFIG", "SEXTON_TOKEN", "SEXTON_JSON"])
+def test_the_variables_of_the_command_line_override_nothing(name: str) -> None:
+    assert not has_overrides({name: "x"})
+    assert load(None, {name: "x"}) == Settings()
+
+
+def test_a_variable_of_somebody_else_is_left_alone() -> None:
+    assert load(None, {"SEXTON_BENCH_SEED": "1", "OTHER": "2"}) == Settings()
+
+
+def test_a_misspelt_variable_makes_the_loader_look() -> None:
+    assert has_overrides({"SEXTON_RESET_MODE": "idle"})
+    assert not has_overrides({"HOME": "/root", "MY_SEXTON_RESET__MODE": "idle"})
+
+
+def test_a_broken_file_is_told_even_where_a_variable_would_hide_it(tmp_path: Path) -> None:
+    file = tmp_path / "sexton.yaml"
+    file.write_text("reset: {mode: idel}")
+    environ = {"SEXTON_RESET__MODE": "idle", "SEXTON_RESET__MOD": "idle"}
+    with pytest.raises(SettingsInvalid) as caught:
+        load(file, environ)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_defaults_cost_neither_pydantic_nor_yaml() -> None:
+    code = (
+        "import sys; from sexton.settings.values import Settings, has_overrides; Settings();"
+        "sys.exit(any(name in sys.modules for name in ('pydantic', 'yaml')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,183 @@
+"""Are rules and settings that do nothing found, and only those?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sexton.model.session import Session
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.settings.lint import inert
+from sexton.settings.loader import load
+from sexton.settings.values import Settings
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def findings(tmp_path: Path, text: str) -> list[str]:
+    file = tmp_path / "sexton.yaml"
+    file.write_text(text)
+    return [str(found).removeprefix(f"{file}:") for found in inert(load(file, {}))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("reset: {idle_minutes: 5}", "1:23: reset.idle_minutes: has no effect in mode none"),
+        (
+            "reset: {mode: daily, idle_minutes: 5}",
+            "1:36: reset.idle_minutes: has no effect in mode daily",
+        ),
+        ("reset: {mode: idle, at_hour: 5}", "1:30: reset.at_hour: has no effect in mode idle"),
+        ("reset: {mode: none, timezone: UTC}", "1:31: reset.timezone: has no effect in mode none"),
+        (
+            "reset: {warn_at: 0.5, max_messages: null, max_bytes: null}",
+            "1:18: reset.warn_at: has no effect without a limit to warn of",
+        ),
+        (
+            "reset: {rules: [{keys: [a], mode: daily, idle_minutes: 5}]}",
+            "1:56: reset.rules[0].idle_minutes: has no effect in mode daily",
+        ),
+        (
+            "reset: {mode: idle, idle_minutes: 1440, max_age: 24h}",
+            "1:35: reset.idle_minutes: is never reached: max_age ends the session after 24h",
+        ),
+        (
+            "reset: {mode: idle, max_age: 1h}",
+            "1:8: reset.idle_minutes: is never reached: max_age ends the session after 60m",
+        ),
+        (
+            "reset: {mode: both, idle_minutes: 1500}",
+            "1:35: reset.idle_minutes: is never reached: the daily reset always comes first",
+        ),
+        (
+            "reset: {mode: idle, rules: [{keys: [a], max_age: 2h}]}",
+            (
+                "1:29: reset.rules[0].idle_minutes: is never reached: max_age ends the session "
+                "after 2h"
+            ),
+        ),
+        (
+            "reset: {rules: [{keys: [a], mode: idle}, {keys: [a], mode: daily}]}",
+            "1:17: reset.rules[0]: never applies: reset.rules[1] always wins over it",
+        ),
+        (
+            (
+                "reset: {rules: [{sources: [a, b], mode: idle}, {sources: [a], mode: daily}, "
+                "{sources: [b, c], mode: both}]}"
+            ),
+            (
+                "1:17: reset.rules[0]: never applies: reset.rules[1] or reset.rules[2] always "
+                "wins over it"
+            ),
+        ),
+        (
+            (
+                "reset: {rules: [{keys: ['*'], sources: [a], mode: idle}, {sources: [a], mode: "
+                "daily}]}"
+            ),
+            "1:58: reset.rules[1]: never applies: reset.rules[0] always wins over it",
+        ),
+        (
+            "reset: {rules: [{keys: ['*'], mode: idle}]}",
+            "1:8: reset: applies to no session: reset.rules[0] matches every one",
+        ),
+        (
+            "reset: {mode: idle, rules: [{sources: [a], mode: idle}]}",
+            "1:29: reset.rules[0]: changes nothing: its sessions have the same policy without it",
+        ),
+        (
+            (
+                "reset: {rules: [{sources: [a], mode: idle}, {sources: [a], chat_types: [g], "
+                "mode: idle}]}"
+            ),
+            "1:45: reset.rules[1]: changes nothing: its sessions have the same policy without it",
+        ),
+    ],
+)
+def test_what_does_nothing_is_told_with_its_place(tmp_path: Path, text: str, found: str) -> None:
+    assert findings(tmp_path, text) == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "reset: {mode: both, idle_minutes: 1440, at_hour: 3, timezone: Europe/Berlin}",
+        "reset: {idle_minutes: 5, rules: [{keys: [a], mode: idle}]}",
+        (
+            "reset: {warn_at: 0.5, max_messages: null, max_bytes: null, rules: [{keys: [a], "
+            "max_turns: 3}]}"
+        ),
+        "reset: {mode: idle, max_age: 30d}",
+        (
+            "reset: {rules: [{keys: ['agent:*'], mode: idle}, {keys: ['*'], sources: [a], "
+            "mode: daily}]}"
+        ),
+        "reset: {rules: [{sources: [a], mode: idle}, {chat_types: [g], mode: daily}]}",
+        "reset: {rules: [{sources: [a], mode: idle}, {sources: [a], chat_types: [g]}]}",
+        "reset: {rules: [{sources: [a, b], mode: idle}, {sources: [a], mode: daily}]}",
+    ],
+)
+def test_what_acts_is_left_in_peace(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, text) == []
+
+
+def test_a_default_that_was_not_written_down_is_no_finding() -> None:
+    policy = ResetPolicy(mode=Mode.DAILY, idle_minutes=5)
+    assert inert(Settings(rulebook=Rulebook(reset=policy))) == []
+
+
+def test_a_finding_about_a_variable_names_it() -> None:
+    settings = load(None, {"SEXTON_RESET__AT_HOUR": "5"})
+    (found,) = inert(settings)
+    assert found.location == "environment: SEXTON_RESET__AT_HOUR"
+
+
+SOURCES, CHATS, KEYS = ("a", "b", "c"), ("g", "d", None), ("k", "kk", "x", None)
+SESSIONS = [
+    Session(
+        ref=1, home="native", id="s", key=key, source=source, chat_type=chat,
+        started_at=NOW, active_at=NOW,
+    )
+    for source, chat, key in product(SOURCES, CHATS, KEYS)
+]  # fmt: skip
+
+POLICIES = [ResetPolicy(), ResetPolicy(max_age=timedelta(days=9)), ResetPolicy(max_turns=3)]
+
+
+def some(names: tuple[str, ...]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(names), max_size=3, unique=True).map(tuple)
+
+
+RULES = st.builds(
+    ResetRule,
+    sources=some(("a", "b")),
+    chat_types=some(("g", "d")),
+    keys=some(("k", "k*", "*", "?")),
+    policy=st.sampled_from(POLICIES),
+).filter(lambda rule: bool(rule.sources or rule.chat_types or rule.keys))
+
+
+@settings(deadline=None)
+@given(st.lists(RULES, max_size=5), st.sampled_from(POLICIES))
+def test_no_rule_that_ever_decides_is_called_useless(
+    rules: list[ResetRule], default: ResetPolicy
+) -> None:
+    rulebook = Rulebook(reset=default, reset_rules=tuple(rules))
+    useless = {
+        int(found.where.removeprefix("reset.rules[").removesuffix("]"))
+        for found in inert(Settings(rulebook=rulebook))
+        if found.where.endswith("]")
+    }
+    for each in (*({place} for place in useless), useless):
+        left = tuple(rule for place, rule in enumerate(rules) if place not in each)
+        without = Rulebook(reset=default, reset_rules=left)
+        for session in SESSIONS:
+            assert without.reset_policy(session) == rulebook.reset_policy(session)

@@ -1,0 +1,130 @@
+"""Are the effective settings shown so that they can be loaded again?"""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.settings.loader import load
+from sexton.settings.quantities import parse_duration, parse_size, show_duration, show_size
+from sexton.settings.render import show
+from sexton.settings.values import HomeSetting, KeeperSettings, Settings
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+NAMES = st.one_of(st.sampled_from(["telegram", "no", "04", "~", "null", "a: b", "#"]), WORDS)
+TUPLES = st.lists(NAMES, max_size=3).map(tuple)
+SPANS = st.integers(1, 36_500 * 86_400).map(lambda seconds: timedelta(seconds=seconds))
+COUNTS = st.none() | st.integers(1, 10**9)
+
+POLICIES = st.builds(
+    ResetPolicy,
+    mode=st.sampled_from(Mode),
+    idle_minutes=st.integers(1, 52_560_000),
+    at_hour=st.integers(0, 23),
+    timezone=st.sampled_from(["UTC", "Europe/Berlin", "Etc/GMT+5"]),
+    max_age=st.none() | SPANS,
+    max_messages=COUNTS,
+    max_bytes=st.none() | st.integers(1, 10**15),
+    max_turns=COUNTS,
+    warn_at=st.floats(0, 1, exclude_min=True, exclude_max=True),
+)
+RULES = st.builds(
+    ResetRule, sources=TUPLES, chat_types=TUPLES, keys=TUPLES, policy=POLICIES
+).filter(lambda rule: bool(rule.sources or rule.chat_types or rule.keys))
+HOMES = st.lists(
+    st.builds(
+        HomeSetting,
+        path=WORDS.map(lambda word: Path("/homes") / word.replace("/", "_")).filter(
+            lambda path: path.name not in ("", ".", "..") and len(str(path).encode()) < 4096
+        ),
+        name=st.from_regex(r"[a-z0-9.#&*-]{1,9}", fullmatch=True),
+        act=st.booleans(),
+    ),
+    max_size=3,
+    unique_by=(lambda home: home.path, lambda home: home.name),
+)
+SETTINGS = st.builds(
+    Settings,
+    rulebook=st.builds(
+        Rulebook,
+        reset=POLICIES,
+        reset_rules=st.lists(RULES, max_size=3).map(tuple),
+        liveness=st.builds(LivenessPolicy, dies_with_owner=TUPLES),
+    ),
+    homes=HOMES.map(tuple),
+    keeper=st.builds(KeeperSettings, sweep_every=SPANS),
+    places=st.dictionaries(st.just("reset.mode"), WORDS),
+)
+
+
+@hypothesis_settings(deadline=None)
+@given(SETTINGS)
+def test_what_is_shown_loads_back_to_the_same_settings(settings: Settings) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "sexton.yaml"
+        file.write_text(show(settings), encoding="utf-8", newline="")
+        assert load(file, {}) == settings
+
+
+def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
+    file = tmp_path / "sexton.yaml"
+    file.write_text(
+        "homes: [{path: /srv/.hermes}]\n"
+        "reset:\n  mode: idle\n"
+        "  rules: [{keys: ['vip:*'], mode: none, idle_minutes: 1440}]\n"
+    )
+    shown = show(load(file, {"SEXTON_KEEPER__SWEEP_EVERY": "90s"}))
+    assert [" ".join(line.split()) for line in shown.splitlines()] == [
+        "homes:",
+        "- path: /srv/.hermes",
+        "kind: hermes",
+        "name: hermes",
+        "act: false",
+        "reset:",
+        f"mode: idle # {file}:3:9",
+        "idle_minutes: 1440 # default",
+        "at_hour: 4 # default",
+        "timezone: UTC # default",
+        "max_age: null # default",
+        "max_messages: 1000 # default",
+        "max_bytes: 10MB # default",
+        "max_turns: null # default",
+        "warn_at: 0.8 # default",
+        "rules:",
+        "- keys: ['vip:*']",
+        "mode: none",
+        "liveness:",
+        "dies_with_owner: [cli, cron, subagent, batch] # default",
+        "keeper:",
+        "sweep_every: 90s # environment: SEXTON_KEEPER__SWEEP_EVERY",
+    ]
+
+
+@hypothesis_settings(deadline=None)
+@given(SPANS)
+def test_a_duration_is_shown_as_it_is_read(span: timedelta) -> None:
+    assert parse_duration(show_duration(span)) == span
+
+
+@hypothesis_settings(deadline=None)
+@given(st.integers(1, 10**15))
+def test_a_size_is_shown_as_it_is_read(size: int) -> None:
+    shown = show_size(size)
+    assert size == (parse_size(shown) if isinstance(shown, str) else shown)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1, "1s"), (60, "60s"), (90, "90s"), (900, "15m"), (86_400, "24h"), (604_800, "7d")],
+)
+def test_durations_are_shown_in_familiar_units(seconds: int, text: str) -> None:
+    assert show_duration(timedelta(seconds=seconds)) == text

@@ -1,0 +1,57 @@
+"""Does the schema that editors get describe the settings the loader takes?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from sexton.settings.loader import load
+from sexton.settings.schema import SECTIONS, json_schema
+from sexton.settings.values import Settings
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    nameless = {
+        (*path, name)
+        for path, model in SECTIONS.items()
+        for name, field in model.model_fields.items()
+        if not field.description and (*path, name) not in SECTIONS
+    }
+    assert not nameless
+
+
+def test_unknown_keys_are_forbidden_everywhere() -> None:
+    schema = json_schema()
+    described = [schema, *schema["$defs"].values()]
+    assert len(described) == len(SECTIONS)
+    assert all(each["additionalProperties"] is False for each in described)
+
+
+def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> None:
+    schema = json_schema()
+    offered = {
+        section: {
+            name: described["default"]
+            for name, described in schema["$defs"][model]["properties"].items()
+        }
+        for section, model in (
+            ("reset", "ResetFields"),
+            ("liveness", "LivenessFields"),
+            ("keeper", "KeeperFields"),
+        )
+    }
+    assert offered["keeper"] == {"sweep_every": "60s"}
+    file = tmp_path / "sexton.yaml"
+    file.write_text(yaml.safe_dump(offered))
+    assert load(file, {}) == Settings()
+
+
+def test_no_default_is_offered_for_what_a_rule_inherits() -> None:
+    rule = json_schema()["$defs"]["RuleFields"]["properties"]
+    assert not [name for name, described in rule.items() if "default" in described]
+
+
+def test_only_the_path_of_a_home_is_required() -> None:
+    required = {name: each.get("required") for name, each in json_schema()["$defs"].items()}
+    assert {name: each for name, each in required.items() if each} == {"HomeFields": ["path"]}
