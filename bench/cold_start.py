@@ -1,0 +1,56 @@
+"""What does a program pay for starting Sexton?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.figures import OURS, Row, Series, Unit, against, growth
+from bench.install import HERMES, python_of
+from bench.process import environment
+from bench.scene import Scene
+
+NAME = "cold_start"
+PYTHON = "bare python"
+EMBED = "import sexton; sexton.open"
+TIMES_BARE = 8  # 120 ms where Python alone takes 15
+
+
+def run(scene: Scene) -> Iterator[Row]:
+    """Processor time of whole processes, which a busy machine hardly changes."""
+    commands = {
+        OURS: [sys.executable, "-m", "sexton", "--version"],
+        "hermes": [str(python_of(HERMES).with_name("hermes")), "--version"],
+        PYTHON: [sys.executable, "-c", "pass"],
+        EMBED: [sys.executable, "-c", EMBED],
+    }
+    scene.say(f"{NAME}: processes that start and end")
+    found: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(scene.sizes.starts + 1):
+        for name, command in commands.items():
+            found[name].append(_cpu_ms(command, scene.place, own=name != "hermes"))
+    # The first start compiles and fills the caches; it is nobody's usual one.
+    rounds = {name: taken[1:] for name, taken in found.items()}
+    yield against(Series(NAME, "sexton --version", Unit.CPU, rounds), "hermes", 3)
+    bare = Series(NAME, PYTHON, Unit.CPU, {OURS: rounds[PYTHON]})
+    yield growth(bare, Series(NAME, "sexton --version", Unit.CPU, {OURS: rounds[OURS]}), TIMES_BARE)
+    yield growth(bare, Series(NAME, EMBED, Unit.CPU, {OURS: rounds[EMBED]}), TIMES_BARE)
+
+
+def _cpu_ms(command: list[str], place: Path, *, own: bool) -> float:
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=place,
+        env=environment(place, own=own),
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+    return 1000 * (used.ru_utime + used.ru_stime)

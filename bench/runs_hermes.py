@@ -1,0 +1,182 @@
+"""Hermes as a contender, with its own classes. Runs in Hermes's environment."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+import os
+import time
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
+from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
+
+HOME = Path(os.environ["HERMES_HOME"])
+
+
+class Hermes:
+    """A home under load, homes that are only listed, and a gateway's store of sessions."""
+
+    def __init__(self) -> None:
+        HOME.mkdir(parents=True)
+        # It would download a scanner otherwise.
+        (HOME / "config.yaml").write_text("security:\n  tirith_enabled: false\n")
+        self._state: Any = importlib.import_module("hermes_state")
+        self._names = map(str, itertools.count())
+        self._homes: dict[str, Any] = {}
+        self._store: Any = None
+
+    def append_one(self, count: int) -> float:
+        """Each message as Hermes writes it: one call, one commit."""
+        database, name = self._load(), self._session(self._load())
+        return seconds(partial(_append, database, name, texts(count)))
+
+    def append_turns(self, turns: int) -> float:
+        """A turn's messages; Hermes writes them one by one."""
+        return self.append_one(turns * TURN)
+
+    def append_parallel(self, threads: int, each: int) -> float:
+        """Threads that write to sessions of their own through one `SessionDB`, as in a gateway."""
+        database, said = self._load(), texts(each)
+        names = [self._session(database) for _ in range(threads)]
+        return seconds_together([partial(_append, database, name, said) for name in names])
+
+    def stored(self) -> int:
+        """Bytes on disk for what has been appended, once the log is folded in."""
+        self._homes.pop(str(HOME / "load")).close()
+        return bytes_below(str(HOME / "load"))
+
+    def build_home(self, home: str, sessions: int, messages: int, now: int) -> None:
+        """A home as if all those sessions had been held in it; its search index stays empty."""
+        Path(home).mkdir(parents=True)
+        connection = self._open(home)._conn
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'messages'"
+        ).fetchall()
+        values = population(sessions, now)
+        connection.execute("BEGIN IMMEDIATE")
+        for trigger in triggers:
+            connection.execute(f"DROP TRIGGER {trigger[0]}")
+        connection.execute(INSERT_SESSIONS, values | {"messages": messages})
+        connection.execute(INSERT_MESSAGES, values | {"places": places(messages)})
+        for trigger in triggers:
+            connection.execute(trigger[1])
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def list_page(self, home: str, skip: int, times: int) -> tuple[float, list[str]]:
+        """The newest sessions by activity, as the terminal and the dashboard ask for them."""
+        database = self._open(home)
+
+        def page() -> Any:
+            return database.list_sessions_rich(
+                limit=PAGE, offset=skip, order_by_last_active=True, compact_rows=True
+            )
+
+        return seconds_each(page, times), [row["id"] for row in page()]
+
+    def say(self, home: str, session: str) -> None:
+        """One more message in a home."""
+        self._open(home).append_message(session, "user", "one more")
+
+    def build_store(self, sessions: int) -> None:
+        """A gateway's sessions, of which some have been idle for two days."""
+        session: Any = importlib.import_module("gateway.session")
+        config: Any = importlib.import_module("gateway.config")
+        policy = config.SessionResetPolicy(mode="idle", idle_minutes=IDLE_MINUTES)
+        self._store = session.SessionStore(
+            HOME / "sessions", config.GatewayConfig(default_reset_policy=policy)
+        )
+        now = session._now()
+        long_ago = now - session.timedelta(days=2)
+        for number in range(sessions):
+            key = f"agent:main:telegram:dm:{number}"
+            at = long_ago if number % (sessions // DUE) == 0 else now
+            self._store._entries[key] = session.SessionEntry(
+                session_key=key,
+                session_id=f"s{number:07}",
+                created_at=at,
+                updated_at=at,
+                platform=config.Platform.TELEGRAM,
+                origin=session.SessionSource(
+                    platform=config.Platform.TELEGRAM, chat_id=str(number), user_id=str(number)
+                ),
+            )
+        self._store._loaded = True
+        self._store._save()
+
+    def find_due(self) -> tuple[float, int]:
+        """One pass of the gateway's expiry watcher; what it finds is counted, not finalized."""
+        run: Any = importlib.import_module("gateway.run")
+        session: Any = importlib.import_module("gateway.session")
+        found: list[Any] = []
+
+        class Finding(session.AsyncSessionStore):  # type: ignore[misc]  # a class of Hermes's
+            async def set_expiry_finalized(self, entry: Any, **_: Any) -> None:
+                found.append(entry)
+
+        gateway = SimpleNamespace(
+            session_store=self._store,
+            async_session_store=Finding(self._store),
+            config=self._store.config,
+            _running=True,
+            _running_agents={},
+            _evict_cached_agent=lambda _: None,
+            _clear_conversation_scope=lambda _, reason: reason,
+            _last_session_store_prune_ts=time.time(),
+        )
+        # The last step of a pass: here it also ends the watcher, which would start the next one.
+        gateway._sweep_idle_cached_agents = lambda: setattr(gateway, "_running", False)
+        real, run.asyncio = run.asyncio, SimpleNamespace(sleep=_no_delay)
+        try:
+            watcher = run.GatewayRunner._session_expiry_watcher
+            taken = seconds(lambda: asyncio.run(watcher(gateway, interval=0)))
+        finally:
+            run.asyncio = real
+        return taken, len(found)
+
+    def touch(self) -> float:
+        """What the gateway does after a message so that the session expires later."""
+        return seconds(partial(self._store.update_session, "agent:main:telegram:dm:1"))
+
+    def _load(self) -> Any:
+        return self._open(str(HOME / "load"))
+
+    def _open(self, home: str) -> Any:
+        if home not in self._homes:
+            self._homes[home] = self._state.SessionDB(Path(home) / "state.db")
+        return self._homes[home]
+
+    def _session(self, database: Any) -> str:
+        name = next(self._names)
+        database.create_session(name, "cli")
+        return name
+
+
+def _append(database: Any, session: str, said: list[str]) -> None:
+    for text in said:
+        database.append_message(session, "user", text)
+
+
+async def _no_delay(_: float) -> None:
+    """The watcher waits a minute before its first pass."""
+
+
+INSERT_SESSIONS = f"""INSERT INTO sessions (id, source, started_at, message_count)
+{NUMBERS}SELECT id, 'telegram', active / 1e6 - 3600, :messages FROM population"""
+
+INSERT_MESSAGES = f"""INSERT INTO messages (session_id, role, content, timestamp)
+{NUMBERS}, said (i, id, active, place) AS (
+    SELECT i, population.id, active, value FROM population, json_each(:places)
+)
+SELECT id, CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END, {SAID},
+       active / 1e6 - 60 * (json_array_length(:places) - 1 - place)
+FROM said"""
+
+
+if __name__ == "__main__":
+    serve(Hermes())

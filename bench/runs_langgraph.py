@@ -1,0 +1,54 @@
+"""LangGraph as a contender: `SqliteSaver.put`. Runs in the peers' environment.
+
+Each checkpoint holds only what is new, which is less than a graph with a history would store.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+from typing import Any
+
+from bench.data import TURN, texts
+from bench.serving import seconds, serve
+
+
+class LangGraph:
+    """Checkpoints in one SQLite file."""
+
+    def __init__(self) -> None:
+        sqlite: Any = importlib.import_module("langgraph.checkpoint.sqlite")
+        shapes: Any = importlib.import_module("langgraph.checkpoint.base")
+        self._empty = shapes.empty_checkpoint
+        self._open = sqlite.SqliteSaver.from_conn_string(
+            os.path.join(os.environ["HOME"], "checkpoints.db")
+        )
+        self._saver = self._open.__enter__()
+        self._saver.setup()
+        self._names = map(str, itertools.count())
+
+    def append_one(self, count: int) -> float:
+        """Each message in a checkpoint of its own."""
+        return self._put([[text] for text in texts(count)])
+
+    def append_turns(self, turns: int) -> float:
+        """Each turn in a checkpoint of its own."""
+        said = texts(turns * TURN)
+        return self._put([said[at : at + TURN] for at in range(0, len(said), TURN)])
+
+    def _put(self, checkpoints: list[list[str]]) -> float:
+        where: Any = {"configurable": {"thread_id": next(self._names), "checkpoint_ns": ""}}
+
+        def run() -> None:
+            config = where
+            for step, said in enumerate(checkpoints):
+                checkpoint = self._empty()
+                checkpoint["channel_values"] = {"messages": [["user", text] for text in said]}
+                config = self._saver.put(config, checkpoint, {"source": "loop", "step": step}, {})
+
+        return seconds(run)
+
+
+if __name__ == "__main__":
+    serve(LangGraph())

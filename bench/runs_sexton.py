@@ -1,0 +1,188 @@
+"""Sexton as a contender, through what an agent and a keeper use."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from bench.data import IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
+from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
+from sexton.agent.session import OpenSession
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.engine.observe import observe_home
+from sexton.ledger.opening import open_ledger
+from sexton.model.worker import Worker
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.ports import Filter, Place
+from sexton.settings.values import HomeSetting, Settings
+
+HOME = Path(os.environ["HOME"])
+LOAD = str(HOME / "load" / "ledger.db")
+IDLE = Settings(rulebook=Rulebook(reset=ResetPolicy(mode=Mode.IDLE, idle_minutes=IDLE_MINUTES)))
+
+
+class SextonLedgers:
+    """A ledger under load, and big ones that are only asked."""
+
+    def __init__(self) -> None:
+        self._names = map(str, itertools.count())
+        self._ledgers: dict[str, Sexton] = {}
+        self._workers: dict[str, AgentWorker] = {}
+        self._places: dict[tuple[str, int], Place] = {}
+
+    def append_one(self, count: int, ledger: str = LOAD) -> float:
+        """Each message by itself, durable when the call returns."""
+        return seconds(partial(_append, self._session(ledger), texts(count)))
+
+    def append_turns(self, turns: int, ledger: str = LOAD) -> float:
+        """Each turn in one call, all or none."""
+        session = self._session(ledger)
+        said = [{"role": "user", "content": text} for text in texts(turns * TURN)]
+
+        def run() -> None:
+            for at in range(0, len(said), TURN):
+                session.append_many(said[at : at + TURN])
+
+        return seconds(run)
+
+    def append_parallel(self, threads: int, each: int, ledger: str = LOAD) -> float:
+        """Threads that write to sessions of their own in one process."""
+        said = texts(each)
+        sessions = [self._session(ledger) for _ in range(threads)]
+        return seconds_together([partial(_append, session, said) for session in sessions])
+
+    def stored(self) -> int:
+        """Bytes on disk for what has been appended, once the log is folded in."""
+        self.close(LOAD)
+        return bytes_below(str(Path(LOAD).parent))
+
+    def close(self, ledger: str) -> None:
+        """Let go of a ledger."""
+        if worker := self._workers.pop(ledger, None):
+            worker.leave()
+        self._ledgers.pop(ledger).close()
+
+    def build_ledger(self, ledger: str, sessions: int, messages: int, now: int) -> None:
+        """A ledger as if all those sessions had been held in it by one living worker."""
+        with Sexton(open_ledger(ledger), IDLE) as opened:
+            opened.publish()
+            holder = Worker(
+                id="holder",
+                identity=opened.processes.myself(),
+                kind="agent",
+                version="bench",
+                beat=0,
+                registered_at=opened.clock.now(),
+            )
+            opened.ledger.workers.register(holder)
+            serial = opened.rules().serial
+        values = population(sessions, now) | {"places": places(messages), "serial": serial}
+        _populate(ledger, values | {"idle": IDLE_MINUTES * 60_000_000, "holder": holder.id})
+
+    def list_page(self, ledger: str, skip: int, times: int) -> tuple[float, list[str]]:
+        """The newest sessions by activity, or those that come after as many newer ones."""
+        index = self._open(ledger).ledger.index
+        page = partial(index.page, Filter(), self._place(ledger, skip), PAGE)
+        return seconds_each(page, times), [session.id for session in page()]
+
+    def find(self, ledger: str, id: str, times: int) -> float:
+        """One session by its id."""
+        return seconds_each(partial(self._open(ledger).find, id), times)
+
+    def find_due(self, ledger: str, times: int) -> tuple[float, int]:
+        """The sessions whose due time has come, as a keeper asks for them."""
+        opened = self._open(ledger)
+        due = partial(opened.ledger.index.due, datetime.now(UTC), None, 500)
+        return seconds_each(due, times), len(due())
+
+    def plan(self, ledger: str, times: int) -> tuple[float, int]:
+        """A whole plan: find what is due, look at its holders, decide, give reasons."""
+        opened = self._open(ledger)
+        return seconds_each(opened.plan, times), len(opened.plan().actions)
+
+    def touch(self, ledger: str, times: int) -> float:
+        """A message that moves its session's due time, durable."""
+        session = self._worker(ledger).session("telegram:1", source="telegram")
+        return seconds_each(partial(session.append, role="user", content="one more"), times)
+
+    def observe(self, ledger: str, home: str) -> tuple[float, int]:
+        """One look at a Hermes home; how many sessions it brought into the ledger."""
+        opened = self._open(ledger)
+        seen: list[int] = []
+
+        def look() -> None:
+            estate = opened.estate([HomeSetting(path=Path(home), name="hermes")])
+            for name, record in estate.records.items():
+                seen.append(observe_home(estate, estate.homes[name], record).seen)
+
+        return seconds(look), sum(seen)
+
+    def _open(self, ledger: str) -> Sexton:
+        if ledger not in self._ledgers:
+            self._ledgers[ledger] = Sexton(open_ledger(ledger), Settings())
+        return self._ledgers[ledger]
+
+    def _place(self, ledger: str, skip: int) -> Place | None:
+        """Where a reader who has paged that far goes on."""
+        index = self._open(ledger).ledger.index
+        place = self._places.get((ledger, skip))
+        if place is None and skip:
+            for _ in range(0, skip, 500):
+                last = index.page(Filter(), place, min(500, skip))[-1]
+                place = self._places[ledger, skip] = Place(last.active_at, last.ref)
+        return place
+
+    def _worker(self, ledger: str) -> AgentWorker:
+        if ledger not in self._workers:
+            self._workers[ledger] = self._open(ledger).worker()
+        return self._workers[ledger]
+
+    def _session(self, ledger: str) -> OpenSession:
+        return self._worker(ledger).session(f"bench:{next(self._names)}", source="cli")
+
+
+def _append(session: OpenSession, said: Sequence[str]) -> None:
+    for text in said:
+        session.append(role="user", content=text)
+
+
+def _populate(path: str, values: dict[str, int | str]) -> None:
+    connection = apsw.Connection(path)
+    connection.execute("PRAGMA cache_size = -400000; PRAGMA journal_mode = OFF").fetchall()
+    with connection:
+        for statement in (INSERT_SESSIONS, INSERT_MESSAGES, INSERT_HOLDERS):
+            connection.execute(statement, values)
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.close()
+
+
+INSERT_SESSIONS = f"""INSERT INTO sessions (
+    home, id, key, source, started_at, active_at, due_at, policy_serial,
+    last_seq, message_count, byte_count, preview, human_touched)
+{NUMBERS}SELECT 1, id, printf('telegram:%d', i), 'telegram', active - 3600000000, active,
+    active + :idle, :serial, json_array_length(:places), json_array_length(:places),
+    200 * json_array_length(:places), substr({SAID.replace("place", "0")}, 1, 120), 1
+FROM population"""
+
+INSERT_MESSAGES = f"""INSERT INTO messages (session, seq, at, role, is_text, content)
+WITH said (ref, i, active, place) AS (
+    SELECT ref, ref - 1, active_at, value FROM sessions, json_each(:places)
+)
+SELECT ref, place + 1, active - 60000000 * (json_array_length(:places) - 1 - place),
+       CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END, 1, CAST({SAID} AS BLOB)
+FROM said"""
+
+INSERT_HOLDERS = """INSERT INTO holders (session, worker, joined_at)
+SELECT ref, :holder, started_at FROM sessions"""
+
+
+if __name__ == "__main__":
+    serve(SextonLedgers())

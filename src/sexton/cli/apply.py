@@ -1,0 +1,124 @@
+"""`sexton apply`: carry out a plan."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli import shapes
+from sexton.cli.arguments import home_option, yes_option
+from sexton.cli.command import Command, shared
+from sexton.cli.confirming import confirm
+from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.opening import deciding
+from sexton.cli.plan import plan_now
+from sexton.cli.plan_view import say_outcome, show_plan, tallied
+from sexton.cli.terminal import document, note, say, write
+from sexton.engine.apply import apply, new_receipt
+from sexton.engine.estate import Estate
+from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.errors import PlanInvalid
+from sexton.model.plan import Outcome, Plan, Result
+
+MOST_BYTES = 1_000_000_000
+
+
+@click.command(
+    "apply",
+    cls=Command,
+    examples=(
+        "sexton apply                         # plan, show, ask, then do it",
+        "sexton apply plan.json               # do what was planned, as far as it still holds",
+        "sexton apply --yes --json            # for programs: no question, one JSON document",
+        "sexton apply --dry-run plan.json     # check the file and show it",
+    ),
+)
+@click.argument("plan_file", metavar="[PLAN.json]", required=False, type=click.Path(path_type=Path))
+@home_option
+@yes_option
+@click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
+@click.pass_context
+def command(
+    ctx: click.Context, plan_file: Path | None, home: str | None, yes: bool, dry_run: bool
+) -> None:
+    """Carry out a plan.
+
+    Without a file it makes a plan, shows it and asks. With a file, or '-' for standard input, it
+    carries out what 'sexton plan' wrote. Every action checks once more that its session still is
+    as it was seen: what has moved on is skipped, so an old plan does no harm. In homes that are
+    only observed it is recorded what would have been done. The receipt names the whole in the
+    journal.
+    """
+    options = shared(ctx)
+    given = None if plan_file is None else read_plan(_text(plan_file))
+    with deciding(options, lambda opened: _check(given, opened)) as opened:
+        estate, name = estate_of(opened, home)
+        if given is None:
+            observe_all(estate, strict=home is not None)
+        plan = given or plan_now(estate, name)
+        if dry_run and options.json:
+            write(write_plan(plan))
+        elif options.json:
+            _confirmed(plan, given, yes, ask=False)
+            _apply_for_program(estate, plan)
+        else:
+            show_plan(plan)
+            if plan.actions and not dry_run:
+                _confirmed(plan, given, yes, ask=True)
+                _apply_for_person(estate, plan)
+
+
+def _check(given: Plan | None, opened: Sexton) -> None:
+    if given is not None:
+        check_ledger(given, opened.ledger.id)
+
+
+def _text(path: Path) -> str:
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read(MOST_BYTES).decode()
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES).decode()
+    except UnicodeDecodeError:
+        raise PlanInvalid(f"{path} is not a plan: it is not text") from None
+    except OSError as problem:
+        raise PlanInvalid(f"{path} can not be read: {problem.strerror}") from None
+
+
+def _confirmed(plan: Plan, given: Plan | None, yes: bool, *, ask: bool) -> None:
+    """A file was looked at when it was made; a plan made just now needs a person's word."""
+    if plan.actions and given is None and not yes:
+        confirm(f"Carry out {len(plan.actions)} actions?", ask=ask)
+
+
+def _apply_for_person(estate: Estate, plan: Plan) -> None:
+    receipt = new_receipt()
+    say(f"receipt {receipt}")
+    outcomes = list(_told(apply(estate, plan, receipt)))
+    note(tallied(outcomes))
+
+
+def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        say_outcome(outcome)
+        yield outcome
+
+
+def _apply_for_program(estate: Estate, plan: Plan) -> None:
+    receipt = new_receipt()
+    outcomes = list(apply(estate, plan, receipt))
+    results = Counter(outcome.result for outcome in outcomes)
+    document(
+        {
+            "receipt": receipt,
+            "plan": plan.id,
+            **{result.value: results[result] for result in Result},
+            "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
+            "held": [shapes.held(held) for held in plan.held],
+        }
+    )

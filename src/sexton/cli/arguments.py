@@ -1,0 +1,82 @@
+"""What may be written where a session, a name or a page is asked for?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from sexton.model.session import Session, check_name
+from sexton.ports import Place
+
+MOST = 1_000_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def named(
+    kind: str,
+) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """Takes text that the ledger can store exactly; InvalidName otherwise."""
+
+    def check(ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
+        del ctx, option
+        return None if value is None else check_name(kind, value)
+
+    return check
+
+
+def complete_session(ctx: click.Context, argument: click.Parameter, start: str) -> list[str]:
+    """The names of sessions that begin so, for a shell."""
+    del argument
+    from sexton.cli.naming import names_like
+
+    return names_like(ctx, start)
+
+
+session_argument = click.argument(
+    "session", callback=named("session"), shell_complete=complete_session
+)
+
+
+def at_least_one(ctx: click.Context, option: click.Parameter, value: int) -> int:
+    """Takes a number of things that one can ask for."""
+    if value < 1:
+        raise click.BadParameter("must be 1 or more", ctx, option)
+    return min(value, MOST)
+
+
+limit_option = click.option(
+    "--limit",
+    type=int,
+    callback=at_least_one,
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="At most so many.",
+)
+home_option = click.option(
+    "--home", metavar="PATH|NAME", help="Only this home; a new one is observed first."
+)
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+force_file_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+
+
+def to_place(ctx: click.Context, option: click.Parameter, value: Any) -> Place | None:
+    """Takes where a page begins, as the page before it said."""
+    if value is None:
+        return None
+    micros, _, ref = str(value).partition("-")
+    wrong = click.BadParameter("the page before says which cursor to use", ctx, option)
+    if not (micros.isdecimal() and ref.isdecimal() and len(micros) < 18 and len(ref) < 19):
+        raise wrong
+    try:
+        return Place(_EPOCH + timedelta(microseconds=int(micros)), int(ref))
+    except OverflowError:
+        raise wrong from None
+
+
+def cursor_after(session: Session) -> str:
+    """What to give to `--after` to go on behind a session."""
+    return f"{(session.active_at - _EPOCH) // timedelta(microseconds=1)}-{session.ref}"

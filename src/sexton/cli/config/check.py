@@ -1,0 +1,95 @@
+"""`sexton config check`: is anything wrong with the settings, and what do they do?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli.command import Command, Shared, shared
+from sexton.cli.config import check_view
+from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
+from sexton.cli.terminal import note
+from sexton.errors import SettingsInvalid
+from sexton.model.session import NATIVE, Session, State
+from sexton.ports import Filter, Place
+from sexton.settings.values import Settings
+from sexton.system.clock import SystemClock
+from sexton.system.places import default_settings
+
+if TYPE_CHECKING:
+    from sexton.settings.effect import RuleEffect
+
+CHUNK = 500
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=(
+        "sexton config check",
+        "sexton config check --effect         # what every rule does to the open sessions",
+        "sexton config check --config new.yaml --effect --json",
+    ),
+)
+@click.option("--effect", "with_effect", is_flag=True, help="Show what every rule does right now.")
+@click.pass_context
+def command(ctx: click.Context, with_effect: bool) -> None:
+    """Find every mistake in the settings.
+
+    All of them at once, with file, line and column, and what was probably meant. Then what has no
+    effect, and which rules can never fire. With --effect, for every rule how many open sessions of
+    the ledger it is for, how many it would end now, and how many it protects. Nothing is put in
+    force.
+    """
+    from sexton.settings.lint import inert
+    from sexton.settings.loader import problems
+
+    options = shared(ctx)
+    file = _file(options)
+    wrong = problems(file, os.environ)
+    if wrong:
+        if options.json:
+            check_view.write(file, wrong, [], None)
+        raise SettingsInvalid("\n".join(str(each) for each in wrong))
+    settings = chosen_settings(options)
+    findings = inert(settings or Settings())
+    effects = _effects(options, settings) if with_effect else None
+    if options.json:
+        check_view.write(file, [], findings, effects)
+    else:
+        check_view.show(file, findings, effects)
+
+
+def _file(options: Shared) -> Path | None:
+    named = options.config or os.environ.get("SEXTON_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    usual = default_settings(os.environ)
+    return usual if os.path.exists(usual) else None
+
+
+def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
+    """What the given rules would do; without settings, what the ledger's own do."""
+    from sexton.settings.effect import effect
+
+    refusal = missing(chosen_url(options))
+    if refusal is not None:
+        note(f"{refusal}; no session is affected")
+        return effect((settings or Settings()).rulebook, (), SystemClock().now())
+    with existing(options) as opened:
+        rules = settings.rulebook if settings else opened.rules(None).rules
+        return effect(rules, _open_sessions(opened), opened.clock.now())
+
+
+def _open_sessions(opened: Sexton) -> Iterator[Session]:
+    """Our own open sessions; other homes are under their own rules."""
+    wanted = Filter(home=NATIVE, state=State.OPEN)
+    place: Place | None = None
+    while page := opened.ledger.index.page(wanted, place, CHUNK):
+        yield from page
+        place = Place(page[-1].active_at, page[-1].ref)

@@ -1,0 +1,71 @@
+"""How is it shown what is wrong with settings and what they do?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sexton.cli.terminal import Column, document, say, table
+from sexton.cli.wording import iso, stamp
+
+if TYPE_CHECKING:
+    from sexton.settings.effect import RuleEffect
+    from sexton.settings.lint import Finding
+    from sexton.settings.problems import Problem
+
+_COLUMNS = (
+    Column("RULE"),
+    Column("FOR", cut=True),
+    Column("OPEN", right=True),
+    Column("ENDS NOW"),
+    Column("PROTECTS", right=True),
+    Column("NEXT END"),
+)
+
+
+def write(
+    file: Path | None,
+    problems: Sequence[Problem],
+    findings: Sequence[Finding],
+    effects: Sequence[RuleEffect] | None,
+) -> None:
+    """Everything as one JSON document; `effect` is null unless it was asked for."""
+    document(
+        {
+            "file": None if file is None else str(file),
+            "problems": [asdict(each) for each in problems],
+            "inert": [asdict(each) for each in findings],
+            "effect": None
+            if effects is None
+            else [
+                {**asdict(each), "over": dict(each.over), "next_due": iso(each.next_due)}
+                for each in effects
+            ],
+        }
+    )
+
+
+def show(
+    file: Path | None, findings: Sequence[Finding], effects: Sequence[RuleEffect] | None
+) -> None:
+    """What was found in settings that can be used."""
+    say(f"{file}: no mistakes" if file else "there is no settings file: the defaults are used")
+    for finding in findings:
+        say(f"no effect: {finding}")
+    if effects is not None:
+        say()
+        table(_COLUMNS, (_row(each) for each in effects))
+
+
+def _row(effect: RuleEffect) -> tuple[str, ...]:
+    ends = ", ".join(f"{count} {code}" for code, count in sorted(effect.over.items()))
+    return (
+        effect.where,
+        effect.matches,
+        str(effect.governs),
+        ends or "-",
+        str(effect.protects),
+        stamp(effect.next_due),
+    )

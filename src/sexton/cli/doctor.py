@@ -1,0 +1,74 @@
+"""`sexton doctor`: how are the sessions of this machine doing?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli import doctor_view
+from sexton.cli.command import Command, Shared, shared
+from sexton.cli.examination import HomeReport, examine, examine_ledger
+from sexton.cli.homes import reachable, wanted_home
+from sexton.cli.opening import attaching, chosen_settings, chosen_url, missing
+from sexton.model.session import NATIVE
+
+
+@click.command(
+    "doctor",
+    cls=Command,
+    examples=(
+        "sexton doctor                        # our own sessions and every known home",
+        "sexton doctor ~/.hermes              # a Hermes home, which is only read",
+        "sexton doctor ~/.hermes --json",
+    ),
+)
+@click.argument("home", metavar="[PATH]", required=False)
+@click.pass_context
+def command(ctx: click.Context, home: str | None) -> None:
+    """Show how the sessions of this machine are doing.
+
+    With a PATH: looks at the Hermes home there, without changing anything in it, brings its facts
+    into the ledger (which is made if need be) and prints first figures: how many sessions are open
+    and how the others ended, where they come from, what they take on the disk. Without: the same
+    for our own sessions and for every home that is known or listed in the settings.
+
+    An open session is not a leaked one: a conversation stays open until its next message. Leaked
+    means open although every process that held it is dead; unproven means that nothing shows
+    whether anybody still holds it.
+    """
+    options = shared(ctx)
+    _refuse_nothing_to_look_at(options, home)
+    with attaching(options) as opened:
+        ledger = examine_ledger(opened, chosen_url(options))
+        reports = list(_reports(opened, home))
+    if options.json:
+        doctor_view.write(ledger, reports)
+    else:
+        doctor_view.show(ledger, reports)
+
+
+def _refuse_nothing_to_look_at(options: Shared, home: str | None) -> None:
+    """A ledger is made to hold what was seen of a home, not to tell that it is empty."""
+    settings = chosen_settings(options)
+    if home is None and not (settings and settings.homes):
+        refusal = missing(chosen_url(options))
+        if refusal is not None:
+            raise refusal
+
+
+def _reports(opened: Sexton, home: str | None) -> Iterator[HomeReport]:
+    if home is not None:
+        wanted = wanted_home(opened, home)
+        yield examine(opened, wanted.name, wanted.setting, strict=True)
+        return
+    yield examine(opened, NATIVE, None)
+    seen: set[str] = set()
+    for setting in opened.settings.homes:
+        report = examine(opened, setting.name, setting)
+        seen.add(report.name)
+        yield report
+    for record in opened.ledger.homes.all():
+        if record.name not in seen and record.name != NATIVE:
+            yield examine(opened, record.name, reachable(record, opened.settings.homes))

@@ -1,0 +1,140 @@
+"""Which homes does a command work with, and how are they looked at?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sexton.bootstrap import Sexton
+from sexton.cli.terminal import note, progress
+from sexton.engine.estate import Estate
+from sexton.engine.observe import Observed, observe_home
+from sexton.errors import HomeNotFound, SextonError
+from sexton.model.plan import Reason, Seen
+from sexton.model.session import NATIVE, check_name
+from sexton.ports import Entry, Home, HomeRecord, Known, Sighting
+from sexton.settings.values import HomeSetting
+from sexton.system.processes import host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The home a command was restricted to, and how to reach it from here, if it can be."""
+
+    name: str
+    setting: HomeSetting | None
+
+
+def wanted_home(opened: Sexton, value: str) -> Wanted:
+    """The home that a name or a path means; a path need not be listed anywhere."""
+    check_name("home", value)
+    listed = opened.settings.homes
+    records = opened.ledger.homes.all()
+    for record in records:
+        if record.name == value:
+            return Wanted(name=value, setting=reachable(record, listed))
+    for setting in listed:
+        if setting.name == value:
+            return Wanted(name=value, setting=setting)
+    path = Path(value).expanduser()
+    if not path.is_dir():
+        known = ", ".join(record.name for record in records)
+        raise HomeNotFound(
+            f"no home is called '{value}', and there is no such directory",
+            hint=f"Name a directory, or one of: {known}.",
+        )
+    return _at(path.resolve(), records, listed)
+
+
+def reachable(record: HomeRecord, listed: tuple[HomeSetting, ...]) -> HomeSetting | None:
+    """How to open a known home here; None for the native one and those of other hosts."""
+    if record.path is None or record.host != host():
+        return None
+    path = Path(record.path)
+    return _listed_at(path, listed) or HomeSetting(
+        path=path, name=record.name, kind=record.kind, act=record.act
+    )
+
+
+def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
+    """What to work on: every listed home, or only the one that was named; its name then."""
+    if value is None:
+        return opened.estate(), None
+    wanted = wanted_home(opened, value)
+    estate = bare_estate(opened, (wanted.setting,) if wanted.setting else ())
+    return estate, next(iter(estate.records), wanted.name)
+
+
+def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:
+    """Our own sessions and the given homes, whatever the settings list."""
+    settings = replace(opened.settings, homes=())
+    bare = Sexton(opened.ledger, settings, clock=opened.clock, processes=opened.processes)
+    return bare.estate(homes)
+
+
+def observe_all(estate: Estate, *, strict: bool = False) -> None:
+    """Look at every home; unless it is strict, one that can not be read is told and left out."""
+    for words in estate.unreachable:
+        note(f"home not observed: {words}")
+    for name, record in estate.records.items():
+        try:
+            observe_shown(estate, estate.homes[name], record)
+        except SextonError as trouble:
+            if strict:
+                raise
+            note(f"home not observed: {name}: {trouble}")
+
+
+def observe_shown(estate: Estate, home: Home, record: HomeRecord) -> Observed:
+    """Look at a home, and show on a terminal how it goes."""
+    with progress(f"observing {record.name}") as advance:
+        return observe_home(estate, _Counting(home, advance), record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """A home that tells how many sessions it has shown."""
+
+    home: Home
+    advance: Callable[[int], None]
+
+    @property
+    def name(self) -> str:
+        return self.home.name
+
+    @property
+    def kind(self) -> str:
+        return self.home.kind
+
+    def rules(self) -> str | None:
+        return self.home.rules()
+
+    def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
+        for sighting in self.home.look(mark, known):
+            yield sighting
+            self.advance(len(sighting.seen))
+
+    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        return self.home.end(seen, reason, entry, now)
+
+
+def _at(path: Path, records: list[HomeRecord], listed: tuple[HomeSetting, ...]) -> Wanted:
+    check_name("home", str(path))
+    known = next((each for each in records if (each.path, each.host) == (str(path), host())), None)
+    if known is not None:
+        return Wanted(name=known.name, setting=reachable(known, listed))
+    setting = _listed_at(path, listed) or HomeSetting(path=path, name=_name(path))
+    return Wanted(name=setting.name, setting=setting)
+
+
+def _listed_at(path: Path, listed: tuple[HomeSetting, ...]) -> HomeSetting | None:
+    return next((each for each in listed if each.path.expanduser().resolve() == path), None)
+
+
+def _name(path: Path) -> str:
+    """What people call it already: the directory's own name without its dot."""
+    plain = "".join(c if c.isprintable() and c != " " else "-" for c in path.name.lstrip("."))
+    return "home" if plain in ("", NATIVE) else plain

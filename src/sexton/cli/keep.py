@@ -1,0 +1,121 @@
+"""`sexton keep`: keep sessions well until stopped."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli import shapes
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import deciding
+from sexton.cli.plan_view import say_outcome, tallied
+from sexton.cli.signals import stopped_by_signals
+from sexton.cli.terminal import json_line, say
+from sexton.cli.wording import counted, iso
+from sexton.engine.keep import Keeper, Sweep
+
+
+@click.command(
+    "keep",
+    cls=Command,
+    examples=(
+        "sexton keep                          # until Ctrl-C or SIGTERM",
+        "sexton keep --once                   # one sweep, as from cron",
+        "sexton keep --json                   # one JSON object per sweep and line",
+    ),
+)
+@click.option("--once", is_flag=True, help="Sweep once and end.")
+@click.pass_context
+def command(ctx: click.Context, once: bool) -> None:
+    """Keep sessions well until stopped: observe, plan, apply.
+
+    Puts the given settings in force, then sweeps as often as they say. Any number of keepers may
+    work on one ledger. SIGTERM and Ctrl-C let the current action finish; the exit code is 0 then.
+    A sweep that fails is told and tried again, except with --once.
+    """
+    options = shared(ctx)
+    asked = _Asked()
+    with stopped_by_signals(asked.stop), deciding(options) as opened:
+        tell = _tell_program(opened) if options.json else _tell_person(opened)
+        with opened.worker(kind="keeper") as worker:
+            every = opened.settings.keeper.sweep_every.total_seconds()
+            keeper = Keeper(opened.estate, worker.id, every)
+            asked.hand_to(keeper)
+            if once:
+                tell(keeper.sweep())
+            else:
+                keeper.run(lambda sweep: asked.while_heard(tell, sweep))
+    if asked.unheard:
+        raise asked.unheard
+
+
+class _Asked:
+    """Whether the keeper is to stop, remembered also while there is none yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._keeper: Keeper | None = None
+        self._stopped = False
+        self.unheard: BrokenPipeError | None = None
+
+    def while_heard(self, tell: Callable[[Sweep], None], sweep: Sweep) -> None:
+        """Tell of a sweep; when nobody reads any more, the keeper ends as other programs do."""
+        try:
+            tell(sweep)
+        except BrokenPipeError as problem:
+            self.unheard = problem
+            self.stop()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            if self._keeper is not None:
+                self._keeper.stop()
+
+    def hand_to(self, keeper: Keeper) -> None:
+        with self._lock:
+            self._keeper = keeper
+            if self._stopped:
+                keeper.stop()
+
+
+def _tell_program(opened: Sexton) -> Callable[[Sweep], None]:
+    return lambda sweep: json_line({"at": iso(opened.clock.now()), **shapes.sweep(sweep)})
+
+
+def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
+    """Tell of every sweep that did something, and of the first one in any case."""
+    first = True
+
+    def tell(sweep: Sweep) -> None:
+        nonlocal first
+        parts = list(_summary(sweep))
+        if parts or first:
+            for outcome in sweep.outcomes:
+                say_outcome(outcome)
+            words = "; ".join(parts) or "nothing to do"
+            named = f" (receipt {sweep.receipt})" if sweep.outcomes else ""
+            say(f"{opened.clock.now():%Y-%m-%d %H:%M:%S} UTC: {words}{named}")
+            sys.stdout.flush()
+        first = False
+
+    return tell
+
+
+def _summary(sweep: Sweep) -> list[str]:
+    parts = [
+        f"{each.home}: {counted(each.seen, 'session')} changed, {each.gone} gone"
+        for each in sweep.observed
+        if each.seen or each.gone
+    ]
+    if sweep.outcomes:
+        parts.append(tallied(sweep.outcomes))
+    if sweep.held:
+        parts.append(f"{len(sweep.held)} held back")
+    if not sweep.finished:
+        parts.append("stopped before the end")
+    return parts

@@ -1,0 +1,97 @@
+"""Which ledger does a command work with, and what may it do to it?
+
+A command that asks takes an existing ledger as it is. A command that decides makes the ledger if
+need be and puts the settings in force for all its users.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from sexton.bootstrap import Sexton, ledger_url, load_settings
+from sexton.cli.command import Shared
+from sexton.errors import LedgerError
+from sexton.ledger.opening import POSTGRES_SCHEMES, masked, open_ledger, sqlite_path
+from sexton.settings.values import Settings
+
+
+def chosen_url(shared: Shared) -> str:
+    """The ledger's URL, by option, by environment or by custom."""
+    if shared.ledger == "":
+        raise LedgerError("the ledger's path is empty")
+    url = ledger_url(shared.ledger, os.environ)
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        raise LedgerError("the ledger's path is not valid UTF-8") from None
+    return url
+
+
+def chosen_settings(shared: Shared) -> Settings | None:
+    """The settings given by file or environment, or None if there are none."""
+    return load_settings(shared.config, os.environ)
+
+
+@contextmanager
+def existing(shared: Shared) -> Iterator[Sexton]:
+    """A ledger that is there already; nothing is published and no home is attached."""
+    url = chosen_url(shared)
+    settings = chosen_settings(shared) or Settings()
+    refusal = missing(url)
+    if refusal is not None:
+        raise refusal
+    with Sexton(open_ledger(url), replace(settings, homes=())) as opened:
+        yield opened
+
+
+@contextmanager
+def deciding(shared: Shared, check: Callable[[Sexton], None] | None = None) -> Iterator[Sexton]:
+    """A ledger, made if need be, with the given settings in force unless a check refuses."""
+    settings = chosen_settings(shared)
+    with Sexton(open_ledger(chosen_url(shared)), settings or Settings()) as opened:
+        if check is not None:
+            check(opened)
+        if settings is not None:
+            opened.publish()
+        yield opened
+
+
+@contextmanager
+def attaching(shared: Shared) -> Iterator[Sexton]:
+    """A ledger, made if need be, whose policies stay as they are."""
+    settings = chosen_settings(shared) or Settings()
+    with Sexton(open_ledger(chosen_url(shared)), settings) as opened:
+        yield opened
+
+
+def missing(url: str) -> LedgerError | None:
+    """The error to give where no ledger is; a server is asked by opening it."""
+    path = ledger_file(url)
+    if path is None:
+        return None
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return LedgerError(
+            f"there is no ledger at {path} yet",
+            hint="It is made by 'sexton doctor PATH', 'sexton keep', or an agent that uses Sexton; "
+            "or name another one with --ledger.",
+        )
+    except OSError:
+        return None  # opening it says what is wrong
+    return None
+
+
+def ledger_file(url: str) -> Path | None:
+    """The file a ledger is kept in; None if it is on a server."""
+    scheme = url.partition("://")[0] if "://" in url else ""
+    return sqlite_path(url) if scheme in ("", "sqlite") else None
+
+
+def shown_url(url: str) -> str:
+    """The URL as people may see it."""
+    return masked(url) if url.partition("://")[0] in POSTGRES_SCHEMES else url

@@ -1,0 +1,66 @@
+"""`sexton plan`: what should be done now, and why?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sexton.cli.arguments import force_file_option, home_option
+from sexton.cli.command import Command, shared
+from sexton.cli.files import private_file
+from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.keeper_notice import note_keeper
+from sexton.cli.opening import deciding
+from sexton.cli.plan_view import show_plan, summary
+from sexton.cli.terminal import note, write
+from sexton.engine.estate import Estate
+from sexton.engine.plan import reschedule_stale, survey
+from sexton.engine.plan_file import write_plan
+from sexton.model.plan import Plan
+
+
+@click.command(
+    "plan",
+    cls=Command,
+    examples=(
+        "sexton plan                          # what is due, in all homes",
+        "sexton plan --home ~/.hermes         # in one home, listed in the settings or not",
+        "sexton plan -o plan.json             # keep it, look at it, then:",
+        "sexton apply plan.json",
+    ),
+)
+@home_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to a file."
+)
+@force_file_option
+@click.pass_context
+def command(ctx: click.Context, home: str | None, output: Path | None, force: bool) -> None:
+    """Show what should be done now, and why.
+
+    Puts the given settings in force, observes the homes, and asks the policies about every session
+    whose time has come. No session is changed. With --json or --output the plan is written in the
+    form that 'sexton apply' takes; it holds good for this ledger only, and an edited one is
+    refused.
+    """
+    options = shared(ctx)
+    with deciding(options) as opened:
+        estate, name = estate_of(opened, home)
+        observe_all(estate, strict=home is not None)
+        plan = plan_now(estate, name)
+        if output is not None:
+            with private_file(output, force=force) as file:
+                file.write(write_plan(plan))
+            note(f"{summary(plan)}; written to {output}")
+        elif options.json:
+            write(write_plan(plan))
+        else:
+            show_plan(plan)
+            note_keeper(opened.ledger, opened.clock)
+
+
+def plan_now(estate: Estate, home: str | None) -> Plan:
+    """The plan for all homes or one, with due times brought up to date first."""
+    reschedule_stale(estate)
+    return survey(estate, home).plan

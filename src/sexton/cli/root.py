@@ -1,0 +1,45 @@
+"""The command `sexton`: which commands are there?"""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import Group, Late
+from sexton.version import __version__
+
+_HERE = "sexton.cli"
+
+COMMANDS = {
+    "doctor": Late(_HERE, "Show how the sessions of this machine are doing."),
+    "sessions": Late(_HERE, "List, show, end, reset, pin and export sessions."),
+    "why": Late(_HERE, "Say why a session is as it is, and what would change it."),
+    "plan": Late(_HERE, "Show what should be done now, and why."),
+    "apply": Late(_HERE, "Carry out a plan."),
+    "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
+    "journal": Late(_HERE, "Show what was done, when, by whom and why."),
+    "config": Late(_HERE, "Check, show and describe the settings."),
+    "ledger": Late(_HERE, "Look after the ledger itself."),
+    "completion": Late(_HERE, "Write the completion script of a shell."),
+}
+
+
+@click.group(
+    cls=Group,
+    late=COMMANDS,
+    examples=(
+        "sexton doctor ~/.hermes       # how is that Hermes home doing?",
+        "sexton sessions list          # the sessions, newest activity first",
+        "sexton why SESSION            # why is it still open, or why did it end?",
+        "sexton plan                   # what should be done now?",
+        "sexton keep                   # do it, and go on doing it",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="sexton", message="%(prog)s %(version)s")
+def root() -> None:
+    """Look after the sessions of long-running AI agents.
+
+    Sexton knows which sessions are alive, ends the ones that are over, and says why about every
+    one it touched or left alone. Everything it knows is in its ledger; nothing is changed by a
+    command that only asks.
+    """

@@ -1,0 +1,52 @@
+"""`sexton sessions end`: end a session."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.arguments import named, session_argument, yes_option
+from sexton.cli.command import Command, shared
+from sexton.cli.confirming import confirm
+from sexton.cli.opening import existing
+from sexton.cli.sessions.ending import end_session, open_native
+from sexton.cli.sessions.telling import tell_ended
+from sexton.model.plan import Reason
+
+
+@click.command(
+    "end",
+    cls=Command,
+    examples=(
+        "sexton sessions end 3f0c9a",
+        "sexton sessions end 3f0c9a --reason abandoned --yes",
+    ),
+)
+@session_argument
+@click.option(
+    "--reason",
+    callback=named("end reason"),
+    default="closed",
+    show_default=True,
+    metavar="REASON",
+    help="The reason that is recorded, a word for programs.",
+)
+@yes_option
+@click.pass_context
+def command(ctx: click.Context, session: str, reason: str, yes: bool) -> None:
+    """End a session.
+
+    Whoever still writes to it is refused from then on. The first reason wins: a session that has
+    ended already is an error and stays as it is. Sessions of observed homes are not ended from
+    here.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = open_native(opened, session)
+        if not yes:
+            held = f", held by {len(found.holders)}" if found.holders else ""
+            messages = f"{found.message_count} messages{held}"
+            confirm(f"End the session {found.name} ({messages})?", ask=not options.json)
+        receipt, outcome = end_session(
+            opened, session, Reason(reason, "ended by an operator with 'sexton sessions end'")
+        )
+    tell_ended(receipt, outcome, as_json=options.json)

@@ -1,0 +1,48 @@
+"""How does an operator end a session?"""
+
+from __future__ import annotations
+
+import uuid
+
+from sexton.bootstrap import Sexton
+from sexton.engine.apply import new_receipt
+from sexton.engine.plan import as_seen
+from sexton.errors import HomeObserved, SessionBusy, SessionEnded
+from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
+from sexton.model.session import NATIVE, Session
+
+ATTEMPTS = 20
+
+
+def open_native(opened: Sexton, name: str) -> Session:
+    """The open session of our own that is meant; an error for any other."""
+    found = native(opened, name)
+    if not found.is_open:
+        raise SessionEnded(f"the session {found.name} has ended: {found.end_reason}")
+    return found
+
+
+def native(opened: Sexton, name: str) -> Session:
+    """The session of our own that is meant; sessions of observed homes are not changed."""
+    found = opened.find(name)
+    if found.home != NATIVE:
+        raise HomeObserved(f"{found.name} belongs to the home '{found.home}'")
+    return found
+
+
+def end_session(opened: Sexton, name: str, reason: Reason) -> tuple[str, Outcome]:
+    """End the session whatever is written to it meanwhile; the receipt and the outcome."""
+    receipt = new_receipt()
+    for _ in range(ATTEMPTS):
+        session = open_native(opened, name)
+        plan = Plan(
+            id=uuid.uuid4().hex,
+            ledger=opened.ledger.id,
+            policies="",
+            made_at=opened.clock.now(),
+            actions=(EndSession(seen=as_seen(session), reason=reason),),
+        )
+        for outcome in opened.apply(plan, receipt):
+            if outcome.result is Result.DONE:
+                return receipt, outcome
+    raise SessionBusy(f"the session {name} is written to all the time", hint="Try again.")

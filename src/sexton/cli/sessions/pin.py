@@ -1,0 +1,53 @@
+"""`sexton sessions pin`: keep a session from being reset or collected."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli.arguments import session_argument
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.sessions.ending import native
+from sexton.cli.terminal import document, say
+from sexton.model.plan import Reason
+from sexton.model.session import Session
+from sexton.ports import Entry
+
+
+@click.command(
+    "pin",
+    cls=Command,
+    examples=("sexton sessions pin 3f0c9a", "sexton sessions pin 3f0c9a --off"),
+)
+@session_argument
+@click.option("--off", is_flag=True, help="Allow it again.")
+@click.pass_context
+def command(ctx: click.Context, session: str, off: bool) -> None:
+    """Keep a session from being reset or collected.
+
+    A pinned session whose time has come is held back, and the plan says so.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = native(opened, session)
+        if found.pinned is off:
+            opened.ledger.book.mark(found.ref, pinned=not off)
+            _write_down(opened, found, "unpin" if off else "pin")
+    if options.json:
+        document({"home": found.home, "session": found.id, "pinned": not off})
+    else:
+        say(f"{found.name} is {'not pinned any more' if off else 'pinned'}")
+
+
+def _write_down(opened: Sexton, session: Session, action: str) -> None:
+    entry = Entry(
+        actor=opened.actor,
+        receipt=None,
+        home=session.home,
+        session=session.id,
+        action=action,
+        result="done",
+        reason=Reason("asked", "asked for by an operator"),
+    )
+    opened.ledger.journal.write([entry], opened.clock.now())

@@ -1,0 +1,38 @@
+"""`sexton sessions reset`: let a conversation begin anew."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.arguments import session_argument
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.sessions.ending import end_session, open_native
+from sexton.cli.sessions.telling import tell_ended
+from sexton.errors import SessionBusy
+from sexton.model.plan import Reason
+
+
+@click.command(
+    "reset",
+    cls=Command,
+    examples=("sexton sessions reset 3f0c9a", "sexton sessions reset 3f0c9a --force"),
+)
+@session_argument
+@click.option("--force", is_flag=True, help="Also while a turn runs in it.")
+@click.pass_context
+def command(ctx: click.Context, session: str, force: bool) -> None:
+    """End a session so that its key begins anew.
+
+    The session ends with the reason 'reset'; the next message of its key opens a new one. While a
+    turn runs in it this is refused, unless it is forced: the turn's later writes are refused then.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = open_native(opened, session)
+        if opened.estate().is_busy(found) and not force:
+            raise SessionBusy(f"a turn is running in the session {found.name}")
+        receipt, outcome = end_session(
+            opened, session, Reason("reset", "reset by an operator with 'sexton sessions reset'")
+        )
+    tell_ended(receipt, outcome, as_json=options.json)

@@ -1,0 +1,69 @@
+"""`sexton sessions show`: what does the ledger know about a session?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import click
+
+from sexton.cli import shapes
+from sexton.cli.arguments import session_argument
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.terminal import document, heading, pairs, say
+from sexton.cli.wording import number, size, until
+from sexton.model.session import Session
+
+
+@click.command(
+    "show",
+    cls=Command,
+    examples=("sexton sessions show 3f0c9a", "sexton sessions show hermes/20261102_101500 --json"),
+)
+@session_argument
+@click.pass_context
+def command(ctx: click.Context, session: str) -> None:
+    """Show everything the ledger knows about a session.
+
+    Its facts, its counts and who holds it; what was said in it is written out by 'sessions
+    export'. Needs a ledger that exists.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = opened.find(session)
+        now = opened.clock.now()
+    if options.json:
+        workers = [shapes.holder(holder) for holder in found.holders]
+        document(shapes.session(found) | {"workers": workers})
+        return
+    heading(found.name)
+    pairs(_facts(found, now))
+    for holder in found.holders:
+        identity = holder.worker.identity
+        busy = ", in a turn" if holder.busy_since else ""
+        say(f"held by {holder.worker.kind} {holder.worker.id}: pid {identity.pid} on "
+            f"{identity.host} since {until(holder.joined_at, now)}{busy}")  # fmt: skip
+
+
+def _facts(session: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
+    yield "title", session.title
+    yield "preview", session.preview
+    yield "home", session.home
+    yield "key", session.key
+    yield "source", session.source
+    yield "chat type", session.chat_type
+    yield "job", session.job
+    yield "parent", f"{session.parent} ({session.relation})" if session.parent else None
+    yield "state", f"{session.state}, pinned" if session.pinned else session.state
+    yield "started", until(session.started_at, now)
+    yield "last active", until(session.active_at, now)
+    yield "looked at next", until(session.due_at, now) if session.due_at else None
+    yield "ended", until(session.ended_at, now) if session.ended_at else None
+    yield "end reason", session.end_reason
+    yield "messages", f"{number(session.message_count)}, {size(session.byte_count)}"
+    yield "turns", number(session.turn_count)
+    yield "tokens", number(session.usage.tokens) if session.usage.tokens else None
+    spent = session.usage.cost_micros / 1_000_000
+    yield "cost", f"{spent:.2f} $" if spent else None
+    yield "epoch", str(session.epoch)

@@ -1,0 +1,17 @@
+"""What is said when a session was ended by hand?"""
+
+from __future__ import annotations
+
+from sexton.cli import shapes
+from sexton.cli.plan_view import say_outcome
+from sexton.cli.terminal import document, say
+from sexton.model.plan import Outcome
+
+
+def tell_ended(receipt: str, outcome: Outcome, *, as_json: bool) -> None:
+    """The receipt and what came of it."""
+    if as_json:
+        document({"receipt": receipt, **shapes.outcome(outcome)})
+    else:
+        say(f"receipt {receipt}")
+        say_outcome(outcome)

@@ -1,0 +1,116 @@
+"""Which JSON do programs get? The names are stable."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sexton.cli.wording import iso
+from sexton.engine.keep import Sweep
+from sexton.model.plan import Held, JournalEntry, Outcome, Reason, Seen
+from sexton.model.session import Session
+from sexton.model.worker import Holder
+
+
+def session(each: Session) -> dict[str, Any]:
+    """Everything the ledger knows about a session."""
+    usage = each.usage
+    return {
+        "id": each.id,
+        "home": each.home,
+        "key": each.key,
+        "source": each.source,
+        "state": each.state.value,
+        "started_at": iso(each.started_at),
+        "active_at": iso(each.active_at),
+        "due_at": iso(each.due_at),
+        "ended_at": iso(each.ended_at),
+        "end_reason": each.end_reason,
+        "message_count": each.message_count,
+        "byte_count": each.byte_count,
+        "turn_count": each.turn_count,
+        "holders": [holder.worker.id for holder in each.holders],
+        "title": each.title,
+        "preview": each.preview,
+        "chat_type": each.chat_type,
+        "job": each.job,
+        "parent": each.parent,
+        "relation": each.relation.value if each.relation else None,
+        "epoch": each.epoch,
+        "pinned": each.pinned,
+        "human_touched": each.human_touched,
+        "errored": each.errored,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cost_micros": usage.cost_micros,
+    }
+
+
+def holder(each: Holder) -> dict[str, Any]:
+    """Who holds a session."""
+    return {
+        "worker": each.worker.id,
+        "kind": each.worker.kind,
+        "host": each.worker.identity.host,
+        "pid": each.worker.identity.pid,
+        "joined_at": iso(each.joined_at),
+        "busy_since": iso(each.busy_since),
+    }
+
+
+def journal_entry(each: JournalEntry) -> dict[str, Any]:
+    """A line of the journal."""
+    return {
+        "ref": each.ref,
+        "at": iso(each.at),
+        "actor": each.actor,
+        "receipt": each.receipt,
+        "home": each.home,
+        "session": each.session,
+        "action": each.action,
+        "result": each.result,
+        "reason": reason(each.reason),
+    }
+
+
+def outcome(each: Outcome) -> dict[str, Any]:
+    """An action and what came of it."""
+    return {
+        "action": each.action.kind,
+        **_named(each.action.seen),
+        "result": each.result.value,
+        "reason": reason(each.action.reason),
+        "detail": each.detail,
+    }
+
+
+def held(each: Held) -> dict[str, Any]:
+    """A decision that is held back."""
+    return {
+        **_named(each.seen),
+        "wanted": reason(each.wanted),
+        "holding": reason(each.holding),
+    }
+
+
+def sweep(each: Sweep) -> dict[str, Any]:
+    """What one sweep saw and did."""
+    return {
+        "receipt": each.receipt,
+        "finished": each.finished,
+        "observed": [asdict(one) for one in each.observed],
+        "outcomes": [outcome(one) for one in each.outcomes],
+        "held": [held(one) for one in each.held],
+        "troubles": list(each.troubles),
+    }
+
+
+def reason(each: Reason) -> dict[str, str]:
+    """A reason's code and its words."""
+    return {"code": each.code, "text": each.text}
+
+
+def _named(seen: Seen) -> dict[str, str]:
+    return {"home": seen.home, "session": seen.id}

@@ -1,0 +1,47 @@
+"""How is a keeper told to stop by a signal?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` in another thread when this process is asked to end; it then ends by itself.
+
+    The kernel's word goes through a pipe: a handler that took a lock itself could wait for ever
+    for the very thread it interrupted.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    listener = threading.Thread(
+        target=_listen, args=(reader, stop), name="sexton-signals", daemon=True
+    )
+    listener.start()
+    former = {each: signal.signal(each, _note_only) for each in STOPPING}
+    former_descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(former_descriptor)
+        for each, handler in former.items():
+            signal.signal(each, handler)
+        os.close(writer)
+        listener.join()
+        os.close(reader)
+
+
+def _note_only(number: int, frame: object) -> None:
+    """Keeps the signal from ending the process; the pipe carries it on."""
+
+
+def _listen(reader: int, stop: Callable[[], None]) -> None:
+    while received := os.read(reader, 64):
+        if any(number in received for number in STOPPING):
+            stop()

@@ -1,0 +1,71 @@
+"""How are times, sizes and counts said to a person?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_SPANS = (("d", 86400), ("h", 3600), ("min", 60))
+_SIZES = ("B", "KB", "MB", "GB", "TB")
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time for programs: ISO 8601 in UTC, always of the same length."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def stamp(moment: datetime | None) -> str:
+    """A time for people, to the minute."""
+    return "-" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """How long ago that was."""
+    span = now - moment
+    return "just now" if timedelta(0) <= span < timedelta(minutes=1) else _signed(span)
+
+
+def until(moment: datetime | None, now: datetime) -> str:
+    """When that is, with how far away it is."""
+    return "-" if moment is None else f"{stamp(moment)}, {ago(moment, now)}"
+
+
+def size(count: int) -> str:
+    """A number of bytes with three digits at most."""
+    amount = float(count)
+    for unit in _SIZES:
+        if amount < 1000 or unit == _SIZES[-1]:
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+
+
+def number(count: int) -> str:
+    """A count with its thousands apart."""
+    return f"{count:,}".replace(",", " ")
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """A count and what is counted."""
+    return f"{number(count)} {singular if count == 1 else plural or singular + 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent; a part that is there never reads as none."""
+    if not whole:
+        return "-"
+    percent = 100 * part / whole
+    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+def _signed(span: timedelta) -> str:
+    return f"in {_span(-span)}" if span < timedelta(0) else f"{_span(span)} ago"
+
+
+def _span(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    for unit, length in _SPANS:
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,50 @@
+"""Does the tree keep its rules?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import rules
+from tests.architecture.error_rules import explained_errors
+from tests.architecture.source import modules
+
+ROOT = Path(__file__).parents[2]
+
+Rule = Callable[[Path], list[str]]
+
+RULES: list[Rule] = [
+    rules.short_files,
+    rules.one_sqlite,
+    rules.one_clock,
+    rules.timeless_sql,
+    rules.pure_thought,
+    rules.narrow_excepts,
+    rules.small_ports,
+    rules.telling_names,
+    rules.own_text,
+    rules.finished_work,
+    rules.short_guide,
+    rules.explained_modules,
+    explained_errors,
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+    findings = rule(ROOT)
+    assert not findings, "\n".join([f"{rule.__doc__} Broken by:", *findings])
+
+
+def test_every_exception_for_reading_the_time_is_used() -> None:
+    readings = [(m, what) for m in modules(ROOT) for _, what in rules.time_readings(m)]
+    unused = [e for e in rules.CLOCKS if not any(e.covers(m, what) for m, what in readings)]
+    assert not unused
+
+
+def test_every_exception_for_catching_anything_is_used() -> None:
+    catches = [(m, what) for m in modules(ROOT) for _, what in rules.broad_catches(m)]
+    unused = [e for e in rules.BOUNDARIES if not any(e.covers(m, what) for m, what in catches)]
+    assert not unused

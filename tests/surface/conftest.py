@@ -1,0 +1,51 @@
+"""What tests of the surface can ask for: the command line on a fresh ledger."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.scenario.conftest import hermes, hermes_python
+from tests.scenario.hermes_home import Hermes, HermesScene
+from tests.surface.program import Cli
+
+__all__ = ["hermes", "hermes_python"]
+
+
+@pytest.fixture(autouse=True)
+def _away_from_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the person who runs the tests is read or written."""
+    for name in os.environ:
+        if name.startswith("SEXTON_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """The command line on a file that does not exist yet."""
+    return Cli(capsys, str(tmp_path / "ledger.db"))
+
+
+@pytest.fixture
+def any_cli(capsys: pytest.CaptureFixture[str], engine_url: str) -> Cli:
+    """The command line on a ledger that does not exist yet, once per engine."""
+    return Cli(capsys, engine_url)
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> str:
+    """A settings file under which three messages are the limit."""
+    file = tmp_path / "short.yaml"
+    file.write_text("reset:\n  max_messages: 3\n")
+    return str(file)
+
+
+@pytest.fixture
+def scene(hermes: Hermes, tmp_path: Path) -> HermesScene:
+    """A new, empty home that Hermes has open."""
+    return HermesScene(hermes, tmp_path / "hermes")

@@ -1,0 +1,170 @@
+"""`sexton doctor`: first figures of a real Hermes home and of our own sessions."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenario.hermes_home import HermesScene
+from tests.surface.program import Cli
+
+
+@pytest.fixture
+def damaged(scene: HermesScene) -> HermesScene:
+    """A home with open and ended sessions of several sources, and files beside the database."""
+    for number in range(3):
+        scene.start(f"cli-{number}", "cli")
+        scene.say(f"cli-{number}", "hello")
+    scene.say("cli-0", "once more")
+    scene.end("cli-0")
+    scene.start("cron-1", "cron")
+    scene.ask("end_session", "cron-1", "cron_complete")
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    (folder / "session_cli-0.json").write_text("{}")
+    (folder / "session_cli-1.json").write_text("{}")
+    (folder / "request_dump_cli-0_1.json").write_text("x" * 1000)
+    (folder / "cli-0.jsonl").write_text("{}\n")
+    return scene
+
+
+def home_of(answer: dict[str, Any], name: str) -> dict[str, Any]:
+    """The report of one home."""
+    (found,) = [home for home in answer["homes"] if home["name"] == name]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_hermes_home_is_examined_without_being_changed(
+    any_cli: Cli, damaged: HermesScene
+) -> None:
+    damaged.close()
+    before = damaged.stamps()
+    answer = any_cli("doctor", str(damaged.path), "--json").json()
+    assert damaged.stamps() == before
+    home = home_of(answer, "hermes")
+    assert (home["sessions"], home["open"], home["ended"]) == (4, 2, 2)
+    assert home["open_share"] == 0.5
+    assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 2}
+    assert home["messages"] == 4
+    assert {each["reason"]: each["sessions"] for each in home["end_reasons"]} == {
+        "still open": 2, "cli_close": 1, "cron_complete": 1,
+    }  # fmt: skip
+    assert {each["source"]: each["open"] for each in home["sources"]} == {"cli": 2, "cron": 0}
+    assert home["disk"]["database_bytes"] > 0
+    assert home["disk"]["files"]["snapshots"] == {"files": 2, "bytes": 4}
+    assert home["disk"]["files"]["request_dumps"]["bytes"] == 1000
+    assert home["oldest"] <= home["newest"]
+    assert answer["keeper"] == {
+        "last_sweep": None, "notice": "no keeper has run on this ledger yet",
+    }  # fmt: skip
+
+
+def test_a_person_reads_the_same_figures(cli: Cli, damaged: HermesScene) -> None:
+    answer = cli("doctor", str(damaged.path))
+    assert answer.code == 0
+    for words in (
+        "4 sessions: 2 open (50 %), 2 ended",
+        "0 leaked, 2 unproven",
+        "4 messages",
+        "2 snapshots (4 B), 1 request dump (1.0 KB), 1 transcript (3 B)",
+        "cron_complete",
+        "only observed",
+    ):
+        assert words in answer.out
+    assert "no keeper has run" in answer.err
+
+
+def test_a_home_once_seen_is_known_by_name_and_path(cli: Cli, damaged: HermesScene) -> None:
+    cli.ok("doctor", str(damaged.path))
+    damaged.start("later", "cli")
+    by_name = cli("sessions", "list", "--home", "hermes", "--json").json()
+    assert len(by_name) == 4
+    by_path = cli("sessions", "list", "--home", str(damaged.path), "--json").json()
+    assert len(by_path) == 5
+    assert {each["home"] for each in by_path} == {"hermes"}
+    whole = cli("doctor", "--json").json()
+    assert [home["name"] for home in whole["homes"]] == ["native", "hermes"]
+    assert home_of(whole, "hermes")["sessions"] == 5
+    assert cli("why", "hermes/cli-1", "--json").json()["session"]["id"] == "cli-1"
+    assert cli("plan", "--home", "hermes", "--json").json()["actions"] == []
+
+
+def test_a_home_named_by_a_bare_directory_is_observed_too(
+    cli: Cli, damaged: HermesScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(damaged.path.parent)
+    assert len(cli("sessions", "list", "--home", "hermes", "--json").json()) == 4
+
+
+def test_homes_of_the_settings_are_told_even_where_they_are_not_there(
+    cli: Cli, damaged: HermesScene, tmp_path: Path
+) -> None:
+    file = tmp_path / "homes.yaml"
+    file.write_text(
+        f"homes:\n  - path: {damaged.path}\n    name: work\n  - path: {tmp_path}/gone\n"
+    )
+    told = cli("doctor", "--json", "--config", str(file)).json()
+    assert [home["name"] for home in told["homes"]] == ["native", "work", "gone"]
+    assert home_of(told, "work")["sessions"] == 4
+    assert home_of(told, "gone")["trouble"]
+    assert home_of(told, "gone")["sessions"] == 0
+
+
+def test_a_new_home_can_be_listed_and_planned_by_its_path_alone(
+    cli: Cli, damaged: HermesScene
+) -> None:
+    listed = cli("sessions", "list", "--home", str(damaged.path), "--json").json()
+    assert len(listed) == 4
+    assert cli("plan", "--home", str(damaged.path)).code == 0
+
+
+def test_sessions_of_an_observed_home_are_not_changed_by_hand(
+    cli: Cli, damaged: HermesScene
+) -> None:
+    cli.ok("doctor", str(damaged.path))
+    damaged.close()
+    before = damaged.stamps()
+    for command in (["end", "cli-1", "--yes"], ["reset", "cli-1"], ["pin", "cli-1"]):
+        assert cli("sessions", *command).code == 53
+    assert cli("sessions", "export", "cli-1").code == 62
+    assert damaged.stamps() == before
+
+
+def test_a_home_that_went_away_is_told_and_its_facts_stay(cli: Cli, damaged: HermesScene) -> None:
+    copy = damaged.path.with_name("copy")
+    damaged.close()
+    shutil.copytree(damaged.path, copy)
+    cli.ok("doctor", str(copy))
+    shutil.rmtree(copy)
+    home = home_of(cli("doctor", "--json").json(), "copy")
+    assert "not a directory" in home["trouble"]
+    assert home["sessions"] == 4
+    assert "can not be looked at now" in cli.ok("doctor")
+    assert cli("sessions", "list", "--home", str(copy)).code == 50
+
+
+@pytest.mark.parametrize("place", ["nowhere", "."])
+def test_what_is_no_home_is_refused(cli: Cli, tmp_path: Path, place: str) -> None:
+    answer = cli("doctor", str(tmp_path / place))
+    assert answer.code == 50
+    assert "hint:" in answer.err
+
+
+def test_our_own_sessions_are_told_apart_by_who_holds_them(any_cli: Cli) -> None:
+    any_cli.talk("waiting", "hello")
+    with any_cli.opened() as opened, opened.worker() as worker:
+        worker.session("held", source="telegram").append(role="user", content="x")
+        home = home_of(any_cli("doctor", "--json").json(), "native")
+        assert home["open_by"] == {"live": 1, "waiting": 1, "leaked": 0, "unproven": 0}
+        assert "of the open ones: 1 live, 1 waiting" in any_cli.ok("doctor")
+
+
+def test_without_anything_to_look_at_no_ledger_is_made(cli: Cli) -> None:
+    answer = cli("doctor")
+    assert answer.code == 10
+    assert "sexton doctor PATH" in answer.err
+    assert not Path(cli.url).exists()

@@ -1,0 +1,112 @@
+"""`sexton keep`: sweeps, tells of them, and stops when it is asked to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.surface.program import PATIENCE, Cli, environment, program
+
+
+@contextmanager
+def keeper(*arguments: str, **changed: str) -> Iterator[subprocess.Popen[str]]:
+    """A running keeper; whatever happens, it is gone afterwards."""
+    process = subprocess.Popen(
+        program("keep", *arguments),
+        env=environment(**changed),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_one_sweep_does_what_is_due_and_is_seen(any_cli: Cli, short: str) -> None:
+    session = any_cli.talk("a", "1", "2", "3")
+    sweep = any_cli("keep", "--once", "--json", "--config", short).json()
+    assert [each["session"] for each in sweep["outcomes"]] == [session]
+    assert sweep["finished"] is True
+    assert any_cli("journal", "--receipt", sweep["receipt"], "--json").json()
+    assert "nothing to do" in any_cli.ok("keep", "--once")
+
+
+def test_a_person_reads_what_a_sweep_did(cli: Cli, short: str) -> None:
+    session = cli.talk("a", "1", "2", "3")
+    held = cli.talk("b", "1", "2", "3")
+    cli.ok("sessions", "pin", held)
+    out = cli.ok("keep", "--once", "--config", short)
+    assert f"done: end {session}" in out
+    assert "1 done; 1 held back" in out
+
+
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])
+def test_a_keeper_that_is_asked_to_stop_ends_with_0(cli: Cli, which: signal.Signals) -> None:
+    cli.talk("a", "hello")
+    with keeper("--json", "--ledger", cli.url) as process:
+        assert process.stdout
+        assert json.loads(process.stdout.readline())["finished"] is True
+        process.send_signal(which)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (0, "", "")
+    with cli.opened() as opened:
+        assert opened.ledger.workers.all() == []
+
+
+def test_a_keeper_stops_in_the_middle_of_a_long_sweep_and_another_goes_on(
+    cli: Cli, short: str
+) -> None:
+    count = 900  # more lines than a pipe holds: the keeper can not finish before it is read from
+    with cli.opened() as opened, opened.worker() as worker:
+        for number in range(count):
+            session = worker.session(f"k{number}", source="telegram")
+            session.append_many([{"role": "user", "content": "x"}] * 3)
+    with keeper("-v", "--json", "--ledger", cli.url, "--config", short) as process:
+        assert process.stderr
+        assert "end native/" in process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    sweep = json.loads(out)
+    done = len(sweep["outcomes"])
+    assert sweep["finished"] is False
+    assert 0 < done < count
+    ended = cli("doctor", "--json").json()["homes"][0]["ended"]
+    assert ended == done
+    cli.ok("keep", "--once", "--config", short)
+    assert cli("doctor", "--json").json()["homes"][0]["open"] == 0
+
+
+def test_a_keeper_ends_when_nobody_reads_what_it_says(cli: Cli) -> None:
+    with keeper("--json", "--ledger", cli.url, SEXTON_KEEPER__SWEEP_EVERY="1s") as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 141
+        assert process.stderr.read() == ""
+        process.stdout = None
+
+
+def test_a_sweep_that_fails_once_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ledger.db").mkdir()
+    assert cli("keep", "--once").code == 12
+
+
+def test_a_home_that_is_not_there_does_not_stop_a_keeper(cli: Cli, tmp_path: Path) -> None:
+    settings = tmp_path / "homes.yaml"
+    settings.write_text(f"homes: [{{path: {tmp_path / 'nowhere'}}}]\nreset: {{max_messages: 3}}\n")
+    session = cli.talk("a", "1", "2", "3")
+    answer = cli("keep", "--once", "--json", "--config", str(settings))
+    assert [each["session"] for each in answer.json()["outcomes"]] == [session]
+    assert answer.json()["troubles"]
+    assert "nowhere" in answer.err

@@ -1,0 +1,159 @@
+"""`sexton plan`, `apply`, `why`, `journal`: from the question to what was done."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sexton.cli import run
+from tests.surface.program import Cli
+
+
+@pytest.fixture
+def due(any_cli: Cli) -> str:
+    """A session that has reached the limit of the short settings."""
+    return any_cli.talk("a", "1", "2", "3")
+
+
+def test_a_plan_says_what_should_be_done_and_changes_nothing(
+    any_cli: Cli, due: str, short: str
+) -> None:
+    plan = any_cli("plan", "--json", "--config", short).json()
+    (action,) = plan["actions"]
+    assert (action["kind"], action["session"]["id"]) == ("end", due)
+    assert action["reason"]["code"] == "max_messages"
+    text = any_cli.ok("plan", "--config", short)
+    assert "3 messages reached the limit of 3" in text
+    assert "1 to end" in text
+    assert any_cli("sessions", "show", due, "--json").json()["state"] == "open"
+
+
+def test_a_plan_written_to_a_file_is_applied_once_and_skipped_the_second_time(
+    any_cli: Cli, due: str, short: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.json"
+    any_cli.ok("plan", "-o", str(file), "--config", short)
+    assert file.stat().st_mode & 0o777 == 0o600
+    out = any_cli.ok("apply", str(file))
+    assert f"done: end {due}" in out
+    assert any_cli("sessions", "show", due, "--json").json()["end_reason"] == "max_messages"
+    again = any_cli("apply", str(file), "--json").json()
+    assert (again["done"], again["skipped"]) == (0, 1)
+    assert again["outcomes"][0]["detail"] == "it has ended already: max_messages"
+
+
+def test_a_plan_from_standard_output_is_as_good_as_a_file(
+    cli: Cli, short: str, tmp_path: Path
+) -> None:
+    session = cli.talk("a", "1", "2", "3")
+    file = tmp_path / "piped.json"
+    file.write_text(cli.ok("plan", "--json", "--config", short))
+    assert cli("apply", str(file), "--json").json()["outcomes"][0]["session"] == session
+
+
+def test_an_existing_file_is_not_replaced_by_a_plan_unless_forced(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "precious"
+    file.write_text("precious")
+    refused = cli("plan", "-o", str(file))
+    assert refused.code == 62
+    assert "--force" in refused.err
+    assert file.read_text() == "precious"
+    cli.ok("plan", "-o", str(file), "--force")
+    assert json.loads(file.read_text())["format"] == "sexton-plan"
+    assert os.listdir(tmp_path).count("precious") == 1
+
+
+def test_apply_without_a_file_needs_a_person_or_yes(any_cli: Cli, due: str, short: str) -> None:
+    refused = any_cli("apply", "--config", short)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert any_cli("apply", "--json", "--config", short).error()["exit_code"] == 2
+    assert any_cli("sessions", "show", due, "--json").json()["state"] == "open"
+    out = any_cli.ok("apply", "--yes", "--config", short)
+    receipt = out.split("receipt ")[1].split()[0]
+    entries = any_cli("journal", "--receipt", receipt, "--json").json()
+    assert [entry["session"] for entry in entries] == [due]
+
+
+def test_apply_with_nothing_to_do_asks_nobody(cli: Cli) -> None:
+    assert "nothing is due" in cli.ok("apply")
+    told = cli("apply", "--json").json()
+    assert told["outcomes"] == []
+
+
+def test_a_dry_run_is_a_plan_not_applied(any_cli: Cli, due: str, short: str) -> None:
+    assert "1 to end" in any_cli.ok("apply", "--dry-run", "--config", short)
+    shown = any_cli("apply", "--dry-run", "--json", "--config", short).json()
+    assert len(shown["actions"]) == 1
+    assert any_cli("sessions", "show", due, "--json").json()["state"] == "open"
+
+
+def test_an_edited_plan_is_refused_before_anything_is_done(
+    cli: Cli, short: str, tmp_path: Path
+) -> None:
+    session = cli.talk("a", "1", "2", "3")
+    file = tmp_path / "plan.json"
+    file.write_text(cli.ok("plan", "--json", "--config", short).replace("max_messages", "idle"))
+    refused = cli("apply", str(file))
+    assert refused.code == 41
+    assert "Make a new plan" in refused.err
+    assert cli("sessions", "show", session, "--json").json()["state"] == "open"
+
+
+def test_a_plan_of_another_ledger_is_refused(cli: Cli, short: str, tmp_path: Path) -> None:
+    cli.talk("a", "1", "2", "3")
+    file = tmp_path / "plan.json"
+    cli.ok("plan", "-o", str(file), "--config", short)
+    other = str(tmp_path / "other.db")
+    assert run(["--ledger", other, "apply", str(file)]) == 42
+    assert run(["--ledger", other, "apply", "--dry-run", str(file)]) == 42
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"not json"])
+def test_what_is_no_plan_is_refused(cli: Cli, tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "plan.json"
+    file.write_bytes(content)
+    assert cli("apply", str(file)).code == 40
+
+
+def test_a_plan_that_can_not_be_read_is_refused(cli: Cli, tmp_path: Path) -> None:
+    assert cli("apply", str(tmp_path / "missing.json")).code == 40
+    assert cli("apply", str(tmp_path)).code == 40
+
+
+def test_why_gives_every_answer_and_the_journal(any_cli: Cli, due: str, short: str) -> None:
+    any_cli.ok("plan", "--config", short)
+    told = any_cli("why", due, "--json").json()
+    answers = {each["question"]: each["answer"] for each in told["answers"]}
+    assert answers["state"] == "open"
+    assert answers["reset"] == "due"
+    assert told["session"]["id"] == due
+    any_cli.ok("apply", "--yes", "--config", short)
+    told = any_cli("why", due, "--json").json()
+    assert told["journal"][0]["reason"]["code"] == "max_messages"
+    text = any_cli.ok("why", due)
+    assert "ended" in text
+    assert "reached the limit" in text
+
+
+def test_the_journal_shows_the_newest_first_and_as_many_as_wanted(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sexton.cli.journal.CHUNK", 2)
+    made = [cli.talk(f"k{number}", "hello") for number in range(5)]
+    for session in made:
+        cli.ok("sessions", "reset", session)
+    entries = cli("journal", "--json", "--limit", "4").json()
+    assert [entry["session"] for entry in entries] == made[:0:-1]
+    (entry,) = cli("journal", "--json", "--session", made[2]).json()
+    assert entry["reason"]["code"] == "reset"
+    assert (
+        cli("journal", "--json", "--receipt", entry["receipt"], "--session", made[1]).json() == []
+    )
+    text = cli("journal")
+    assert made[0] in text.out
+    assert "no keeper" in text.err
+    assert "no such entry" in cli("journal", "--receipt", "unknown").err

@@ -1,0 +1,92 @@
+"""`sexton sessions show, end, reset, pin`: what an operator does by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from sexton.errors import SessionEnded
+from tests.surface.program import Cli
+
+
+def test_show_tells_everything_about_a_session(any_cli: Cli) -> None:
+    with any_cli.opened() as opened, opened.worker(kind="gateway") as worker:
+        session = worker.session("telegram:42", source="telegram", chat_type="dm", job="night")
+        session.append(role="user", content="hello there")
+        with session.turn():
+            shown = any_cli("sessions", "show", session.id, "--json").json()
+            out = any_cli.ok("sessions", "show", session.id)
+        assert shown["workers"][0]["worker"] == worker.id
+        assert shown["workers"][0]["busy_since"]
+        assert shown["chat_type"] == "dm"
+        for words in ("telegram:42", "night", "hello there", "held by gateway", "in a turn"):
+            assert words in out
+
+
+def test_an_operator_ends_a_session_with_a_reason_and_it_is_journalled(any_cli: Cli) -> None:
+    session = any_cli.talk("a", "hello")
+    out = any_cli.ok("sessions", "end", session, "--reason", "abandoned", "--yes")
+    receipt = out.split()[1]
+    shown = any_cli("sessions", "show", session, "--json").json()
+    assert (shown["state"], shown["end_reason"]) == ("ended", "abandoned")
+    entry, *others = any_cli("journal", "--receipt", receipt, "--json").json()
+    assert (entry["action"], entry["result"], entry["session"]) == ("end", "done", session)
+    assert others == []
+
+
+def test_ending_an_ended_session_is_an_error_and_the_first_reason_stands(cli: Cli) -> None:
+    session = cli.talk("a", "hello")
+    cli.ok("sessions", "end", session, "--yes")
+    again = cli("sessions", "end", session, "--reason", "other", "--yes")
+    assert again.code == 22
+    assert "has ended: closed" in again.err
+    assert cli("sessions", "show", session, "--json").json()["end_reason"] == "closed"
+
+
+def test_whoever_held_an_ended_session_is_refused(any_cli: Cli) -> None:
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="telegram")
+        any_cli.ok("sessions", "end", session.id, "--yes")
+        with pytest.raises(SessionEnded):
+            session.append(role="user", content="too late")
+
+
+def test_without_a_terminal_nothing_is_ended_unless_yes_is_said(cli: Cli) -> None:
+    session = cli.talk("a", "hello")
+    answer = cli("sessions", "end", session)
+    assert answer.code == 2
+    assert "--yes" in answer.err
+    assert cli("sessions", "end", session, "--json").error()["exit_code"] == 2
+    assert cli("sessions", "show", session, "--json").json()["state"] == "open"
+
+
+def test_reset_ends_the_session_and_its_key_begins_anew(any_cli: Cli) -> None:
+    session = any_cli.talk("a", "hello")
+    told = any_cli("sessions", "reset", session, "--json").json()
+    assert (told["session"], told["result"]) == (session, "done")
+    assert any_cli("sessions", "show", session, "--json").json()["end_reason"] == "reset"
+    assert any_cli.talk("a", "hello again") != session
+
+
+def test_reset_is_refused_while_a_turn_runs_unless_it_is_forced(any_cli: Cli) -> None:
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="telegram")
+        with session.turn():
+            refused = any_cli("sessions", "reset", session.id)
+            assert refused.code == 24
+            assert "--force" in refused.err
+            any_cli.ok("sessions", "reset", session.id, "--force")
+        assert any_cli("sessions", "reset", session.id).code == 22
+
+
+def test_a_pinned_session_is_held_back_until_it_is_unpinned(any_cli: Cli, short: str) -> None:
+    session = any_cli.talk("a", "1", "2", "3")
+    any_cli.ok("sessions", "pin", session)
+    any_cli.ok("sessions", "pin", session)
+    plan = any_cli("plan", "--json", "--config", short).json()
+    assert plan["actions"] == []
+    assert plan["held"][0]["holding"]["code"] == "pinned"
+    assert "pinned" in any_cli.ok("sessions", "list")
+    assert any_cli("sessions", "pin", session, "--off", "--json").json()["pinned"] is False
+    assert len(any_cli("plan", "--json", "--config", short).json()["actions"]) == 1
+    said = [entry["action"] for entry in any_cli("journal", "--session", session, "--json").json()]
+    assert said == ["unpin", "pin"]
