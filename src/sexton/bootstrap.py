@@ -40,7 +40,11 @@ def open(url: str | None = None, config: str | Path | None = None) -> Sexton:
     settings = load_settings(config, os.environ)
     opened = Sexton(open_ledger(ledger_url(url, os.environ)), settings or Settings())
     if settings is not None:
-        opened.publish()
+        try:
+            opened.publish()
+        except SextonError:
+            opened.close()
+            raise
     return opened
 
 
@@ -237,7 +241,8 @@ class Sexton:
 
 
 def _existing(path: Path) -> Path | None:
-    return path if path.exists() else None
+    # A directory that may not be read holds no settings for this user.
+    return path if os.path.exists(path) else None
 
 
 def _user() -> str:

@@ -25,6 +25,13 @@ class LedgerError(SextonError):
     hint = "Check --ledger or SEXTON_LEDGER."
 
 
+class LedgerMissing(LedgerError):
+    """There is no ledger there yet, and a command that only asks makes none."""
+
+    exit_code = 10
+    hint = "It is made by 'sexton doctor PATH', 'sexton keep' or an agent; --ledger names another."
+
+
 class LedgerTooNew(LedgerError):
     """The ledger was written by a newer Sexton."""
 

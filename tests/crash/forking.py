@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -102,6 +103,9 @@ def _be_a_child(report: Report, session: OpenSession, who: str) -> None:
         seqs = [message.seq for message in session.messages(after=last - 5)]
         assert seqs[:5] == list(range(last - 4, last + 1))
         code = 0
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         os._exit(code)
 
@@ -113,6 +117,9 @@ def _open_as_a_child(report: Report, url: str, who: str) -> None:
         with bootstrap.open(url) as sexton, sexton.worker() as worker:
             _say_some(report, worker.session(who, source="chat"), who)
         code = 0
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         os._exit(code)
 

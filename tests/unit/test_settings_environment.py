@@ -104,7 +104,7 @@ def test_a_variable_that_can_not_be_meant_like_that_is_told(
     assert [str(p) for p in problems(None, {name: value})] == [f"environment: {name}: {told}"]
 
 
-@pytest.mark.parametrize("name", ["SEXTON_LEDGER", "SEXTON_CONFIG", "SEXTON_TOKEN", "SEXTON_JSON"])
+@pytest.mark.parametrize("name", ["SEXTON_LEDGER", "SEXTON_CONFIG", "SEXTON_TOKEN"])
 def test_the_variables_of_the_command_line_override_nothing(name: str) -> None:
     assert not has_overrides({name: "x"})
     assert load(None, {name: "x"}) == Settings()

@@ -41,8 +41,8 @@ def command(ctx: click.Context, home: str | None) -> None:
     options = shared(ctx)
     _refuse_nothing_to_look_at(options, home)
     with attaching(options) as opened:
-        ledger = examine_ledger(opened, chosen_url(options))
         reports = list(_reports(opened, home))
+        ledger = examine_ledger(opened, chosen_url(options))
     if options.json:
         doctor_view.write(ledger, reports)
     else:

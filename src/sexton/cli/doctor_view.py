@@ -69,7 +69,7 @@ def _title(report: HomeReport) -> str:
         return "native: the sessions in this ledger"
     mode = "changes allowed" if report.act else "only observed"
     schema = f", schema {report.figures.schema_version}" if report.figures else ""
-    return f"{report.name}: {report.kind} home {report.path} ({mode}{schema})"
+    return f"{report.name}: {report.kind.capitalize()} home {report.path} ({mode}{schema})"
 
 
 def _lines(report: HomeReport, ledger: LedgerReport) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sexton.bootstrap import Sexton, ledger_url, load_settings
 from sexton.cli.command import Shared
-from sexton.errors import LedgerError
+from sexton.errors import LedgerError, LedgerMissing
 from sexton.ledger.opening import POSTGRES_SCHEMES, masked, open_ledger, sqlite_path
 from sexton.settings.values import Settings
 
@@ -41,10 +41,7 @@ def existing(shared: Shared) -> Iterator[Sexton]:
     """A ledger that is there already; nothing is published and no home is attached."""
     url = chosen_url(shared)
     settings = chosen_settings(shared) or Settings()
-    refusal = missing(url)
-    if refusal is not None:
-        raise refusal
-    with Sexton(open_ledger(url), replace(settings, homes=())) as opened:
+    with Sexton(open_ledger(url, create=False), replace(settings, homes=())) as opened:
         yield opened
 
 
@@ -76,11 +73,7 @@ def missing(url: str) -> LedgerError | None:
     try:
         os.stat(path)
     except FileNotFoundError:
-        return LedgerError(
-            f"there is no ledger at {path} yet",
-            hint="It is made by 'sexton doctor PATH', 'sexton keep', or an agent that uses Sexton; "
-            "or name another one with --ledger.",
-        )
+        return LedgerMissing(f"there is no ledger at {path} yet")
     except OSError:
         return None  # opening it says what is wrong
     return None

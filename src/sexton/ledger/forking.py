@@ -33,12 +33,14 @@ _one_at_a_time = threading.Lock()
 
 def watch(database: Forkable) -> None:
     """Have the database told about forks for as long as it is referenced."""
-    _open.add(database)
+    with _one_at_a_time:
+        _open.add(database)
 
 
 def forget(database: Forkable) -> None:
     """Stop telling it."""
-    _open.discard(database)
+    with _one_at_a_time:
+        _open.discard(database)
 
 
 def _before() -> None:

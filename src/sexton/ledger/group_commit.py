@@ -59,11 +59,10 @@ class GroupCommit(Generic[Tx]):
         """Run a job and return its result once it is durable."""
         ticket: Ticket[Tx] = Ticket(job)
         with self._starting:
-            inline = self._stopped
+            inline = self._stopped or not self._start()
             if not inline:
-                self._start()
                 self._queue.put(ticket)
-        if inline:  # the interpreter is going down: no thread, but still a durable commit
+        if inline:  # no thread, but still a durable commit
             with self._busy:
                 self._carry_out([ticket])
         result: T = ticket.wait()
@@ -79,10 +78,16 @@ class GroupCommit(Generic[Tx]):
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
-    def _start(self) -> None:
+    def _start(self) -> bool:
+        """Whether there is a thread, or one could be started: at exit and at limits it can not."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._loop, name="sexton-writer", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._loop, name="sexton-writer", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                return False
+            self._thread = thread
+        return True
 
     def _loop(self) -> None:
         while (first := self._queue.get()) is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sexton.errors import ExtraMissing, LedgerError
+from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
 from sexton.ledger.database import Database
 from sexton.ledger.homes import LedgerHomes
 from sexton.ledger.index import LedgerIndex
@@ -18,9 +19,9 @@ from sexton.ports import Ledger
 POSTGRES_SCHEMES = ("postgresql", "postgres")
 
 
-def open_ledger(url: str) -> Ledger:
+def open_ledger(url: str, *, create: bool = True) -> Ledger:
     """Open the ledger that `sqlite:///path`, a bare path or `postgresql://...` names."""
-    database = open_database(url)
+    database = open_database(url, create=create)
     row = database.read(lambda tx: tx.one("ledger_row"))
     assert row is not None
     return Ledger(
@@ -37,17 +38,20 @@ def open_ledger(url: str) -> Ledger:
     )
 
 
-def open_database(url: str, *, upgrade: bool = False) -> Database:
+def open_database(url: str, *, create: bool = True, upgrade: bool = False) -> Database:
     """The engine behind a URL; an older shared database is brought up to date only if told to."""
     scheme = url.partition("://")[0] if "://" in url else ""
     if scheme in POSTGRES_SCHEMES:
-        return _open_postgres(url, upgrade)
+        return _open_postgres(url, create=create, upgrade=upgrade)
     if scheme not in ("", "sqlite"):
         raise LedgerError(
             f"a ledger can not be kept in '{scheme}'",
             hint="Use sqlite:///path, a plain path, or postgresql://host/database.",
         )
-    return SqliteDatabase(sqlite_path(url))
+    path = sqlite_path(url)
+    if not create and not os.path.lexists(path):
+        raise LedgerMissing(f"there is no ledger at {path} yet")
+    return SqliteDatabase(path)
 
 
 def sqlite_path(url: str) -> Path:
@@ -67,11 +71,14 @@ def masked(url: str) -> str:
     """The URL without its password, for people and logs."""
     if url.partition("://")[0] not in POSTGRES_SCHEMES:
         return url
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as problem:
+        raise LedgerError(f"the ledger's URL can not be read: {problem}") from None
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
 
-def _open_postgres(url: str, upgrade: bool) -> Database:
+def _open_postgres(url: str, *, create: bool, upgrade: bool) -> Database:
     try:
         from sexton.ledger.postgres import PostgresDatabase  # noqa: PLC0415  # an extra
     except ImportError:
@@ -79,4 +86,4 @@ def _open_postgres(url: str, upgrade: bool) -> Database:
             "a PostgreSQL ledger needs psycopg",
             hint="Install it with: pip install 'sexton[postgres]'",
         ) from None
-    return PostgresDatabase(url, masked(url), upgrade=upgrade)
+    return PostgresDatabase(url, masked(url), create=create, upgrade=upgrade)

@@ -12,10 +12,17 @@ import psycopg
 from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from sexton.errors import LedgerBusy, LedgerError, LedgerFull, LedgerReadOnly, LedgerUnreachable
+from sexton.errors import (
+    LedgerBusy,
+    LedgerError,
+    LedgerFull,
+    LedgerMissing,
+    LedgerReadOnly,
+    LedgerUnreachable,
+)
 from sexton.ledger import forking
 from sexton.ledger.deadline import DEADLINE, Watchdog
-from sexton.ledger.migrations import migrate_postgres
+from sexton.ledger.migrations import has_ledger, migrate_postgres
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements
 
@@ -41,6 +48,7 @@ _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
     (pg.SerializationFailure, LedgerBusy, "the ledger {url} stayed locked"),
     (PoolTimeout, LedgerUnreachable, "the ledger {url} gave no connection in time"),
     (psycopg.OperationalError, LedgerUnreachable, "the ledger {url} does not answer"),
+    (psycopg.ProgrammingError, LedgerError, "the ledger {url} can not be used"),
 )
 
 _abandoned: list[object] = []
@@ -78,12 +86,11 @@ class PostgresDatabase:
 
     dialect = "postgres"
 
-    def __init__(self, url: str, shown: str, *, upgrade: bool = False) -> None:
+    def __init__(self, url: str, shown: str, *, create: bool = True, upgrade: bool = False) -> None:
         self._url = url
         self._shown = shown
-        self._upgrade = upgrade
         self._clear()
-        self._migrate()
+        self._migrate(create=create, upgrade=upgrade)
         forking.watch(self)
 
     def read(self, job: Callable[[PostgresTransaction], T]) -> T:
@@ -126,14 +133,16 @@ class PostgresDatabase:
             name="sexton-ledger",
         )
 
-    def _migrate(self) -> None:
+    def _migrate(self, *, create: bool, upgrade: bool) -> None:
         # Asked for directly, a server that is down says so at once; the pool would wait.
         with (
             self._errors(),
             psycopg.connect(self._url, **_OPTIONS) as connection,
             self._watchdog.guard(connection),
         ):
-            migrate_postgres(connection, upgrade=self._upgrade)
+            if not create and not has_ledger(connection):
+                raise LedgerMissing(f"there is no ledger in {self._shown} yet")
+            migrate_postgres(connection, upgrade=upgrade)
 
     def _run(self, job: Callable[[PostgresTransaction], T], isolation: str) -> T:
         for attempt in range(ATTEMPTS):

@@ -49,12 +49,14 @@ class SqliteDatabase:
     _readers: list[apsw.Connection]
     _write_connection: apsw.Connection | None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience: float = sqlite_file.PATIENCE) -> None:
         self.path = path
+        self._patience = patience
         self._pid = os.getpid()
         self._clear()
-        self._writer()  # opens and migrates, so that problems show at once
         forking.watch(self)
+        with self._busy:  # a child must not inherit a connection that is half open
+            self._writer()  # opens and migrates, so that problems show at once
         _databases.add(self)
 
     def read(self, job: Callable[[SqliteTransaction], T]) -> T:
@@ -78,13 +80,12 @@ class SqliteDatabase:
         return self.write(lambda tx: tx.all(name, **values))
 
     def close(self) -> None:
-        forking.forget(self)
         self._group.stop()
-        with self._gate:
-            readers, self._readers = self._readers, []
-            writer, self._write_connection = self._write_connection, None
-        for connection in (*readers, *([writer] if writer else [])):
-            connection.close()
+        with self._busy, self._gate:
+            self._drop_writer()
+            while self._readers:
+                self._readers.pop().close()
+        forking.forget(self)
 
     def before_fork(self) -> None:
         self._busy.acquire()
@@ -129,7 +130,7 @@ class SqliteDatabase:
 
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
-            self._write_connection = sqlite_file.open_writer(self.path)
+            self._write_connection = sqlite_file.open_writer(self.path, self._patience)
         return self._write_connection
 
     def _borrow(self) -> apsw.Connection:
@@ -142,7 +143,7 @@ class SqliteDatabase:
                 return self._readers.pop()
         opened = None
         try:
-            opened = sqlite_file.open_reader(self.path)
+            opened = sqlite_file.open_reader(self.path, self._patience)
             return opened
         finally:
             if opened is None:
@@ -159,16 +160,16 @@ class SqliteDatabase:
         """Run the batch in one transaction; if a job fails, each runs in one of its own."""
         try:
             self._commit_together(batch)
-        except apsw.IOError:
-            # What the disk holds now is unknown to this connection: never try again through it.
-            self._drop_writer()
-            raise
         except BaseException as problem:  # noqa: BLE001  # raised again in the job's caller
-            if len(batch) == 1:
-                batch[0].error = problem
+            if isinstance(problem, apsw.IOError):
+                # What the disk holds now is unknown to this connection: never go on with it.
+                self._drop_writer()
+            elif len(batch) > 1 and not isinstance(problem, apsw.BusyError):
+                for ticket in batch:
+                    self._commit([ticket])
                 return
             for ticket in batch:
-                self._commit([ticket])
+                ticket.error = problem
 
     def _drop_writer(self) -> None:
         connection, self._write_connection = self._write_connection, None

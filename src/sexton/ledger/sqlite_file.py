@@ -64,36 +64,45 @@ def check_engine(version: str) -> None:
     raise EngineTooOld(f"SQLite {version} has a known way of corrupting databases in WAL mode")
 
 
-def open_writer(path: Path) -> apsw.Connection:
+def open_writer(path: Path, patience: float) -> apsw.Connection:
     """A connection that may write; the file is made and brought up to date if need be."""
     check_engine(apsw.sqlite_lib_version())
     with errors(path):
         _prepare(path)
-        _refuse_foreign(path)
-        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        _retry_while_busy(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
-        connection.execute(
-            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-            f"PRAGMA journal_size_limit = {WAL_LIMIT}"
-        ).fetchall()
-        migrate_sqlite(connection, APPLICATION_ID)
+        _refuse_foreign(path, patience)
+        connection = _connect(str(path), apsw.SQLITE_OPEN_READWRITE, patience)
+        try:
+            _set_up(connection, patience)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
-def open_reader(path: Path) -> apsw.Connection:
+def open_reader(path: Path, patience: float) -> apsw.Connection:
     """A connection that can not write."""
     with errors(path):
-        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+        connection = _connect(str(path), apsw.SQLITE_OPEN_READWRITE, patience)
         connection.execute("PRAGMA query_only = 1")
         return connection
+
+
+def _set_up(connection: apsw.Connection, patience: float) -> None:
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
+    connection.execute(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+        f"PRAGMA journal_size_limit = {WAL_LIMIT}"
+    ).fetchall()
+    migrate_sqlite(connection, APPLICATION_ID)
 
 
 def _prepare(path: Path) -> None:
     if path.is_dir():
         raise LedgerNotADatabase(f"the ledger {path} is a directory")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for directory in reversed([each for each in path.parents if not each.exists()]):
+            directory.mkdir(mode=0o700, exist_ok=True)
         # Private from the first byte; an existing file is never opened here, closing it would
         # drop the locks that other connections of this process hold on it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -105,34 +114,40 @@ def _prepare(path: Path) -> None:
         raise LedgerReadOnly(f"the ledger {path} can not be created: {problem.strerror}") from None
 
 
-def _refuse_foreign(path: Path) -> None:
-    """Look at an existing file without any way of changing it."""
+def _refuse_foreign(path: Path, patience: float) -> None:
+    """Look at an existing file without any way of changing it, or of leaving one beside it."""
     if not path.is_file():
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")
     if path.stat().st_size == 0:
         return
-    connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
+    # Without a -wal nobody has it open in WAL mode, and looking the usual way would make one.
+    settled = not path.with_name(f"{path.name}-wal").exists()
+    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if settled else ''}"
+    connection = _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, patience)
     try:
         application = connection.pragma("application_id")
-        tables = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()[0][0]
+        if application != APPLICATION_ID and (application or _has_tables(connection)):
+            raise LedgerNotADatabase(f"{path} is a database of another program")
     finally:
         connection.close()
-    if application != APPLICATION_ID and tables:
-        raise LedgerNotADatabase(f"{path} is a database of another program")
 
 
-def _connect(path: Path, flags: int) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags)
-    connection.set_busy_handler(_fair_wait())
+def _has_tables(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall())
+
+
+def _connect(name: str, flags: int, patience: float) -> apsw.Connection:
+    connection = apsw.Connection(name, flags=flags)
+    connection.set_busy_handler(_fair_wait(patience))
     # A misspelt column in double quotes is an error, not a string.
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
     return connection
 
 
-def _fair_wait() -> Callable[[int], bool]:
+def _fair_wait(patience: float) -> Callable[[int], bool]:
     """A busy handler with random short waits; the engine's own lets some processes starve."""
     started = 0.0
 
@@ -141,14 +156,14 @@ def _fair_wait() -> Callable[[int], bool]:
         if attempt == 0:
             started = time.monotonic()
         time.sleep(random.uniform(0.0005, 0.003))  # noqa: S311  # spreads waiters, hides nothing
-        return time.monotonic() - started < PATIENCE
+        return time.monotonic() - started < patience
 
     return wait
 
 
-def _retry_while_busy(attempt: Callable[[], object]) -> None:
+def _retry_while_busy(attempt: Callable[[], object], patience: float) -> None:
     """Switching a fresh file to WAL reports busy past every handler when others do it too."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while True:
         try:
             attempt()

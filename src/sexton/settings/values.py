@@ -10,7 +10,7 @@ from pathlib import Path
 from sexton.policies.rulebook import Rulebook
 
 PREFIX = "SEXTON_"
-RESERVED = frozenset({"SEXTON_CONFIG", "SEXTON_JSON", "SEXTON_LEDGER", "SEXTON_TOKEN"})
+RESERVED = frozenset({"SEXTON_CONFIG", "SEXTON_LEDGER", "SEXTON_TOKEN"})
 """Variables of the command line; they override no setting."""
 
 

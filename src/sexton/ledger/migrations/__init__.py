@@ -42,14 +42,19 @@ def migrate_sqlite(connection: apsw.Connection, application_id: int) -> None:
             connection.execute("ROLLBACK")
 
 
+def has_ledger(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the database holds a ledger."""
+    row = connection.execute("SELECT to_regclass('sexton.ledger')").fetchone()
+    return row is not None and row[0] is not None
+
+
 def migrate_postgres(connection: psycopg.Connection[Any], *, upgrade: bool) -> None:
     """Bring a database to the current schema: an empty one always, an older one only if told to."""
     with connection.transaction():
         # Transaction-level: held by nobody after this block, whatever happens to us.
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_POSTGRES_LOCK,))
         connection.execute("CREATE SCHEMA IF NOT EXISTS sexton")
-        row = connection.execute("SELECT to_regclass('sexton.ledger')").fetchone()
-        found = row is not None and row[0] is not None
+        found = has_ledger(connection)
 
         def run(text: str, **values: Any) -> list[tuple[Any, ...]]:
             cursor = connection.execute(text, values or None)

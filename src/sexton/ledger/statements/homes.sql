@@ -23,7 +23,7 @@ SELECT ref, name, kind, path, host, act, mark, rules, observed_at FROM homes ORD
 UPDATE homes SET mark = :mark, rules = :rules, observed_at = :now WHERE ref = :home;
 
 -- store_facts
--- Facts replace facts; what only the ledger knows (warnings, pins set here) stays.
+-- Facts replace facts; what only the ledger knows (warnings already given) stays.
 INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, state, started_at, active_at,
                       due_at, ended_at, end_reason, last_seq, message_count, byte_count, turn_count,
                       input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_micros,
