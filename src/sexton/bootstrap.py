@@ -17,7 +17,7 @@ from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, Session
-from sexton.policies.rulebook import digest, encode
+from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings, has_overrides
 from sexton.system.clock import SystemClock
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from sexton.engine.explain import Explanation
     from sexton.engine.keep import Keeper, Sweep
     from sexton.model.plan import Outcome, Plan
+
+
+SHORTEST = 4
+"""So many characters of an id are enough to name a session, if no other begins like that."""
+CANDIDATES = 10
 
 
 def open(url: str | None = None, config: str | Path | None = None) -> Sexton:
@@ -84,6 +89,7 @@ class Sexton:
         self.rules = RulesInForce(ledger.policies)
         self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
         self._sweeper: AgentWorker | None = None
+        self._workers: list[AgentWorker] = []
         self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
 
     def __enter__(self) -> Sexton:
@@ -104,8 +110,8 @@ class Sexton:
             thread.join()
             worker.leave()
         self._keepers.clear()
-        if self._sweeper is not None:
-            self._sweeper.leave()
+        for each in self._workers:
+            each.leave()
         self.ledger.close()
 
     def publish(self) -> None:
@@ -128,15 +134,15 @@ class Sexton:
             worker=new_worker_id(),
             actor=self.actor,
         )
-        return AgentWorker(desk, kind)
+        registered = AgentWorker(desk, kind)
+        self._workers = [each for each in self._workers if each.is_open] + [registered]
+        return registered
 
-    def plan(self, home: str | None = None) -> Plan:
-        """What should be done now, and why. Changes no session."""
-        from sexton.engine.plan import reschedule_stale, survey  # noqa: PLC0415  # agents seldom plan
+    def plan(self, home: str | None = None, rules: Rulebook | None = None) -> Plan:
+        """What should be done now, and why, under the rules in force or others. Changes nothing."""
+        from sexton.engine.plan import survey  # noqa: PLC0415  # agents seldom plan
 
-        estate = self.estate()
-        reschedule_stale(estate)
-        return survey(estate, home).plan
+        return survey(self.estate(), home, rules).plan
 
     def apply(self, plan: Plan, receipt: str | None = None) -> list[Outcome]:
         """Carry out a plan; what came of each action."""
@@ -177,11 +183,16 @@ class Sexton:
         return explain(self.estate(), self.find(session))
 
     def find(self, name: str) -> Session:
-        """The session a name means; an error that lists the candidates if it means several."""
+        """The session that `[HOME/]ID` or the beginning of an id means.
+
+        An error lists the candidates if it means several.
+        """
         found = self.ledger.index.find(None, name)
         home, slash, id = name.partition("/")
         if not found and slash:
             found = self.ledger.index.find(home, id)
+        if not found and len(name) >= SHORTEST:
+            found = self.ledger.index.begins_with(name, CANDIDATES)
         if not found:
             raise SessionNotFound(f"there is no session '{name}'")
         if len(found) > 1:

@@ -64,7 +64,7 @@ class LedgerUnreachable(LedgerError):
     """The server did not answer in time; an unconfirmed write may or may not have happened."""
 
     exit_code = 15
-    hint = "Check that PostgreSQL is running and reachable, then try again."
+    hint = "Check that PostgreSQL is running; before repeating a write, look whether it arrived."
 
 
 class LedgerBusy(LedgerError):
@@ -148,6 +148,20 @@ class InvalidMessage(SessionError):
 
     exit_code = 26
     hint = "Content is text or JSON; extra fields are JSON."
+
+
+class WorkerLeft(SessionError):
+    """A worker that has left was asked for a session."""
+
+    exit_code = 27
+    hint = "Register a new one with Sexton.worker()."
+
+
+class LedgerClosed(LedgerError):
+    """The ledger was used after it was closed."""
+
+    exit_code = 10
+    hint = "Open it again with sexton.open()."
 
 
 class SettingsInvalid(SextonError):

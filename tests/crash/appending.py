@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -15,7 +14,6 @@ from sexton.testing.crash import Report
 
 THREADS = 8
 FORKS = 2
-LAST_RESORT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -60,22 +58,15 @@ def open_only(report: Report, url: str) -> None:
         report.tell("opened", sexton.ledger.id)
 
 
-def append_some(report: Report, url: str, tag: str, turns: str) -> None:
-    """Append that many messages and exit cleanly."""
-    with bootstrap.open(url) as sexton, sexton.worker() as worker:
-        session = worker.session("some", source="chat")
-        report.tell("opened", session.id)
-        _append(report, session, tag, 1, range(int(turns)))
+def open_at_a_signal(report: Report, url: str, fifo: str) -> None:
+    """Be ready, wait until somebody opens the other end of a fifo, then open the ledger."""
+    report.tell("ready")
+    with open(fifo, "rb"):
+        open_only(report, url)
 
 
-def _append(
-    report: Report,
-    session: OpenSession,
-    who: str,
-    size: int,
-    turns: Iterator[int] | range | None = None,
-) -> None:
-    for turn in turns or count():
+def _append(report: Report, session: OpenSession, who: str, size: int) -> None:
+    for turn in count():
         token = Token(who, turn, 1 + turn % size)
         report.tell("try", who, turn)
         last = session.append_many(

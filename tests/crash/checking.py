@@ -6,8 +6,8 @@ It looks with a plain connection of its own, not through the code under test.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,11 @@ import psycopg
 
 from sexton.ledger.opening import sqlite_path
 from tests.crash.appending import Token, token_of
+
+TABLES = (
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'sexton'",
+    "SELECT name FROM sqlite_schema",
+)
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 
@@ -37,30 +42,46 @@ class Promises:
         return heard
 
 
+def ask(url: str, text: str) -> list[tuple[Any, ...]]:
+    """The rows of one statement."""
+    with _asking(url) as run:
+        return run(text)
+
+
+def tell(url: str, text: str) -> None:
+    """Carry out one statement that has no rows."""
+    if url.startswith("sqlite"):
+        ask(url, text)
+    else:
+        with psycopg.connect(url, options="-c search_path=sexton") as connection:
+            connection.execute(text.encode())
+
+
 def check(url: str, promises: Promises) -> int:
     """Assert that every promise is kept; how many appends are stored that were not promised."""
-    if url.startswith("sqlite"):
-        with closing(apsw.Connection(str(sqlite_path(url)))) as connection:
-            assert connection.pragma("integrity_check") == "ok"
-            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-            return _check(lambda text: connection.execute(text).fetchall(), promises)
-    with psycopg.connect(url, options="-c search_path=sexton") as connection:
-        return _check(lambda text: connection.execute(text).fetchall(), promises)
+    with _asking(url) as run:
+        if url.startswith("sqlite"):
+            assert run("PRAGMA integrity_check") == [("ok",)]
+            assert run("PRAGMA foreign_key_check") == []
+        return _check(run, promises)
 
 
 def has_schema(url: str) -> bool:
     """Whether the ledger's tables are there, all of them or none."""
-    if url.startswith("sqlite"):
-        with closing(apsw.Connection(str(sqlite_path(url)))) as connection:
-            tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
-    else:
-        with psycopg.connect(url) as connection:
-            tables = connection.execute(
-                "SELECT tablename FROM pg_tables WHERE schemaname = 'sexton'"
-            ).fetchall()
-    names = {row[0] for row in tables}
+    names = {row[0] for row in ask(url, TABLES[url.startswith("sqlite")])}
     assert not names or {"ledger", "sessions", "messages", "holders"} <= names
     return bool(names)
+
+
+@contextmanager
+def _asking(url: str) -> Iterator[Ask]:
+    """A plain connection to the ledger's database."""
+    if url.startswith("sqlite"):
+        with closing(apsw.Connection(str(sqlite_path(url)))) as file:
+            yield lambda text: file.execute(text).fetchall()
+    else:
+        with psycopg.connect(url, options="-c search_path=sexton") as server:
+            yield lambda text: server.execute(text.encode()).fetchall()
 
 
 def _check(ask: Ask, promises: Promises) -> int:

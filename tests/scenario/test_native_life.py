@@ -9,7 +9,15 @@ from datetime import timedelta
 import pytest
 
 from sexton.bootstrap import Sexton
-from sexton.errors import InputInvalid, SessionBusy, SessionEnded, SessionFenced
+from sexton.errors import (
+    InputInvalid,
+    LedgerClosed,
+    SessionBusy,
+    SessionEnded,
+    SessionFenced,
+    SessionNotFound,
+    WorkerLeft,
+)
 from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Sight
 from sexton.model.plan import EndSession, Result, WarnSession
@@ -175,6 +183,111 @@ def test_a_stale_plan_does_no_harm(house: Sexton, manual_clock: ManualClock) -> 
     assert [outcome.result for outcome in outcomes] == [Result.SKIPPED]
     assert outcomes[0].detail == "it was active meanwhile"
     assert the(house, session.id).is_open
+
+
+def test_a_plan_does_not_end_what_was_pinned_or_busy_after_it_was_made(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    with house.worker() as worker:
+        pinned, busy = worker.session("pinned"), worker.session("busy")
+        manual_clock.advance(timedelta(hours=2))
+        plan = house.plan()
+        pinned.pin()
+        with busy.turn():
+            outcomes = house.apply(plan)
+            assert {outcome.result for outcome in outcomes} == {Result.SKIPPED}
+        assert the(house, pinned.id).is_open
+        assert the(house, busy.id).is_open
+
+
+def test_a_plan_made_under_other_policies_is_not_carried_out(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    with house.worker() as worker:
+        session = worker.session("chat:1")
+        manual_clock.advance(timedelta(hours=2))
+        plan = house.plan()
+        relaxed = Rulebook(reset=ResetPolicy())
+        Sexton(house.ledger, Settings(rulebook=relaxed), clock=manual_clock).publish()
+        assert [outcome.detail for outcome in house.apply(plan)] == ["the policies have changed"]
+        assert the(house, session.id).is_open
+
+
+def test_planning_with_other_rules_sees_every_session_and_puts_nothing_in_force(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    with house.worker() as worker:
+        session = worker.session("chat:1")
+        manual_clock.advance(timedelta(minutes=10))
+        strict = Rulebook(reset=replace(IDLE, idle_minutes=5))
+        assert [each.seen.id for each in house.plan(rules=strict).actions] == [session.id]
+        assert house.plan().actions == ()
+        assert worker.session("chat:1").id == session.id
+
+
+def test_a_session_is_reset_at_its_limit_of_turns_also_when_it_writes_in_them(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    limited = Rulebook(reset=ResetPolicy(max_turns=5))
+    Sexton(house.ledger, Settings(rulebook=limited), clock=manual_clock).publish()
+    with house.worker() as worker:
+        session = worker.session("chat:1")
+        codes = []
+        for _ in range(5):
+            with session.turn():
+                session.append(role="user", content="x")
+            codes += [outcome.action.reason.code for outcome in house.sweep().outcomes]
+    assert codes == ["near_max_turns", "max_turns"]
+
+
+def test_a_message_that_arrives_while_its_session_is_being_reset_keeps_it_alive(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    with house.worker() as one, house.worker() as two:
+        session = one.session("chat:1")
+        manual_clock.advance(timedelta(hours=2))
+        overdue = house.ledger.book.current("chat:1")
+        assert overdue is not None
+        session.append(role="user", content="just in time")
+        assert two.session("chat:1").id == session.id
+        assert the(house, session.id).is_open
+
+
+def test_every_end_is_in_the_journal_with_who_did_it(house: Sexton) -> None:
+    with house.worker() as worker:
+        asked = worker.session("asked")
+        asked.end("done")
+        closed = worker.session("closed", source="cli")
+    for session, code in ((asked, "done"), (closed, "closed")):
+        [entry] = house.ledger.journal.page(the(house, session.id), None, None, 9)
+        assert (entry.action, entry.reason.code, entry.actor) == ("end", code, house.actor)
+
+
+def test_a_worker_that_has_left_opens_nothing(house: Sexton) -> None:
+    with house.worker() as worker:
+        pass
+    with pytest.raises(WorkerLeft):
+        worker.session("chat:1")
+
+
+def test_closing_leaves_what_was_held_and_a_closed_ledger_says_so(
+    engine_url: str, manual_clock: ManualClock
+) -> None:
+    first = Sexton(open_ledger(engine_url), Settings(), clock=manual_clock)
+    session = first.worker().session("job", source="cli")
+    first.close()
+    with pytest.raises(LedgerClosed):
+        session.append(role="user", content="x")
+    with Sexton(open_ledger(engine_url), Settings(), clock=manual_clock) as second:
+        assert second.find(session.id).end_reason == "closed"
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id(house: Sexton) -> None:
+    with house.worker() as worker:
+        session = worker.session("chat:1")
+        assert house.find(session.id[:8]).id == session.id
+        with pytest.raises(SessionNotFound):
+            house.find(session.id[:3])
 
 
 def test_two_keepers_with_the_same_plan_end_a_session_once(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import sexton
 from sexton.cli import run
 from tests.surface.program import Cli
 
@@ -37,7 +38,9 @@ def test_a_plan_written_to_a_file_is_applied_once_and_skipped_the_second_time(
     file = tmp_path / "plan.json"
     any_cli.ok("plan", "-o", str(file), "--config", short)
     assert file.stat().st_mode & 0o777 == 0o600
-    out = any_cli.ok("apply", str(file))
+    skipped = any_cli("apply", str(file), "--json").json()
+    assert skipped["outcomes"][0]["detail"] == "the policies have changed"
+    out = any_cli.ok("apply", str(file), "--config", short)
     assert f"done: end {due}" in out
     assert any_cli("sessions", "show", due, "--json").json()["end_reason"] == "max_messages"
     again = any_cli("apply", str(file), "--json").json()
@@ -125,7 +128,8 @@ def test_a_plan_that_can_not_be_read_is_refused(cli: Cli, tmp_path: Path) -> Non
 
 
 def test_why_gives_every_answer_and_the_journal(any_cli: Cli, due: str, short: str) -> None:
-    any_cli.ok("plan", "--config", short)
+    with sexton.open(any_cli.url, short):
+        pass  # puts the settings in force
     told = any_cli("why", due, "--json").json()
     answers = {each["question"]: each["answer"] for each in told["answers"]}
     assert answers["state"] == "open"

@@ -105,7 +105,16 @@ def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
     sexton = opened("homes: [{path: agent}]")
     home, record = sexton.attach(sexton.settings.homes[0])
     assert not record.act
-    seen = Seen(ref=1, home="agent", id="s", epoch=1, active_at=START, message_count=0)
+    seen = Seen(
+        ref=1,
+        home="agent",
+        id="s",
+        epoch=1,
+        active_at=START,
+        message_count=0,
+        turn_count=0,
+        pinned=False,
+    )
     reason = Reason("idle", "idle")
     entry = Entry(actor="test", receipt=None, action="end", result="done", reason=reason)
     with pytest.raises(HomeObserved):

@@ -67,7 +67,9 @@ def test_any_json_comes_back_as_it_was(content: object, extra: dict[str, object]
     assert (revive_content(stored.extra, False) or {}) == extra
 
 
-@pytest.mark.parametrize("content", [object(), {1, 2}, float("nan"), b"bytes"])
+@pytest.mark.parametrize(
+    "content", [object(), {1, 2}, float("nan"), b"bytes", {1: "a", "1": "b"}, [{None: 1}]]
+)
 def test_content_that_is_no_json_is_refused(content: object) -> None:
     with pytest.raises(InvalidMessage):
         draft("user", content)
@@ -77,6 +79,12 @@ def test_content_that_is_no_json_is_refused(content: object) -> None:
 def test_a_message_needs_a_plain_role(role: object) -> None:
     with pytest.raises(InvalidMessage):
         draft(role, "x")  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_refused_message_is_not_quoted() -> None:
+    with pytest.raises(InvalidMessage) as refused:
+        draft({"said": "secret"}, "x")  # type: ignore[arg-type]  # that is the point
+    assert "secret" not in str(refused.value)
 
 
 @given(ANY_TEXT)

@@ -45,6 +45,8 @@ SEEN = Seen(
     epoch=1,
     active_at=datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC),
     message_count=3,
+    turn_count=1,
+    pinned=False,
 )
 PLAN = Plan(
     id="p",

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Sight
+from sexton.model.plan import Reason
 from sexton.model.session import NATIVE, Session
 from sexton.policies.rulebook import InForce
-from sexton.ports import Clock, Ledger, ProcessTable
+from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,18 @@ class Desk:
             holder.worker.id: self.processes.look(holder.worker.identity)
             for holder in session.holders
         }
+
+    def entry(self, session: Session, action: str, reason: Reason) -> Entry:
+        """A line of the journal about what this worker does to the session."""
+        return Entry(
+            actor=self.actor,
+            receipt=None,
+            home=session.home,
+            session=session.id,
+            action=action,
+            result="done",
+            reason=reason,
+        )
 
     def refusal(self, session: Session) -> SessionError:
         """Why the ledger refused a write to the session."""

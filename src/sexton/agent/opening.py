@@ -13,7 +13,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import dead_holders, is_busy
 from sexton.policies.reset import holding, reset_reason, schedule
-from sexton.ports import Birth, Entry
+from sexton.ports import Birth
 
 ATTEMPTS = 50
 
@@ -63,19 +63,21 @@ def begin(desk: Desk, birth: Birth) -> Session:
 
 def reset(desk: Desk, old: Session, *, force: bool) -> Session:
     """End the session on request and start the next one of its key."""
-    now = desk.clock.now()
-    found = desk.ledger.index.find(NATIVE, old.id)
-    if found and found[0].epoch == old.epoch and found[0].is_open:
+    reason = Reason("reset", "asked for by the agent")
+    for _ in range(ATTEMPTS):  # whoever writes at the same moment is heard first
+        now = desk.clock.now()
+        found = desk.ledger.index.find(NATIVE, old.id)
+        if not found or found[0].epoch != old.epoch or not found[0].is_open:
+            break
         others = [holder for holder in found[0].holders if holder.worker.id != desk.worker]
         current = replace(found[0], holders=tuple(others))
         if is_busy(current, desk.sights(current)) and not force:
             raise SessionBusy(f"a turn of another worker is running in the session {old.id}")
-        reason = Reason("reset", "asked for by the agent")
         fresh = desk.ledger.book.replace(
             current,
             reason,
             scheduled(desk, _successor(desk, old), now),
-            _entry(desk, old, reason),
+            desk.entry(old, "end", reason),
             now,
         )
         if fresh is not None:
@@ -111,7 +113,7 @@ def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session
     if reason is None or holding(current, busy=is_busy(current, desk.sights(current))):
         return _join(desk, current, now)
     return desk.ledger.book.replace(
-        current, reason, scheduled(desk, birth, now), _entry(desk, current, reason), now
+        current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now
     )
 
 
@@ -129,16 +131,4 @@ def _successor(desk: Desk, old: Session) -> Birth:
         job=old.job,
         worker=desk.worker,
         schedule=Schedule(0),
-    )
-
-
-def _entry(desk: Desk, session: Session, reason: Reason) -> Entry:
-    return Entry(
-        actor=desk.actor,
-        receipt=None,
-        home=NATIVE,
-        session=session.id,
-        action="end",
-        result="done",
-        reason=reason,
     )

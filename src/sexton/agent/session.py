@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +12,7 @@ from sexton.agent.opening import reset
 from sexton.agent.turn import Turn
 from sexton.errors import SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
+from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, check_name
 from sexton.policies.liveness import UNATTENDED
@@ -32,7 +32,8 @@ class OpenSession:
     def __init__(self, desk: Desk, session: Session) -> None:
         self._desk = desk
         self._session = session
-        self._lock = threading.Lock()
+        self._warned = session.warned
+        self._has_preview = session.preview is not None
         self._rules = desk.rules(None)
 
     def __repr__(self) -> str:
@@ -55,7 +56,7 @@ class OpenSession:
         """The fence; it rises when somebody takes the session over."""
         return self._session.epoch
 
-    def append(self, *, role: str, content: Any = None, **extra: Any) -> int:
+    def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
         """Store one message durably; its sequence number."""
         return self._store([draft(role, content, extra)], [(role, content)])
 
@@ -81,7 +82,10 @@ class OpenSession:
 
     def pin(self, pinned: bool = True) -> None:
         """Keep the session from being reset or collected, or allow it again."""
-        self._desk.ledger.book.mark(self._session.ref, pinned=pinned)
+        reason = Reason("asked", "asked for by the agent")
+        entry = self._desk.entry(self._session, "pin" if pinned else "unpin", reason)
+        noted = (entry, self._desk.clock.now())
+        self._desk.ledger.book.mark(self._session.ref, pinned=pinned, noted=noted)
 
     def retitle(self, title: str) -> None:
         """Give the session a title."""
@@ -91,7 +95,8 @@ class OpenSession:
         """End the session; False if it had ended already, for then the first reason stands."""
         check_name("end reason", reason)
         session, now = self._session, self._desk.clock.now()
-        if self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now):
+        entry = self._desk.entry(session, "end", Reason(reason, "ended by the agent"))
+        if self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now, entry):
             return True
         refusal = self._desk.refusal(session)
         if isinstance(refusal, SessionEnded):
@@ -123,24 +128,19 @@ class OpenSession:
         return appended.last_seq
 
     def _preview(self, said: list[tuple[str, Any]]) -> str | None:
-        if self._session.preview is not None:
+        if self._has_preview:
             return None
-        found = next(
-            (line for role, content in said if role == "user" and (line := preview(content))), None
-        )
-        if found is not None:
-            with self._lock:
-                self._session = replace(self._session, preview=found)
+        lines = (preview(content) for role, content in said if role == "user")
+        found = next(filter(None, lines), None)
+        self._has_preview = found is not None
         return found
 
     def _schedule(self, now: datetime) -> Schedule:
-        policy = self._rules.rules.reset_policy(self._session)
-        return schedule(replace(self._session, active_at=now), policy, self._rules.serial)
+        session = replace(self._session, active_at=now, warned=self._warned)
+        return schedule(session, self._rules.rules.reset_policy(session), self._rules.serial)
 
     def _learn(self, appended: Appended) -> None:
         """Take over what the ledger said: newer rules, warnings already given."""
-        if appended.serial == self._rules.serial and appended.warned == self._session.warned:
-            return
-        with self._lock:
+        self._warned = appended.warned
+        if appended.serial != self._rules.serial:
             self._rules = self._desk.rules(appended.serial)
-            self._session = replace(self._session, warned=appended.warned)

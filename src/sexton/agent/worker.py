@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import uuid
 from types import TracebackType
-from weakref import WeakSet
 
 from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
 from sexton.agent.session import OpenSession
-from sexton.errors import InputInvalid
+from sexton.errors import InputInvalid, SextonError, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, check_name
@@ -20,6 +20,8 @@ from sexton.ports import Birth
 from sexton.version import __version__
 
 DEFAULT_SOURCE = "agent"
+
+log = logging.getLogger("sexton.agent")
 
 
 def new_worker_id() -> str:
@@ -44,7 +46,11 @@ class AgentWorker:
                 registered_at=desk.clock.now(),
             )
         )
-        _workers.add(self)
+        _present.add(self)
+
+    @property
+    def is_open(self) -> bool:
+        return self._open
 
     @property
     def id(self) -> str:
@@ -63,6 +69,7 @@ class AgentWorker:
 
         Further facts are `chat_type`, `job` and `title`. Without a key it is always a new one.
         """
+        self._check_open()
         unknown = facts.keys() - {"chat_type", "job", "title"}
         if unknown:
             raise InputInvalid(
@@ -87,7 +94,12 @@ class AgentWorker:
 
     def resume(self, id: str) -> OpenSession:
         """The open session with that id."""
+        self._check_open()
         return OpenSession(self._desk, open_id(self._desk, check_name("id", id)))
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise WorkerLeft("the worker has left and holds no sessions any more")
 
     def leave(self) -> None:
         """Give up every session; those whose source dies with its owner end `closed`."""
@@ -96,8 +108,9 @@ class AgentWorker:
         ):  # a forked child leaves nothing of its parent's
             return
         self._open = False
+        _present.discard(self)
         dies = self._desk.rules(None).rules.liveness.dies_with_owner
-        self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now())
+        self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now(), self._desk.actor)
 
     def __enter__(self) -> AgentWorker:
         return self
@@ -111,14 +124,18 @@ class AgentWorker:
         self.leave()
 
 
-_workers: WeakSet[AgentWorker] = WeakSet()
+_present: set[AgentWorker] = set()
+"""Kept until they leave: a worker nobody refers to any more still holds its sessions."""
 
 
 @atexit.register
 def _leave_at_exit() -> None:
     """A process that ends cleanly without leaving its workers has left them all the same."""
-    for worker in list(_workers):
-        worker.leave()
+    for worker in list(_present):
+        try:
+            worker.leave()
+        except SextonError as trouble:
+            log.warning("a worker could not leave its sessions: %s", trouble)
 
 
 def _parent_id(parent: OpenSession | str | None) -> str | None:

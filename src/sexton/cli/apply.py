@@ -9,18 +9,17 @@ from pathlib import Path
 
 import click
 
-from sexton.bootstrap import Sexton
 from sexton.cli import shapes
 from sexton.cli.arguments import home_option, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, observe_all
-from sexton.cli.opening import deciding
-from sexton.cli.plan import plan_now
+from sexton.cli.opening import attaching, chosen_settings
 from sexton.cli.plan_view import say_outcome, show_plan, tallied
 from sexton.cli.terminal import document, note, say, write
 from sexton.engine.apply import apply, new_receipt
 from sexton.engine.estate import Estate
+from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
@@ -52,30 +51,32 @@ def command(
     carries out what 'sexton plan' wrote. Every action checks once more that its session still is
     as it was seen: what has moved on is skipped, so an old plan does no harm. In homes that are
     only observed it is recorded what would have been done. The receipt names the whole in the
-    journal.
+    journal. Once confirmed, a given settings file is put in force first.
     """
     options = shared(ctx)
     given = None if plan_file is None else read_plan(_text(plan_file))
-    with deciding(options, lambda opened: _check(given, opened)) as opened:
+    settings = chosen_settings(options)
+    with attaching(options) as opened:
         estate, name = estate_of(opened, home)
-        if given is None:
+        if given is not None:
+            check_ledger(given, opened.ledger.id)
+        else:
             observe_all(estate, strict=home is not None)
-        plan = given or plan_now(estate, name)
+        plan = given or survey(estate, name, settings.rulebook if settings else None).plan
         if dry_run and options.json:
             write(write_plan(plan))
-        elif options.json:
-            _confirmed(plan, given, yes, ask=False)
+            return
+        if not options.json:
+            show_plan(plan)
+        if dry_run or not (plan.actions or options.json):
+            return
+        _confirmed(plan, given, yes, ask=not options.json)
+        if settings is not None:
+            opened.publish()
+        if options.json:
             _apply_for_program(estate, plan)
         else:
-            show_plan(plan)
-            if plan.actions and not dry_run:
-                _confirmed(plan, given, yes, ask=True)
-                _apply_for_person(estate, plan)
-
-
-def _check(given: Plan | None, opened: Sexton) -> None:
-    if given is not None:
-        check_ledger(given, opened.ledger.id)
+            _apply_for_person(estate, plan)
 
 
 def _text(path: Path) -> str:

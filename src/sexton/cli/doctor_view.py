@@ -56,7 +56,7 @@ def write(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
                 "wal_bytes": ledger.wal_bytes,
             },
             "keeper": {
-                "last_sweep": iso(ledger.last_sweep),
+                "last_sweep": iso(ledger.last_sweep.at if ledger.last_sweep else None),
                 "notice": keeper_notice(ledger.last_sweep, ledger.now),
             },
             "homes": [_shape(report) for report in reports],

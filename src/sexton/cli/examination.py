@@ -18,7 +18,7 @@ from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import judge
-from sexton.ports import Filter, HomeRecord, Place, Tally
+from sexton.ports import Filter, HomeRecord, LastSweep, Place, Tally
 from sexton.settings.values import HomeSetting
 from sexton.system.processes import host
 
@@ -36,7 +36,7 @@ class LedgerReport:
     id: str
     database_bytes: int | None
     wal_bytes: int | None
-    last_sweep: datetime | None
+    last_sweep: LastSweep | None
     now: datetime
 
 

@@ -53,9 +53,7 @@ def command(ctx: click.Context, session: str | None, receipt: str | None, limit:
         entries = islice(_entries(opened, about, receipt, min(limit, CHUNK)), limit)
         if options.json:
             array(shapes.journal_entry(entry) for entry in entries)
-            return
-        found = list(entries)
-        if found:
+        elif found := list(entries):
             show_entries(found)
         else:
             note("the journal has no such entry")

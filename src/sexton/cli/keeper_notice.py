@@ -6,16 +6,19 @@ from datetime import datetime, timedelta
 
 from sexton.cli.terminal import note
 from sexton.cli.wording import stamp
-from sexton.ports import Clock, Ledger
+from sexton.ports import Clock, LastSweep, Ledger
 
 FRESH = timedelta(minutes=5)
+MISSED = 3
+"""So many sweeps that did not happen make a keeper that is not there any more."""
 
 
-def keeper_notice(last: datetime | None, now: datetime) -> str | None:
+def keeper_notice(last: LastSweep | None, now: datetime) -> str | None:
     """What to say about the keeper; None while one is at work."""
     if last is None:
         return "no keeper has run on this ledger yet"
-    return f"no keeper since {stamp(last)}" if now - last > FRESH else None
+    late = now - last.at > max(FRESH, MISSED * last.every)
+    return f"no keeper since {stamp(last.at)}" if late else None
 
 
 def note_keeper(ledger: Ledger, clock: Clock) -> None:

@@ -7,7 +7,7 @@ need be and puts the settings in force for all its users.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -46,12 +46,10 @@ def existing(shared: Shared) -> Iterator[Sexton]:
 
 
 @contextmanager
-def deciding(shared: Shared, check: Callable[[Sexton], None] | None = None) -> Iterator[Sexton]:
-    """A ledger, made if need be, with the given settings in force unless a check refuses."""
+def deciding(shared: Shared) -> Iterator[Sexton]:
+    """A ledger, made if need be, with the given settings in force."""
     settings = chosen_settings(shared)
     with Sexton(open_ledger(chosen_url(shared)), settings or Settings()) as opened:
-        if check is not None:
-            check(opened)
         if settings is not None:
             opened.publish()
         yield opened

@@ -11,13 +11,11 @@ from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.homes import estate_of, observe_all
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.opening import deciding
+from sexton.cli.opening import attaching, chosen_settings
 from sexton.cli.plan_view import show_plan, summary
 from sexton.cli.terminal import note, write
-from sexton.engine.estate import Estate
-from sexton.engine.plan import reschedule_stale, survey
+from sexton.engine.plan import survey
 from sexton.engine.plan_file import write_plan
-from sexton.model.plan import Plan
 
 
 @click.command(
@@ -39,16 +37,17 @@ from sexton.model.plan import Plan
 def command(ctx: click.Context, home: str | None, output: Path | None, force: bool) -> None:
     """Show what should be done now, and why.
 
-    Puts the given settings in force, observes the homes, and asks the policies about every session
-    whose time has come. No session is changed. With --json or --output the plan is written in the
-    form that 'sexton apply' takes; it holds good for this ledger only, and an edited one is
-    refused.
+    Observes the homes and asks the policies about every session whose time has come. Nothing is
+    changed; a settings file that is not in force yet is planned with, and stays without force until
+    'sexton apply' or 'sexton keep'. With --json or --output the plan is written in the form that
+    'sexton apply' takes; it holds good for this ledger only, and an edited one is refused.
     """
     options = shared(ctx)
-    with deciding(options) as opened:
+    settings = chosen_settings(options)
+    with attaching(options) as opened:
         estate, name = estate_of(opened, home)
         observe_all(estate, strict=home is not None)
-        plan = plan_now(estate, name)
+        plan = survey(estate, name, settings.rulebook if settings else None).plan
         if output is not None:
             with private_file(output, force=force) as file:
                 file.write(write_plan(plan))
@@ -57,10 +56,4 @@ def command(ctx: click.Context, home: str | None, output: Path | None, force: bo
             write(write_plan(plan))
         else:
             show_plan(plan)
-            note_keeper(opened.ledger, opened.clock)
-
-
-def plan_now(estate: Estate, home: str | None) -> Plan:
-    """The plan for all homes or one, with due times brought up to date first."""
-    reschedule_stale(estate)
-    return survey(estate, home).plan
+        note_keeper(opened.ledger, opened.clock)

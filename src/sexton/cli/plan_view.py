@@ -14,7 +14,6 @@ _COLUMNS = (
     Column("ACTION"),
     Column("SESSION"),
     Column("REASON", cut=True),
-    Column("UNDO", spare=True),
 )
 _HELD = (Column("HELD BACK"), Column("WANTED", cut=True), Column("BECAUSE", cut=True))
 
@@ -29,7 +28,6 @@ def show_plan(plan: Plan) -> None:
                     action.kind,
                     name_of(action.seen),
                     action.reason.text,
-                    "yes" if action.reversible else "no",
                 )
                 for action in plan.actions
             ),

@@ -27,7 +27,10 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
     for action in plan.actions:
-        yield _carry_out(estate, action, receipt)
+        if plan.policies and plan.policies != estate.rules(None).digest:
+            yield Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
+        else:
+            yield _carry_out(estate, action, receipt)
 
 
 def _carry_out(estate: Estate, action: Action, receipt: str) -> Outcome:
@@ -73,7 +76,9 @@ def _what_moved(estate: Estate, seen: Seen) -> str:
         return f"it has ended already: {session.end_reason}"
     if session.epoch != seen.epoch:
         return "it was taken over meanwhile"
-    if session.message_count != seen.message_count or session.active_at != seen.active_at:
+    if session.pinned != seen.pinned:
+        return "it was pinned meanwhile" if session.pinned else "its pin was taken off meanwhile"
+    if (session.message_count, session.turn_count) != (seen.message_count, seen.turn_count):
         return "it was active meanwhile"
     return "it was done already"
 

@@ -9,7 +9,7 @@ from sexton.model.evidence import Sight
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import is_busy
 from sexton.policies.reset import ResetPolicy
-from sexton.policies.rulebook import InForce, Rulebook, decode
+from sexton.policies.rulebook import InForce, Rulebook, decode, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 
 
@@ -44,6 +44,7 @@ class Rules:
 
     in_force: InForce
     of_home: Mapping[str, Rulebook]
+    are_in_force: bool = True
 
     def reset_policy(self, session: Session) -> ResetPolicy | None:
         """The reset policy of a session; None where its home has no rules of its own."""
@@ -53,7 +54,10 @@ class Rules:
         return None if rulebook is None else rulebook.reset_policy(session)
 
 
-def rules_now(estate: Estate) -> Rules:
-    """The rules in force in the ledger and those that foreign homes bring with them."""
+def rules_now(estate: Estate, wanted: Rulebook | None = None) -> Rules:
+    """The rules in force, or those wanted instead, and those that foreign homes bring along."""
     own = {home.name: decode(home.rules) for home in estate.ledger.homes.all() if home.rules}
-    return Rules(estate.rules(None), own)
+    in_force = estate.rules(None)
+    if wanted is None or digest(encode(wanted)) == in_force.digest:
+        return Rules(in_force, own)
+    return Rules(InForce(in_force.serial, digest(encode(wanted)), wanted), own, False)

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sexton.engine.apply import apply, new_receipt
 from sexton.engine.estate import Estate
@@ -74,7 +75,8 @@ class Keeper:
             if self._stop.is_set():
                 break
         estate.ledger.index.reschedule(found.settled)
-        estate.ledger.workers.swept(self._worker, estate.clock.now())
+        every = timedelta(seconds=self.interval)
+        estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
         return Sweep(
             receipt=receipt,
             observed=observed,

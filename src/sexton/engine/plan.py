@@ -10,9 +10,10 @@ from datetime import datetime
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.model.plan import Action, EndSession, Held, Plan, Seen, WarnSession
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session
+from sexton.model.session import Session, State
 from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason, schedule
-from sexton.ports import Place
+from sexton.policies.rulebook import Rulebook
+from sexton.ports import Filter, Place
 
 CHUNK = 500
 
@@ -25,14 +26,17 @@ class Survey:
     settled: tuple[tuple[Session, Schedule], ...]
 
 
-def survey(estate: Estate, home: str | None = None) -> Survey:
-    """Ask the policies about every session whose due time has come. Changes nothing."""
+def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = None) -> Survey:
+    """Ask the policies about every session whose due time has come. Changes nothing.
+
+    Where the stored due times are not of these rules, all open sessions are asked about.
+    """
     now = estate.clock.now()
-    rules = rules_now(estate)
+    rules = rules_now(estate, wanted)
     actions: list[Action] = []
     held: list[Held] = []
     settled: list[tuple[Session, Schedule]] = []
-    for session in _due(estate, now):
+    for session in _candidates(estate, rules, now):
         if home not in (None, session.home):
             continue
         policy = rules.reset_policy(session)
@@ -96,12 +100,25 @@ def as_seen(session: Session) -> Seen:
         epoch=session.epoch,
         active_at=session.active_at,
         message_count=session.message_count,
+        turn_count=session.turn_count,
+        pinned=session.pinned,
     )
 
 
 def _next(session: Session, policy: ResetPolicy | None, rules: Rules) -> Schedule:
     serial = rules.in_force.serial
     return Schedule(serial) if policy is None else schedule(session, policy, serial)
+
+
+def _candidates(estate: Estate, rules: Rules, now: datetime) -> Iterator[Session]:
+    index = estate.ledger.index
+    if rules.are_in_force and not index.stale(rules.in_force.serial, 1):
+        yield from _due(estate, now)
+        return
+    place: Place | None = None
+    while page := index.page(Filter(state=State.OPEN), place, CHUNK):
+        yield from page
+        place = Place(page[-1].active_at, page[-1].ref)
 
 
 def _due(estate: Estate, now: datetime) -> Iterator[Session]:

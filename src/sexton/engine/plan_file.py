@@ -115,6 +115,8 @@ def _write_seen(seen: Seen) -> dict[str, Any]:
         "epoch": seen.epoch,
         "active_at": _stamp(seen.active_at),
         "message_count": seen.message_count,
+        "turn_count": seen.turn_count,
+        "pinned": seen.pinned,
     }
 
 
@@ -164,6 +166,8 @@ def _read_seen(written: Mapping[str, Any]) -> Seen:
         epoch=_number(written["epoch"]),
         active_at=_moment(written["active_at"]),
         message_count=_number(written["message_count"]),
+        turn_count=_number(written["turn_count"]),
+        pinned=_flag(written["pinned"]),
     )
 
 
@@ -174,6 +178,12 @@ def _read_reason(written: Mapping[str, Any]) -> Reason:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not text")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is not true or false")
     return value
 
 

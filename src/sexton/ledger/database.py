@@ -9,6 +9,9 @@ from sexton.ledger.rows import Row
 
 T = TypeVar("T")
 
+HIDDEN = "postgresql://..."
+"""Shown for an address that can not be told apart from its password."""
+
 
 class Transaction(Protocol):
     """An open transaction; statements are called by name."""

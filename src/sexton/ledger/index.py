@@ -17,6 +17,7 @@ from sexton.model.session import Limit, Session, State
 from sexton.ports import Entry, Filter, Place, Tally
 
 _END_OF_TIME = 2**62
+_LAST = "\U0010ffff"
 
 
 class LedgerIndex:
@@ -29,6 +30,13 @@ class LedgerIndex:
         def job(tx: Transaction) -> list[Session]:
             found = tx.all("find_by_id", id=id)
             return [_with_holders(tx, row) for row in found if home in (None, row[1])]
+
+        return self._database.read(job)
+
+    def begins_with(self, prefix: str, limit: int) -> list[Session]:
+        def job(tx: Transaction) -> list[Session]:
+            found = tx.all("find_by_prefix", first=prefix, after=prefix + _LAST, limit=limit)
+            return [_with_holders(tx, row) for row in found]
 
         return self._database.read(job)
 

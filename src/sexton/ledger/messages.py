@@ -103,4 +103,5 @@ def _guard(batch: Batch, now: int) -> dict[str, Any]:
         "serial": schedule.serial,
         "at_messages": schedule.at_messages,
         "at_bytes": schedule.at_bytes,
+        "at_turns": schedule.at_turns,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
-from sexton.ledger.database import Database
+from sexton.ledger.database import HIDDEN, Database
 from sexton.ledger.homes import LedgerHomes
 from sexton.ledger.index import LedgerIndex
 from sexton.ledger.messages import LedgerMessages
@@ -19,9 +19,9 @@ from sexton.ports import Ledger
 POSTGRES_SCHEMES = ("postgresql", "postgres")
 
 
-def open_ledger(url: str, *, create: bool = True) -> Ledger:
+def open_ledger(url: str, *, create: bool = True, patience: float | None = None) -> Ledger:
     """Open the ledger that `sqlite:///path`, a bare path or `postgresql://...` names."""
-    database = open_database(url, create=create)
+    database = open_database(url, create=create, patience=patience)
     row = database.read(lambda tx: tx.one("ledger_row"))
     assert row is not None
     return Ledger(
@@ -38,11 +38,16 @@ def open_ledger(url: str, *, create: bool = True) -> Ledger:
     )
 
 
-def open_database(url: str, *, create: bool = True, upgrade: bool = False) -> Database:
-    """The engine behind a URL; an older shared database is brought up to date only if told to."""
+def open_database(
+    url: str, *, create: bool = True, upgrade: bool = False, patience: float | None = None
+) -> Database:
+    """The engine behind a URL; an older shared database is brought up to date only if told to.
+
+    Patience is for how many seconds a call waits for a locked file or a silent server.
+    """
     scheme = url.partition("://")[0] if "://" in url else ""
     if scheme in POSTGRES_SCHEMES:
-        return _open_postgres(url, create=create, upgrade=upgrade)
+        return _open_postgres(url, create=create, upgrade=upgrade, patience=patience)
     if scheme not in ("", "sqlite"):
         raise LedgerError(
             f"a ledger can not be kept in '{scheme}'",
@@ -51,7 +56,7 @@ def open_database(url: str, *, create: bool = True, upgrade: bool = False) -> Da
     path = sqlite_path(url)
     if not create and not os.path.lexists(path):
         raise LedgerMissing(f"there is no ledger at {path} yet")
-    return SqliteDatabase(path)
+    return SqliteDatabase(path, patience)
 
 
 def sqlite_path(url: str) -> Path:
@@ -73,12 +78,14 @@ def masked(url: str) -> str:
         return url
     try:
         parts = urlsplit(url)
-    except ValueError as problem:
-        raise LedgerError(f"the ledger's URL can not be read: {problem}") from None
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+    except ValueError:  # its message would quote the password
+        return HIDDEN
+    _, sign, place = parts.netloc.rpartition("@")
+    # A sign anywhere else may come from a password that was not percent-encoded.
+    return f"postgresql://{place}{parts.path}" if url.count("@") == len(sign) else HIDDEN
 
 
-def _open_postgres(url: str, *, create: bool, upgrade: bool) -> Database:
+def _open_postgres(url: str, *, create: bool, upgrade: bool, patience: float | None) -> Database:
     try:
         from sexton.ledger.postgres import PostgresDatabase  # noqa: PLC0415  # an extra
     except ImportError:
@@ -86,4 +93,4 @@ def _open_postgres(url: str, *, create: bool, upgrade: bool) -> Database:
             "a PostgreSQL ledger needs psycopg",
             hint="Install it with: pip install 'sexton[postgres]'",
         ) from None
-    return PostgresDatabase(url, masked(url), create=create, upgrade=upgrade)
+    return PostgresDatabase(url, masked(url), create=create, upgrade=upgrade, deadline=patience)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import ceil
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sexton.errors import (
     LedgerBusy,
+    LedgerClosed,
     LedgerError,
     LedgerFull,
     LedgerMissing,
@@ -21,6 +24,7 @@ from sexton.errors import (
     LedgerUnreachable,
 )
 from sexton.ledger import forking
+from sexton.ledger.database import HIDDEN
 from sexton.ledger.deadline import DEADLINE, Watchdog
 from sexton.ledger.migrations import has_ledger, migrate_postgres
 from sexton.ledger.rows import Row
@@ -35,8 +39,6 @@ ATTEMPTS = 5
 
 _OPTIONS: dict[str, Any] = {
     "autocommit": True,
-    "connect_timeout": int(DEADLINE),
-    "options": "-c search_path=sexton",
     "application_name": "sexton",
 }
 
@@ -86,9 +88,13 @@ class PostgresDatabase:
 
     dialect = "postgres"
 
-    def __init__(self, url: str, shown: str, *, create: bool = True, upgrade: bool = False) -> None:
-        self._url = url
+    def __init__(
+        self, url: str, shown: str, *, create: bool, upgrade: bool, deadline: float | None
+    ) -> None:
+        self._url = _understood(url, shown)
         self._shown = shown
+        self._deadline = deadline or DEADLINE
+        self._closed = False
         self._clear()
         self._migrate(create=create, upgrade=upgrade)
         forking.watch(self)
@@ -104,8 +110,9 @@ class PostgresDatabase:
             return PostgresTransaction(connection).all(name, **values)
 
     def close(self) -> None:
+        self._closed = True
         forking.forget(self)
-        self._pool.close(timeout=DEADLINE)
+        self._pool.close(timeout=self._deadline)
         self._watchdog.stop()
 
     def before_fork(self) -> None:
@@ -119,15 +126,23 @@ class PostgresDatabase:
         self._clear()
 
     def _clear(self) -> None:
-        self._watchdog = Watchdog()
+        self._watchdog = Watchdog(self._deadline)
+        own = conninfo_to_dict(self._url).get("options") or ""
+        self._options = _OPTIONS | {
+            "connect_timeout": ceil(self._deadline),
+            # Acknowledged means durable, whatever the server's own default is.
+            "options": f"{own} -c search_path=sexton -c synchronous_commit=on",
+        }
+        self._suspect = 0.0  # when a call last failed: what was returned before is asked first
         self._returned: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             self._url,
             connection_class=psycopg.Connection,
-            kwargs=_OPTIONS,
+            kwargs=self._options,
             min_size=0,
             max_size=POOL_SIZE,
-            timeout=DEADLINE,
+            timeout=self._deadline,
+            reconnect_timeout=self._deadline,
             check=self._check,
             open=False,
             name="sexton-ledger",
@@ -137,7 +152,7 @@ class PostgresDatabase:
         # Asked for directly, a server that is down says so at once; the pool would wait.
         with (
             self._errors(),
-            psycopg.connect(self._url, **_OPTIONS) as connection,
+            psycopg.connect(self._url, **self._options) as connection,
             self._watchdog.guard(connection),
         ):
             if not create and not has_ledger(connection):
@@ -163,6 +178,8 @@ class PostgresDatabase:
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
         with self._errors():
+            if self._closed:
+                raise LedgerClosed(f"the ledger {self._shown} was closed")
             if self._pool.closed:
                 self._pool.open()
             with self._pool.connection() as connection, self._watchdog.guard(connection):
@@ -171,8 +188,8 @@ class PostgresDatabase:
 
     def _check(self, connection: Connection) -> None:
         """Ask a connection that has rested whether it still works, under the deadline too."""
-        rested = time.monotonic() - self._returned.get(connection, 0.0)
-        if rested > FRESH:
+        returned = self._returned.get(connection, 0.0)
+        if returned < max(self._suspect, time.monotonic() - FRESH):
             with self._watchdog.guard(connection):
                 connection.execute("SELECT 1")
 
@@ -183,10 +200,14 @@ class PostgresDatabase:
         except (psycopg.Error, PoolTimeout) as problem:
             for theirs, ours, words in _ERRORS:
                 if isinstance(problem, theirs):
-                    raise ours(
-                        f"{words.format(url=self._shown)} ({_first_line(problem)})"
-                    ) from None
+                    if ours is LedgerUnreachable:
+                        self._suspect = time.monotonic()
+                    raise ours(words.format(url=self._shown) + self._detail(problem)) from None
             raise
+
+    def _detail(self, problem: Exception) -> str:
+        first_line = str(problem).strip().partition("\n")[0]
+        return "" if self._shown == HIDDEN else f" ({first_line})"
 
 
 def _roll_back_if_open(connection: Connection) -> None:
@@ -195,5 +216,15 @@ def _roll_back_if_open(connection: Connection) -> None:
     connection.execute("ROLLBACK")
 
 
-def _first_line(problem: Exception) -> str:
-    return str(problem).strip().partition("\n")[0]
+def _understood(url: str, shown: str) -> str:
+    """The URL, if it can be read as one; the reason why not could quote a part of the password."""
+    try:
+        host = str(conninfo_to_dict(url).get("host", ""))
+    except psycopg.ProgrammingError:
+        host = "@"
+    if "@" in host:
+        raise LedgerError(
+            f"the ledger's address {shown} can not be read",
+            hint="Write postgresql://user:password@host/database and percent-encode the password.",
+        )
+    return url

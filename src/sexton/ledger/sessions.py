@@ -49,7 +49,9 @@ class LedgerSessions:
 
         return self._database.write(job)
 
-    def leave(self, worker: str, dies_with_owner: Sequence[str], now: datetime) -> list[Session]:
+    def leave(
+        self, worker: str, dies_with_owner: Sequence[str], now: datetime, actor: str = ""
+    ) -> list[Session]:
         def job(tx: Transaction) -> list[Session]:
             tx.all("lock_held", worker=worker)
             at = micros(now)
@@ -60,37 +62,40 @@ class LedgerSessions:
             ]
             tx.all("drop_all_of_worker", worker=worker)
             tx.all("worker_left", worker=worker, now=at)
-            return [_reread(tx, ref) for ref in ended]
+            closed = [_reread(tx, ref) for ref in ended]
+            tx.many("insert_entry", [rows.entry(_closing(each, actor), now) for each in closed])
+            return closed
 
         return self._database.write(job)
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         def job(tx: Transaction) -> bool:
-            ended = tx.one(
-                "end_as_seen",
-                ref=seen.ref,
-                epoch=seen.epoch,
-                active_at=micros(seen.active_at),
-                message_count=seen.message_count,
-                reason=reason.code,
-                now=micros(now),
-            )
-            if ended is None:
+            if not _end_as_seen(tx, seen, reason.code, now):
                 return False
-            tx.all("drop_holders", ref=seen.ref)
             tx.all("insert_entry", **rows.entry(entry, now))
             return True
 
         return self._database.write(job)
 
-    def end_now(self, ref: int, epoch: int, reason: str, now: datetime) -> bool:
-        return self._database.write(lambda tx: _end_now(tx, ref, epoch, reason, now))
+    def end_now(
+        self, ref: int, epoch: int, reason: str, now: datetime, entry: Entry | None = None
+    ) -> bool:
+        def job(tx: Transaction) -> bool:
+            ended = tx.one("end_fenced", ref=ref, epoch=epoch, reason=reason, now=micros(now))
+            if ended is None:
+                return False
+            tx.all("drop_holders", ref=ref)
+            if entry is not None:
+                tx.all("insert_entry", **rows.entry(entry, now))
+            return True
+
+        return self._database.write(job)
 
     def replace(
         self, old: Session, reason: Reason, birth: Birth, entry: Entry, now: datetime
     ) -> Session | None:
         def job(tx: Transaction) -> Session | None:
-            if not _end_now(tx, old.ref, old.epoch, reason.code, now):
+            if not _end_as_seen(tx, old, reason.code, now):
                 return None
             tx.all("insert_entry", **rows.entry(entry, now))
             fresh = _begin(tx, birth, now)
@@ -130,13 +135,22 @@ class LedgerSessions:
 
         self._database.write(job)
 
-    def mark(self, ref: int, *, pinned: bool | None = None, title: str | None = None) -> bool:
+    def mark(
+        self,
+        ref: int,
+        *,
+        pinned: bool | None = None,
+        title: str | None = None,
+        noted: tuple[Entry, datetime] | None = None,
+    ) -> bool:
         def job(tx: Transaction) -> bool:
             found = True
             if pinned is not None:
                 found = tx.one("mark_pinned", ref=ref, pinned=int(pinned)) is not None
             if title is not None:
                 found = tx.one("mark_title", ref=ref, title=title) is not None
+            if found and noted is not None:
+                tx.all("insert_entry", **rows.entry(*noted))
             return found
 
         return self._database.write(job)
@@ -147,16 +161,39 @@ def holders(tx: Transaction, ref: int) -> list[Holder]:
     return [rows.holder(row) for row in tx.all("find_holders", ref=ref)]
 
 
+def _closing(session: Session, actor: str) -> Entry:
+    reason = Reason("closed", "its last holder left, and its source ends with its owner")
+    return Entry(
+        actor=actor,
+        receipt=None,
+        home=session.home,
+        session=session.id,
+        action="end",
+        result="done",
+        reason=reason,
+    )
+
+
 def _reread(tx: Transaction, ref: int) -> Session:
     row = tx.one("find_by_ref", ref=ref)
     assert row is not None
     return rows.session(row, holders(tx, ref))
 
 
-def _end_now(tx: Transaction, ref: int, epoch: int, reason: str, now: datetime) -> bool:
-    ended = tx.one("end_fenced", ref=ref, epoch=epoch, reason=reason, now=micros(now))
+def _end_as_seen(tx: Transaction, seen: Seen | Session, reason: str, now: datetime) -> bool:
+    ended = tx.one(
+        "end_as_seen",
+        ref=seen.ref,
+        epoch=seen.epoch,
+        active_at=micros(seen.active_at),
+        message_count=seen.message_count,
+        turn_count=seen.turn_count,
+        pinned=int(seen.pinned),
+        reason=reason,
+        now=micros(now),
+    )
     if ended is not None:
-        tx.all("drop_holders", ref=ref)
+        tx.all("drop_holders", ref=seen.ref)
     return ended is not None
 
 

@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 import apsw
 
+from sexton.errors import LedgerClosed
 from sexton.ledger import forking, sqlite_file
 from sexton.ledger.group_commit import GroupCommit, Ticket
 from sexton.ledger.rows import Row
@@ -49,9 +50,10 @@ class SqliteDatabase:
     _readers: list[apsw.Connection]
     _write_connection: apsw.Connection | None
 
-    def __init__(self, path: Path, patience: float = sqlite_file.PATIENCE) -> None:
+    def __init__(self, path: Path, patience: float | None = None) -> None:
         self.path = path
-        self._patience = patience
+        self._closed = False
+        self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()
         self._clear()
         forking.watch(self)
@@ -72,7 +74,7 @@ class SqliteDatabase:
             self._give_back(reader)
 
     def write(self, job: Callable[[SqliteTransaction], T]) -> T:
-        self._check_process()
+        self._check_usable()
         with sqlite_file.errors(self.path):
             return self._group.run(job)
 
@@ -124,7 +126,9 @@ class SqliteDatabase:
         self._write_connection = None
         self._group = GroupCommit(self._commit, self._busy)
 
-    def _check_process(self) -> None:
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise LedgerClosed(f"the ledger {self.path} was closed")
         if self._pid != os.getpid():  # forked past our hooks, by C code
             self.after_fork_in_child()
 
@@ -134,7 +138,7 @@ class SqliteDatabase:
         return self._write_connection
 
     def _borrow(self) -> apsw.Connection:
-        self._check_process()
+        self._check_usable()
         with self._gate:
             while self._forking:
                 self._gate.wait()

@@ -25,6 +25,7 @@ from sexton.ledger.migrations import migrate_sqlite
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
 WAL_LIMIT = 64 * 1024 * 1024
+SMALLEST = 512
 
 _FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
@@ -98,9 +99,9 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
 
 
 def _prepare(path: Path) -> None:
-    if path.is_dir():
-        raise LedgerNotADatabase(f"the ledger {path} is a directory")
     try:
+        if path.is_dir():
+            raise LedgerNotADatabase(f"the ledger {path} is a directory")
         for directory in reversed([each for each in path.parents if not each.exists()]):
             directory.mkdir(mode=0o700, exist_ok=True)
         # Private from the first byte; an existing file is never opened here, closing it would
@@ -120,13 +121,17 @@ def _refuse_foreign(path: Path, patience: float) -> None:
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")
-    if path.stat().st_size == 0:
+    size = path.stat().st_size
+    if size == 0:
         return
+    if size < SMALLEST:  # the engine would take it for an empty database and write over it
+        raise LedgerNotADatabase(f"{path} is not a database")
     # Without a -wal nobody has it open in WAL mode, and looking the usual way would make one.
     settled = not path.with_name(f"{path.name}-wal").exists()
     uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if settled else ''}"
     connection = _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, patience)
     try:
+        connection.execute("BEGIN")  # one sight of both: somebody may be making it a ledger now
         application = connection.pragma("application_id")
         if application != APPLICATION_ID and (application or _has_tables(connection)):
             raise LedgerNotADatabase(f"{path} is a database of another program")

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_moment, micros
+from sexton.ledger.rows import micros, moment
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.session import Session
 from sexton.model.worker import Worker
-from sexton.ports import Entry, StoredPolicies
+from sexton.ports import Entry, LastSweep, StoredPolicies
 
 KEEP_WORKERS = timedelta(days=7)
 _END_OF_TIME = 2**62
@@ -45,12 +45,13 @@ class LedgerWorkers:
 
         self._database.write(job)
 
-    def swept(self, worker: str, now: datetime) -> None:
-        self._database.statement("worker_swept", worker=worker, now=micros(now))
+    def swept(self, worker: str, now: datetime, every: timedelta) -> None:
+        pace = every // timedelta(microseconds=1)
+        self._database.statement("worker_swept", worker=worker, now=micros(now), every=pace)
 
-    def last_sweep(self) -> datetime | None:
+    def last_sweep(self) -> LastSweep | None:
         row = self._database.read(lambda tx: tx.one("last_sweep"))
-        return maybe_moment(row[0]) if row else None
+        return LastSweep(moment(row[0]), timedelta(microseconds=row[1])) if row else None
 
     def all(self) -> list[Worker]:
         return [rows.worker(row) for row in self._database.read(lambda tx: tx.all("all_workers"))]

@@ -44,7 +44,7 @@ class Draft:
 def draft(role: str, content: Any = None, extra: Mapping[str, Any] | None = None) -> Draft:
     """Put a message into stored form, or say why it can not be stored exactly."""
     if not isinstance(role, str) or not role or "\0" in role or not _is_plain(role):
-        raise InvalidMessage(f"a message needs a role that is plain text, not {role!r}")
+        raise InvalidMessage(f"a message needs a role that is plain text, not {_named(role)}")
     is_text = isinstance(content, str)
     stored = _utf8(content) if is_text else None if content is None else _json(content)
     return Draft(role, is_text, stored, _json(dict(extra)) if extra else None)
@@ -74,6 +74,20 @@ def one_line(text: str) -> str:
     return " ".join("".join(shown).split())
 
 
+def _has_odd_keys(value: Any) -> bool:
+    """JSON would turn a number into text, and two keys into one."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Mapping):
+            if not all(isinstance(key, str) for key in item):
+                return True
+            todo.extend(item.values())
+        elif isinstance(item, list | tuple):
+            todo.extend(item)
+    return False
+
+
 def _is_plain(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
@@ -82,7 +96,14 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def _named(value: object) -> str:
+    """What a value is, without saying it: it may be content."""
+    return type(value).__name__ if not isinstance(value, str) else f"{len(value)} characters"
+
+
 def _json(value: Any) -> bytes:
+    if _has_odd_keys(value):
+        raise InvalidMessage("a message can not be stored as JSON: its keys must be text")
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:

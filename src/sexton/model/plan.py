@@ -28,6 +28,8 @@ class Seen:
     epoch: int
     active_at: datetime
     message_count: int
+    turn_count: int
+    pinned: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

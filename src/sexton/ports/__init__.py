@@ -20,7 +20,7 @@ from sexton.ports.sessions import (
     Tally,
 )
 from sexton.ports.system import Clock, ProcessTable
-from sexton.ports.upkeep import Entry, Journal, PolicyStore, StoredPolicies, Workers
+from sexton.ports.upkeep import Entry, Journal, LastSweep, PolicyStore, StoredPolicies, Workers
 
 __all__ = [
     "Appended",
@@ -34,6 +34,7 @@ __all__ = [
     "Homes",
     "Journal",
     "Known",
+    "LastSweep",
     "Ledger",
     "Messages",
     "Place",

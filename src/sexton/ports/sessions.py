@@ -80,19 +80,23 @@ class SessionBook(Protocol):
     ) -> Session | None:
         """Become a holder in place of dead ones; adopting what nobody holds raises the epoch."""
 
-    def leave(self, worker: str, dies_with_owner: Sequence[str], now: datetime) -> list[Session]:
+    def leave(
+        self, worker: str, dies_with_owner: Sequence[str], now: datetime, actor: str = ""
+    ) -> list[Session]:
         """Give up everything the worker holds; the sessions that ended with it."""
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End an open session, if it still is as seen; the first reason wins."""
 
-    def end_now(self, ref: int, epoch: int, reason: str, now: datetime) -> bool:
+    def end_now(
+        self, ref: int, epoch: int, reason: str, now: datetime, entry: Entry | None = None
+    ) -> bool:
         """End an open session whatever has been written to it since, if the fence stands."""
 
     def replace(
         self, old: Session, reason: Reason, birth: Birth, entry: Entry, now: datetime
     ) -> Session | None:
-        """End a session and start the next one of its key in one transaction."""
+        """End a session that still is as seen and start the next one of its key, together."""
 
     def start_turn(
         self, session: Session, worker: str, schedule: Schedule, now: datetime
@@ -102,8 +106,15 @@ class SessionBook(Protocol):
     def finish_turn(self, ref: int, worker: str, failed: bool) -> None:
         """Clear the mark that `start_turn` made."""
 
-    def mark(self, ref: int, *, pinned: bool | None = None, title: str | None = None) -> bool:
-        """Change what a person may change about a session."""
+    def mark(
+        self,
+        ref: int,
+        *,
+        pinned: bool | None = None,
+        title: str | None = None,
+        noted: tuple[Entry, datetime] | None = None,
+    ) -> bool:
+        """Change what a person may change about a session, and note it in the journal."""
 
 
 class Messages(Protocol):
@@ -121,6 +132,9 @@ class SessionIndex(Protocol):
 
     def find(self, home: str | None, id: str) -> list[Session]:
         """The sessions with that id, with holders; several only where homes share an id."""
+
+    def begins_with(self, prefix: str, limit: int) -> list[Session]:
+        """The sessions whose id begins like that, with holders."""
 
     def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
         """Sessions by last activity, newest first, with holders."""

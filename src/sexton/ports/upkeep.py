@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.session import Session
 from sexton.model.worker import Worker
+
+
+class LastSweep(NamedTuple):
+    """When a keeper last finished a sweep, and how often it sweeps."""
+
+    at: datetime
+    every: timedelta
 
 
 class Workers(Protocol):
@@ -18,10 +25,10 @@ class Workers(Protocol):
     def register(self, worker: Worker) -> None:
         """Add a worker."""
 
-    def swept(self, worker: str, now: datetime) -> None:
-        """Record a keeper's finished sweep."""
+    def swept(self, worker: str, now: datetime, every: timedelta) -> None:
+        """Record a keeper's finished sweep, and when the next one is to be expected."""
 
-    def last_sweep(self) -> datetime | None:
+    def last_sweep(self) -> LastSweep | None:
         """When any keeper last finished a sweep."""
 
     def all(self) -> list[Worker]:

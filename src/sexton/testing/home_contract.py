@@ -232,6 +232,8 @@ def _refuses_to_end(home: Home, session: Session) -> bool:
         epoch=session.epoch,
         active_at=session.active_at,
         message_count=session.message_count,
+        turn_count=session.turn_count,
+        pinned=session.pinned,
     )
     reason = Reason("idle", "idle for a day")
     entry = Entry(actor="test", receipt=None, action="end", result="done", reason=reason)

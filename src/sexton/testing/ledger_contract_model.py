@@ -62,6 +62,11 @@ class Truth:
     due: int | None = None
     reason: str | None = None
 
+    def is_unmoved(self, sight: Session) -> bool:
+        """Whether nothing was said and no turn was started since."""
+        facts = (len(self.said), self.turns, at(self.active))
+        return facts == (sight.message_count, sight.turn_count, sight.active_at)
+
     def is_as(self, sight: Session) -> bool:
         """Whether a write under that sight's epoch is let through."""
         return self.reason is None and self.epoch == sight.epoch
@@ -147,10 +152,9 @@ class Histories(RuleBasedStateMachine):
     @rule(sight=sights)
     def end_as_seen(self, sight: Session) -> None:
         truth = self.touch(sight)
-        unmoved = (len(truth.said), at(truth.active)) == (sight.message_count, sight.active_at)
         reason = Reason("idle", "too long")
         ended = self.book.end(seen(sight), reason, entry(sight), at(self.now))
-        assert ended == (truth.is_as(sight) and unmoved)
+        assert ended == (truth.is_as(sight) and truth.is_unmoved(sight))
         if ended:
             truth.reason, truth.holders = "idle", set()
 
@@ -167,7 +171,7 @@ class Histories(RuleBasedStateMachine):
         truth = self.touch(sight)
         new = self.birth(truth.key, who, truth.source)
         fresh = self.book.replace(sight, Reason("reset", ""), new, entry(sight), at(self.now))
-        assert (fresh is not None) == truth.is_as(sight)
+        assert (fresh is not None) == (truth.is_as(sight) and truth.is_unmoved(sight))
         if fresh is not None:
             truth.reason, truth.holders = "reset", set()
         return self.learn(fresh, truth.key, who, truth.source)

@@ -74,6 +74,8 @@ def seen(session: Session, **otherwise: Any) -> Seen:
         "epoch": session.epoch,
         "active_at": session.active_at,
         "message_count": session.message_count,
+        "turn_count": session.turn_count,
+        "pinned": session.pinned,
     }
     return Seen(**(facts | otherwise))
 

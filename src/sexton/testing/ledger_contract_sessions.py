@@ -187,10 +187,12 @@ class SessionsContract:
         ledger.book.finish_turn(begun.ref, anna, failed=False)
         assert _busy(ledger, begun) == [None, None]
         ledger.book.finish_turn(begun.ref, anna, failed=False)
-        assert ledger.book.start_turn(begun, anna, NO_RULES, at(3))
+        for seconds in (3, 4):
+            assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds))
+        ledger.book.finish_turn(begun.ref, anna, failed=False)
         assert _busy(ledger, begun) == [at(3), None]
         now = reread(ledger, begun)
-        assert (now.turn_count, now.errored, now.active_at) == (3, False, NOON)
+        assert (now.turn_count, now.errored, now.active_at) == (4, False, NOON)
 
     def test_a_turn_of_another_session_of_the_same_worker_is_another_turn(
         self, ledger: Ledger

@@ -47,23 +47,25 @@ class UpkeepContract:
         for id in ("anna", "berta"):
             enrol(ledger, id)
         assert ledger.workers.last_sweep() is None
-        ledger.workers.swept("anna", at(5))
-        ledger.workers.swept("berta", at(3))
-        assert ledger.workers.last_sweep() == at(5)
+        hour, minute = timedelta(hours=1), timedelta(minutes=1)
+        ledger.workers.swept("anna", at(5), hour)
+        ledger.workers.swept("berta", at(3), minute)
+        assert ledger.workers.last_sweep() == (at(5), hour)
         assert [each.swept_at for each in ledger.workers.all()] == [at(5), at(3)]
         ledger.book.leave("anna", (), at(6))
-        assert ledger.workers.last_sweep() == at(5)
+        assert ledger.workers.last_sweep() == (at(5), hour)
 
     def test_workers_that_left_long_ago_are_forgotten_and_no_others(self, ledger: Ledger) -> None:
         for id in ("left", "swept last", "came back", "living"):
             enrol(ledger, id)
-            ledger.workers.swept(id, at(2 if id == "swept last" else 1))
+            ledger.workers.swept(id, at(2 if id == "swept last" else 1), timedelta(minutes=1))
         for id in ("left", "swept last", "came back"):
             ledger.book.leave(id, (), NOON)
+        ledger.book.leave("left", (), NOON + timedelta(days=399))
         held = born(ledger, worker="came back")
         enrol(ledger, "new", NOON + timedelta(days=400))
         assert [each.id for each in ledger.workers.all()] == ["living", "new"]
-        assert ledger.workers.last_sweep() == at(2)
+        assert ledger.workers.last_sweep() == (at(2), timedelta(minutes=1))
         assert reread(ledger, held) == held
         enrol(ledger, "left")
         assert "left" in [each.id for each in ledger.workers.all()]
@@ -159,6 +161,13 @@ class HomesContract:
             ["two"],
             None,
         )
+
+    def test_a_key_of_another_home_is_another_key(self, ledger: Ledger) -> None:
+        lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        observe(ledger, lab, _observed("one", key="talk"), _observed("two", key="talk"))
+        assert ledger.book.current("talk") is None
+        mine = born(ledger, "talk")
+        assert ledger.book.current("talk") == mine
 
     def test_the_ids_of_a_home_are_known_and_which_are_open(self, ledger: Ledger) -> None:
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)

@@ -73,9 +73,9 @@ def command(ctx: click.Context, /, limit: int, after: Place | None, **wanted: st
     """List sessions, newest activity first.
 
     Answered from the ledger; what a home has done since it was last observed is not in it yet. A
-    home that is named by its path is observed first. Any page costs the same: when there may be
-    more, the cursor of the next page is told; in JSON every session has its own. Where no ledger
-    is yet, the list is empty.
+    home that is named by its path is observed first. Without filters any page costs the same: when
+    there may be more, the cursor of the next page is told; in JSON every session has its own.
+    Where no ledger is yet, the list is empty.
     """
     options = shared(ctx)
     home = wanted["home"]
@@ -102,7 +102,7 @@ def command(ctx: click.Context, /, limit: int, after: Place | None, **wanted: st
             array(_shape(session) for session in page.sessions(opened))
         else:
             _show(list(page.sessions(opened)), limit, opened.clock.now())
-            note_keeper(opened.ledger, opened.clock)
+        note_keeper(opened.ledger, opened.clock)
 
 
 def _observed(opened: Sexton, home: str) -> str | None:

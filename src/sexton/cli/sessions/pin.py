@@ -32,16 +32,17 @@ def command(ctx: click.Context, session: str, off: bool) -> None:
     with existing(options) as opened:
         found = native(opened, session)
         if found.pinned is off:
-            opened.ledger.book.mark(found.ref, pinned=not off)
-            _write_down(opened, found, "unpin" if off else "pin")
+            entry = _entry(opened, found, "unpin" if off else "pin")
+            noted = (entry, opened.clock.now())
+            opened.ledger.book.mark(found.ref, pinned=not off, noted=noted)
     if options.json:
         document({"home": found.home, "session": found.id, "pinned": not off})
     else:
         say(f"{found.name} is {'not pinned any more' if off else 'pinned'}")
 
 
-def _write_down(opened: Sexton, session: Session, action: str) -> None:
-    entry = Entry(
+def _entry(opened: Sexton, session: Session, action: str) -> Entry:
+    return Entry(
         actor=opened.actor,
         receipt=None,
         home=session.home,
@@ -50,4 +51,3 @@ def _write_down(opened: Sexton, session: Session, action: str) -> None:
         result="done",
         reason=Reason("asked", "asked for by an operator"),
     )
-    opened.ledger.journal.write([entry], opened.clock.now())

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 OLDEST_READER = 1
 """The oldest schema version whose code may still use a ledger of the current version."""
 
+FOLDER = Path(__file__).parent
+"""Where the numbered files are, in one folder per engine."""
+
 _POSTGRES_LOCK = 0x53455854
 
 
@@ -48,8 +51,15 @@ def has_ledger(connection: psycopg.Connection[Any]) -> bool:
     return row is not None and row[0] is not None
 
 
+def _version(connection: psycopg.Connection[Any]) -> int:
+    row = connection.execute(statements("postgres")["ledger_row"]).fetchone()
+    return 0 if row is None else int(row[1])
+
+
 def migrate_postgres(connection: psycopg.Connection[Any], *, upgrade: bool) -> None:
     """Bring a database to the current schema: an empty one always, an older one only if told to."""
+    if has_ledger(connection) and _version(connection) == latest("postgres"):
+        return  # needs no right to change the schema
     with connection.transaction():
         # Transaction-level: held by nobody after this block, whatever happens to us.
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_POSTGRES_LOCK,))
@@ -97,5 +107,5 @@ def _bring_up_to_date(
 
 
 def _files(dialect: str) -> Iterator[tuple[int, str]]:
-    for file in sorted((Path(__file__).parent / dialect).glob("[0-9]*.sql")):
+    for file in sorted((FOLDER / dialect).glob("[0-9]*.sql")):
         yield int(file.name.split("_")[0]), file.read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ SET last_seq      = last_seq + :count,
     active_at     = MAX(active_at, :now),
     due_at        = CASE WHEN message_count + :count >= :at_messages
                            OR byte_count + :bytes >= :at_bytes
+                           OR turn_count >= :at_turns
                          THEN :now ELSE :due_at END,
     policy_serial = :serial,
     preview       = COALESCE(preview, :preview),
@@ -28,6 +29,8 @@ WITH guard AS (
         active_at     = GREATEST(active_at, :now),
         due_at        = CASE WHEN message_count + :count >= :at_messages
                                OR byte_count + :bytes >= :at_bytes
+                               OR turn_count >= :at_turns
+                           OR turn_count >= :at_turns
                              THEN :now ELSE :due_at END,
         policy_serial = :serial,
         preview       = COALESCE(preview, :preview),

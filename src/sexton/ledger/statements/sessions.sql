@@ -13,6 +13,12 @@ SELECT {session}
 FROM homes AS h JOIN sessions AS s ON s.home = h.ref AND s.id = :id
 ORDER BY h.ref;
 
+-- find_by_prefix
+SELECT {session}
+FROM homes AS h JOIN sessions AS s ON s.home = h.ref AND s.id >= :first AND s.id < :after
+ORDER BY h.ref, s.id
+LIMIT :limit;
+
 -- find_holders
 SELECT o.session, o.joined_at, o.busy_since, {worker}
 FROM holders AS o JOIN workers AS w ON w.id = o.worker
@@ -60,6 +66,7 @@ UPDATE sessions
 SET state = 'ended', ended_at = :now, end_reason = :reason
 WHERE ref = :ref AND state = 'open' AND epoch = :epoch
   AND active_at = :active_at AND message_count = :message_count
+  AND turn_count = :turn_count AND pinned = :pinned
 RETURNING ref;
 
 -- end_fenced

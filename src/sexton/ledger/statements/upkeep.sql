@@ -13,10 +13,14 @@ WHERE left_at < :before
 UPDATE workers SET left_at = :now WHERE id = :worker AND left_at IS NULL;
 
 -- worker_swept
-UPDATE workers SET swept_at = :now WHERE id = :worker;
+UPDATE workers SET swept_at = :now, sweeps_every = :every WHERE id = :worker;
 
 -- last_sweep
-SELECT MAX(swept_at) FROM workers WHERE swept_at IS NOT NULL;
+SELECT swept_at, sweeps_every
+FROM workers
+WHERE swept_at IS NOT NULL
+ORDER BY swept_at DESC
+LIMIT 1;
 
 -- all_workers
 SELECT {worker} FROM workers AS w WHERE w.left_at IS NULL ORDER BY w.registered_at, w.id;

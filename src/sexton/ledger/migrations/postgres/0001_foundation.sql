@@ -99,7 +99,8 @@ CREATE TABLE workers (
     beat          BIGINT NOT NULL DEFAULT 0,
     registered_at BIGINT NOT NULL,
     left_at       BIGINT,
-    swept_at      BIGINT                        -- a keeper's last finished sweep
+    swept_at      BIGINT,                        -- a keeper's last finished sweep
+    sweeps_every  BIGINT NOT NULL DEFAULT 0     -- microseconds from one sweep to the next
 );
 
 CREATE INDEX workers_swept ON workers (swept_at) WHERE swept_at IS NOT NULL;

@@ -99,7 +99,8 @@ CREATE TABLE workers (
     beat          INTEGER NOT NULL DEFAULT 0,
     registered_at INTEGER NOT NULL,
     left_at       INTEGER,
-    swept_at      INTEGER                        -- a keeper's last finished sweep
+    swept_at      INTEGER,                        -- a keeper's last finished sweep
+    sweeps_every  INTEGER NOT NULL DEFAULT 0     -- microseconds from one sweep to the next
 ) STRICT;
 
 CREATE INDEX workers_swept ON workers (swept_at) WHERE swept_at IS NOT NULL;

@@ -1,0 +1,193 @@
+"""A server that is frozen, down, started again or killed: no hang, no half work, no loss."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from sexton import bootstrap
+from sexton.errors import LedgerError, LedgerUnreachable
+from sexton.ledger.opening import masked, open_ledger
+from sexton.ports import Ledger
+from sexton.testing.crash import Nursery
+from sexton.testing.ledger_contract_samples import (
+    born,
+    heard,
+    race,
+    reread,
+    say,
+)
+from sexton.testing.postgres import PostgresServer
+from tests.crash.checking import Promises, check
+
+DEADLINE = 2.0
+
+
+@pytest.fixture(scope="module")
+def hurt_server() -> Iterator[PostgresServer]:
+    """A server for these tests alone, reached with a password, as a fleet's would be."""
+    with PostgresServer(tcp=True) as server:
+        yield server
+
+
+@pytest.fixture
+def url(hurt_server: PostgresServer) -> Iterator[str]:
+    hurt_server.start()
+    yield hurt_server.create_database()
+    hurt_server.start()
+
+
+@pytest.fixture
+def ledger(url: str) -> Iterator[Ledger]:
+    opened = open_ledger(url, patience=DEADLINE)
+    yield opened
+    opened.close()
+
+
+def refused_in_time(act: Callable[[], object]) -> str:
+    """The words with which a call is refused, not much later than its deadline."""
+    started = time.monotonic()
+    with pytest.raises(LedgerUnreachable) as caught:
+        act()
+    assert time.monotonic() - started < 2 * DEADLINE
+    return str(caught.value)
+
+
+def works(act: Callable[[], object]) -> bool:
+    """Whether a call that may meet a broken connection got through."""
+    try:
+        return act() is not None
+    except LedgerUnreachable:
+        return False
+
+
+def test_a_frozen_server_is_given_up_in_time_and_everything_works_once_it_goes_on(
+    hurt_server: PostgresServer, ledger: Ledger
+) -> None:
+    begun = born(ledger)
+    assert say(ledger, begun, "before")
+    hurt_server.pause()
+    refused_in_time(lambda: say(ledger, begun, "in", "between"))
+    refused_in_time(lambda: ledger.book.end_now(begun.ref, 1, "closed", begun.started_at))
+    refused_in_time(lambda: ledger.book.current("talk"))
+    hurt_server.resume()
+    assert say(ledger, begun, "after")
+    texts = [message.content for message in heard(ledger, begun)]
+    assert texts in (["before", "after"], ["before", "in", "between", "after"])
+    now = reread(ledger, begun)
+    assert (now.message_count, now.is_open) == (len(texts), True)
+
+
+def test_many_threads_are_all_given_up_in_time(hurt_server: PostgresServer, ledger: Ledger) -> None:
+    begun = [born(ledger, f"{number}") for number in range(24)]
+    race([partial(say, ledger, each, "before") for each in begun])
+    hurt_server.pause()
+    words = race([partial(refused_in_time, partial(say, ledger, each, "lost")) for each in begun])
+    assert len(words) == 24
+    hurt_server.resume()
+    race([partial(say, ledger, each, "after") for each in begun])
+    for each in begun:
+        texts = [message.content for message in heard(ledger, each)]
+        assert (texts[0], texts[-1]) == ("before", "after")
+        assert reread(ledger, each).message_count == len(texts)
+
+
+def test_a_frozen_server_does_not_keep_an_opener_waiting(
+    hurt_server: PostgresServer, url: str
+) -> None:
+    hurt_server.pause()
+    refused_in_time(lambda: open_ledger(url, patience=DEADLINE))
+    hurt_server.resume()
+    open_ledger(url, patience=DEADLINE).close()
+
+
+def test_a_server_that_is_down_is_told_at_once(hurt_server: PostgresServer, url: str) -> None:
+    hurt_server.stop()
+    started = time.monotonic()
+    with pytest.raises(LedgerUnreachable):
+        bootstrap.open(url)
+    assert time.monotonic() - started < DEADLINE
+
+
+@pytest.mark.parametrize("hurt", [PostgresServer.stop, PostgresServer.kill])
+def test_after_a_restart_at_most_the_call_that_finds_out_fails(
+    hurt_server: PostgresServer, ledger: Ledger, hurt: Callable[[PostgresServer], None]
+) -> None:
+    begun = [born(ledger, f"{number}") for number in range(8)]
+    race([partial(say, ledger, each, "before") for each in begun])  # fills the pool
+    hurt(hurt_server)
+    hurt_server.start()
+    assert sum(works(partial(say, ledger, each, "after")) for each in begun) >= len(begun) - 1
+    for each in begun:
+        assert say(ledger, each, "once more")
+        texts = [message.content for message in heard(ledger, each)]
+        assert (texts[0], texts[-1]) == ("before", "once more")
+        assert reread(ledger, each).message_count == len(texts)
+
+
+def test_calls_made_while_the_server_is_down_do_not_delay_those_after_it_is_back(
+    hurt_server: PostgresServer, ledger: Ledger
+) -> None:
+    begun = born(ledger)
+    hurt_server.stop()
+    for _ in range(3):
+        refused_in_time(lambda: say(ledger, begun, "lost"))
+    hurt_server.start()
+    started = time.monotonic()
+    assert any(works(lambda: say(ledger, begun, "back")) for _ in range(2))
+    assert time.monotonic() - started < 2 * DEADLINE
+
+
+def test_a_server_killed_while_a_client_writes_loses_nothing_acknowledged(
+    nursery: Nursery, hurt_server: PostgresServer, url: str
+) -> None:
+    promises = Promises()
+    for number in range(3):
+        child = nursery.start("tests.crash.appending:append", url, "threads", f"child{number}")
+        child.wait_for(lambda lines: len(lines) > 100)
+        hurt_server.kill()
+        child.kill()
+        hurt_server.start()
+        assert promises.hear(child.lines()) > 20
+        check(url, promises)
+
+
+def test_no_error_shows_the_password(hurt_server: PostgresServer, ledger: Ledger, url: str) -> None:
+    secret = url.partition("@")[0].rpartition(":")[2]
+    assert secret not in ledger.url
+    begun = born(ledger)
+    hurt_server.pause()
+    assert secret not in refused_in_time(lambda: say(ledger, begun, "x"))
+    hurt_server.stop()
+    assert secret not in refused_in_time(lambda: say(ledger, begun, "x"))
+    with pytest.raises(LedgerUnreachable) as caught:
+        open_ledger(url)
+    assert secret not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:sesame@127.0.0.1:1/db",
+        "postgresql://me:sesame@127.0.0.1:bad/db",
+        "postgresql://me:sesame@[::1/db",
+        "postgresql://me:sesame@127.0.0.1:1/db?unheard=of",
+        "postgresql://me:open@sesame@127.0.0.1:1/db",
+        "postgresql://me:open/sesame@127.0.0.1:1/db",
+        "postgresql://me:open?sesame@127.0.0.1:1/db",
+        "postgresql://me:open#sesame@127.0.0.1:1/db",
+        "postgresql://me:sesame%zz@127.0.0.1:1/db",
+        "postgresql://127.0.0.1:1/db?user=me&password=sesame",
+        "postgresql://127.0.0.1:1/db?password=open@sesame",
+        "postgresql://me:sesame@\u2100/db",
+    ],
+)
+def test_an_address_is_refused_without_a_word_of_its_password(url: str) -> None:
+    with pytest.raises(LedgerError) as caught:
+        open_ledger(url, patience=DEADLINE)
+    assert "sesame" not in str(caught.value) + repr(caught.value.__cause__) + masked(url)
+    assert caught.value.hint

@@ -1,0 +1,158 @@
+"""Many threads share a commit and do not hurt one another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sexton.errors import LedgerBusy
+from sexton.ledger.database import Transaction
+from sexton.ledger.group_commit import GroupCommit, Ticket
+from sexton.ledger.opening import open_ledger
+from sexton.ledger.sqlite import SqliteDatabase
+from sexton.testing.ledger_contract_samples import born, heard, race, say
+
+THREADS = 64
+
+
+class Slip(Exception):
+    """What a job does wrong."""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    opened = SqliteDatabase(tmp_path / "ledger.db")
+    yield opened
+    opened.close()
+
+
+def publish(database: SqliteDatabase, number: int) -> int:
+    """A write that is refused by the job itself for every third number."""
+
+    def job(tx: Transaction) -> int:
+        row = tx.one("publish_policies", digest=f"d{number}", text="", actor="test", now=0)
+        assert row is not None
+        if number % 3 == 0:
+            raise Slip(number)
+        serial: int = row[0]
+        return serial
+
+    try:
+        return database.write(job)
+    except Slip:
+        return 0
+
+
+def test_a_failing_job_does_not_hurt_those_that_share_its_commit(database: SqliteDatabase) -> None:
+    serials = race([partial(publish, database, number) for number in range(THREADS)])
+    good = [serial for number, serial in enumerate(serials) if number % 3]
+    assert sorted(good) == list(range(1, len(good) + 1))
+    rows = database.read(lambda tx: tx.all("policies_in_force"))
+    assert rows[0][0] == len(good)
+
+
+def test_jobs_that_wait_together_are_committed_together() -> None:
+    sizes: list[int] = []
+    busy = threading.Lock()
+
+    def commit(batch: list[Ticket[None]]) -> None:
+        sizes.append(len(batch))
+        for ticket in batch:
+            ticket.result = ticket.job(None)
+
+    group: GroupCommit[None] = GroupCommit(commit, busy)
+    with busy:
+        threads = [
+            threading.Thread(target=group.run, args=(lambda _: None,)) for _ in range(THREADS)
+        ]
+        for thread in threads:
+            thread.start()
+    for thread in threads:
+        thread.join(60)
+    group.stop()
+    assert sum(sizes) == THREADS
+    assert max(sizes) > 1
+
+
+def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteDatabase) -> None:
+    database.stop()
+    assert publish(database, 1) == 1
+    assert sorted(race([partial(publish, database, n) for n in (2, 4, 5)])) == [2, 3, 4]
+
+
+def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = open_ledger(str(path), patience=1)
+    begun = born(ledger)
+    refused: list[type] = []
+
+    def append() -> None:
+        try:
+            say(ledger, begun, "x")
+        except LedgerBusy as problem:
+            refused.append(type(problem))
+
+    with locked(path):
+        started = time.monotonic()
+        race([append] * 16)
+        assert len(refused) == 16
+        assert time.monotonic() - started < 6  # not one after the other
+    assert say(ledger, begun, "after") == (1, 0, 0)
+    assert [each.content for each in heard(ledger, begun)] == ["after"]
+    ledger.close()
+
+
+def test_a_lock_that_is_let_go_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = open_ledger(str(path))
+    begun = born(ledger)
+    with locked(path, seconds=2):
+        appended = race([lambda: say(ledger, begun, "x")] * 4)
+    assert sorted(each.last_seq for each in appended if each) == [1, 2, 3, 4]
+    ledger.close()
+
+
+def test_where_no_thread_can_be_started_a_write_is_durable_all_the_same(
+    database: SqliteDatabase,
+) -> None:
+    threading.stack_size(1 << 46)
+    try:
+        with pytest.raises(RuntimeError):
+            threading.Thread(target=print).start()
+        assert publish(database, 1) == 1
+    finally:
+        threading.stack_size(0)
+    assert publish(database, 2) == 2
+
+
+HOLDER = """
+import apsw, select, sys
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+select.select([sys.stdin], [], [], float(sys.argv[2]))
+connection.execute("ROLLBACK")
+"""
+
+
+@contextmanager
+def locked(path: Path, seconds: float = 60.0) -> Iterator[None]:
+    """Another process holds the ledger's write lock, for that long at most."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path), str(seconds)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield
