@@ -166,8 +166,8 @@ async def _no_delay(_: float) -> None:
     """The watcher waits a minute before its first pass."""
 
 
-INSERT_SESSIONS = f"""INSERT INTO sessions (id, source, started_at, message_count)
-{NUMBERS}SELECT id, 'telegram', active / 1e6 - 3600, :messages FROM population"""
+INSERT_SESSIONS = f"""INSERT INTO sessions (id, source, system_prompt, started_at, message_count)
+{NUMBERS}SELECT id, 'telegram', :prose || :prose, active / 1e6 - 3600, :messages FROM population"""
 
 INSERT_MESSAGES = f"""INSERT INTO messages (session_id, role, content, timestamp)
 {NUMBERS}, said (i, id, active, place) AS (

@@ -84,12 +84,16 @@ class Scene:
     def measure(
         self, workload: str, what: str, unit: Unit, jobs: Mapping[str, Measure], rounds: int = 0
     ) -> Series:
-        """Have every contender do the same, round after round."""
+        """Have every contender do the same, round after round, each time in another order."""
         self.say(f"{workload}: {what}")
-        found: dict[str, list[float]] = {name: [] for name in jobs}
-        for _ in range(rounds or self.sizes.rounds):
-            for name, job in jobs.items():
-                found[name].append(job(self.contender(name)))
+        names = list(jobs)
+        found: dict[str, list[float]] = {name: [] for name in names}
+        for number in range(rounds or self.sizes.rounds):
+            first = number % len(names)
+            for name in names[first:] + names[:first]:
+                contender = self.contender(name)
+                os.sync()  # nobody pays for what the one before left to be written
+                found[name].append(jobs[name](contender))
         return Series(workload, what, unit, found)
 
     def dismiss(self) -> None:

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
 from sexton.agent.worker import AgentWorker, new_worker_id
-from sexton.errors import PlatformUnsupported, SessionAmbiguous, SessionNotFound, SextonError
+from sexton.errors import (
+    PlatformUnsupported,
+    SessionAmbiguous,
+    SessionNotFound,
+    SettingsNotFound,
+    SextonError,
+)
 from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings, has_overrides
@@ -63,7 +69,7 @@ def ledger_url(url: str | None, environ: Mapping[str, str]) -> str:
 def load_settings(config: str | Path | None, environ: Mapping[str, str]) -> Settings | None:
     """The settings that were given, or None if nothing was: then the ledger's own stand."""
     named = config or environ.get("SEXTON_CONFIG")
-    path = Path(named).expanduser() if named else _existing(default_settings(environ))
+    path = _expanded(named) if named else _existing(default_settings(environ))
     if path is None and not has_overrides(environ):
         return None
     from sexton.settings.loader import load  # noqa: PLC0415  # most agents have no settings file
@@ -187,10 +193,10 @@ class Sexton:
 
         An error lists the candidates if it means several.
         """
-        found = self.ledger.index.find(None, name)
+        check_name("session", name)
         home, slash, id = name.partition("/")
-        if not found and slash:
-            found = self.ledger.index.find(home, id)
+        found = self.ledger.index.find(home, id) if slash else []
+        found = found or self.ledger.index.find(None, name)
         if not found and len(name) >= SHORTEST:
             found = self.ledger.index.begins_with(name, CANDIDATES)
         if not found:
@@ -249,6 +255,13 @@ class Sexton:
         from sexton.engine.keep import Keeper  # noqa: PLC0415  # agents seldom keep
 
         return Keeper(self.estate, worker.id, self.settings.keeper.sweep_every.total_seconds())
+
+
+def _expanded(named: str | Path) -> Path:
+    try:
+        return Path(named).expanduser()
+    except RuntimeError as problem:
+        raise SettingsNotFound(f"the settings file {named} can not be found: {problem}") from None
 
 
 def _existing(path: Path) -> Path | None:

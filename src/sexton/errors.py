@@ -150,6 +150,13 @@ class InvalidMessage(SessionError):
     hint = "Content is text or JSON; extra fields are JSON."
 
 
+class LedgerGone(LedgerError):
+    """The ledger's file was removed or replaced while it was open; what was written is not safe."""
+
+    exit_code = 10
+    hint = "Stop every process that uses a ledger before it is moved, restored or removed."
+
+
 class WorkerLeft(SessionError):
     """A worker that has left was asked for a session."""
 
@@ -224,7 +231,7 @@ class HomeObserved(SextonError):
     """The home is only observed; its sessions are not changed from here."""
 
     exit_code = 53
-    hint = "A home is in observe mode until it is listed with 'act: true'."
+    hint = "Change it with the agent itself; this release only observes foreign homes."
 
 
 class ExtraMissing(SextonError):

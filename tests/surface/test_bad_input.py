@@ -101,6 +101,17 @@ def test_an_address_that_names_no_ledger_exits_10(cli: Cli, url: str) -> None:
     assert cli("keep", "--once").code == 10
 
 
+def test_the_directory_of_a_user_who_does_not_exist_is_not_found(cli: Cli) -> None:
+    nowhere = "~nobody-has-this-name/x"
+    assert cli("doctor", nowhere).code == 50
+    assert cli("plan", "--home", nowhere).code == 50
+    for command in (["sessions", "list"], ["config", "check"], ["config", "show"]):
+        assert cli(*command, "--config", nowhere).code == 31
+    cli.url = f"{nowhere}.db"
+    assert cli("sessions", "list").code == 10
+    assert cli("doctor").code == 10
+
+
 def test_a_server_that_is_down_exits_15(cli: Cli) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from sexton.testing.postgres import PostgresServer
 from tests.surface.program import PATIENCE, Cli, environment, program
 
 
 @contextmanager
-def keeper(*arguments: str, **changed: str) -> Iterator[subprocess.Popen[str]]:
+def keeper(
+    *arguments: str, command: list[str] | None = None, **changed: str
+) -> Iterator[subprocess.Popen[str]]:
     """A running keeper; whatever happens, it is gone afterwards."""
     process = subprocess.Popen(
-        program("keep", *arguments),
+        command or program("keep", *arguments),
         env=environment(**changed),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -95,6 +99,31 @@ def test_a_keeper_ends_when_nobody_reads_what_it_says(cli: Cli) -> None:
         assert process.wait(PATIENCE) == 141
         assert process.stderr.read() == ""
         process.stdout = None
+
+
+IMPATIENT = """
+import sexton.cli
+import sexton.ledger.postgres
+sexton.ledger.postgres.DEADLINE = 2.0
+sexton.cli.main()
+"""
+
+
+def test_a_keeper_whose_server_has_gone_still_ends_with_0_when_it_is_asked_to_stop() -> None:
+    with PostgresServer() as server:
+        url = server.create_database()
+        command = [sys.executable, "-c", IMPATIENT, "keep", "--json", "--ledger", url]
+        with keeper(command=command, SEXTON_KEEPER__SWEEP_EVERY="1s") as process:
+            assert process.stdout
+            assert process.stderr
+            assert json.loads(process.stdout.readline())["finished"] is True
+            server.stop()
+            assert "ERROR sweep failed" in process.stderr.readline()
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    (told,) = err.splitlines()
+    assert "WARNING the keeper could not sign off" in told
 
 
 def test_a_sweep_that_fails_once_is_an_error(cli: Cli, tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sexton.cli.terminal import Column, cells, fitting, plain_table
-from sexton.cli.wording import counted, share, size
+from sexton.cli.wording import ago, ahead, counted, share, size
 from tests.surface.program import PATIENCE, ROOT, Cli, environment, program
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31m\u202eevil\u2066\x9b5m\r\n\b[bold]x[/bold]\x00\x7f"
@@ -203,6 +204,15 @@ def test_a_narrow_terminal_loses_spare_columns_first_and_then_cuts() -> None:
     assert fitting(columns, wishes, 60) == {0: 10, 1: 20, 2: 24}
     assert fitting(columns, wishes, 40) == {0: 10, 2: 26}
     assert fitting(columns, wishes, 10) == {0: 10, 2: 10}
+
+
+def test_a_clock_that_is_ahead_by_seconds_does_not_read_as_the_future() -> None:
+    now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    spans = (timedelta(seconds=seconds) for seconds in (-59, 0, 59, 60, -60, -7200))
+    assert [ago(now - span, now) for span in spans] == [
+        "just now", "just now", "just now", "1 min ago", "in 1 min", "in 2 h",
+    ]  # fmt: skip
+    assert ahead(now + timedelta(seconds=30), now) == "2026-01-02 03:04 UTC, in 30 s"
 
 
 def test_sizes_shares_and_counts_read_well() -> None:

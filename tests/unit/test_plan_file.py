@@ -15,14 +15,21 @@ from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
 from sexton.model.plan import EndSession, Held, Plan, Reason, Seen, WarnSession
 from sexton.model.session import Limit
 
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 numbers = st.integers(min_value=0, max_value=2**62)
 moments = st.integers(min_value=0, max_value=2**52).map(
     lambda micros: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
 )
 reasons = st.builds(Reason, words, words)
 sights = st.builds(
-    Seen, ref=numbers, home=words, id=words, epoch=numbers, active_at=moments, message_count=numbers
+    Seen,
+    ref=numbers,
+    home=words,
+    id=words,
+    epoch=numbers,
+    active_at=moments,
+    message_count=numbers,
+    turn_count=numbers,
 )
 ends = st.builds(EndSession, seen=sights, reason=reasons)
 warnings = st.builds(WarnSession, seen=sights, reason=reasons, limit=st.sampled_from(Limit))
@@ -159,16 +166,51 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 def test_a_plan_of_another_shape_is_refused_even_with_a_right_digest(
     change: dict[str, Any],
 ) -> None:
-    document = json.loads(write_plan(PLAN)) | change
-    del document["digest"]
     with pytest.raises(PlanInvalid):
-        read_plan(json.dumps(document | {"digest": digest_of(document)}))
+        read_plan(signed(json.loads(write_plan(PLAN)) | change))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("ref", 2**70),
+        ("ref", -1),
+        ("epoch", 2**63),
+        ("message_count", 10**100),
+        ("home", "x\ud800"),
+        ("id", "\udcff"),
+        ("id", "a\0b"),
+        ("active_at", "0001-01-01T00:00:00+23:59"),
+    ],
+    ids=ascii,
+)
+def test_a_value_no_ledger_can_hold_is_refused_even_with_a_right_digest(
+    field: str, value: object
+) -> None:
+    document = json.loads(write_plan(PLAN))
+    document["actions"][0]["session"][field] = value
+    with pytest.raises(PlanInvalid):
+        read_plan(signed(document))
+
+
+@pytest.mark.parametrize("limit", [-1, 16, 2**40])
+def test_a_limit_that_does_not_exist_is_refused(limit: int) -> None:
+    document = json.loads(write_plan(PLAN))
+    document["actions"][1]["limit"] = limit
+    with pytest.raises(PlanInvalid):
+        read_plan(signed(document))
 
 
 def test_a_plan_of_another_ledger_is_refused() -> None:
     check_ledger(PLAN, "l")
     with pytest.raises(PlanForeign, match="made for ledger l"):
         check_ledger(PLAN, "other")
+
+
+def signed(document: dict[str, Any]) -> str:
+    """A document with the digest that belongs to it."""
+    content = {name: value for name, value in document.items() if name != "digest"}
+    return json.dumps(content | {"digest": digest_of(content)})
 
 
 def digest_of(content: dict[str, Any]) -> str:

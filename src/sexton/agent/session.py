@@ -10,7 +10,7 @@ from typing import Any
 from sexton.agent.desk import Desk
 from sexton.agent.opening import reset
 from sexton.agent.turn import Turn
-from sexton.errors import SessionEnded
+from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
@@ -62,7 +62,7 @@ class OpenSession:
 
     def append_many(self, messages: Iterable[Mapping[str, Any]]) -> int:
         """Store messages durably in one transaction, all or none; the last sequence number."""
-        given = [dict(message) for message in messages]
+        given = [dict(message) for message in _checked(messages)]
         said = [(message.get("role", ""), message.get("content")) for message in given]
         drafts = [
             draft(message.pop("role", ""), message.pop("content", None), message)
@@ -89,7 +89,7 @@ class OpenSession:
 
     def retitle(self, title: str) -> None:
         """Give the session a title."""
-        self._desk.ledger.book.mark(self._session.ref, title=one_line(title))
+        self._desk.ledger.book.mark(self._session.ref, title=one_line(check_name("title", title)))
 
     def end(self, reason: str = "closed") -> bool:
         """End the session; False if it had ended already, for then the first reason stands."""
@@ -144,3 +144,10 @@ class OpenSession:
         self._warned = appended.warned
         if appended.serial != self._rules.serial:
             self._rules = self._desk.rules(appended.serial)
+
+
+def _checked(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for message in messages:
+        if not isinstance(message, Mapping):
+            raise InvalidMessage(f"a message is a mapping, not {type(message).__name__}")
+        yield message

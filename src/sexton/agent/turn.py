@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
@@ -26,6 +27,7 @@ class Turn:
         self._session = session
         self._schedule = schedule
         self._learn = learn
+        self._pid = os.getpid()
 
     def __enter__(self) -> Turn:
         now = self._desk.clock.now()
@@ -43,5 +45,7 @@ class Turn:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._pid != os.getpid():
+            return  # a forked child that unwinds: the turn is its parent's
         failed = isinstance(error, Exception)
         self._desk.ledger.book.finish_turn(self._session.ref, self._desk.worker, failed)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from sexton.cli.streams import prepare_streams, settle_output
 from sexton.version import __version__
 
 COMPLETE = "_SEXTON_COMPLETE"
@@ -15,25 +16,26 @@ INTERRUPTED, PIPE_CLOSED = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 def main() -> NoReturn:
     """The program `sexton`."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows its code; it is no reason to fail.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    prepare_streams()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; the exit code. Whatever goes wrong is told in a line, never raised."""
     try:
-        return _invoke(list(arguments))
+        code = _invoke(list(arguments))
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        _let_go_of_output()
         return PIPE_CLOSED
     except KeyboardInterrupt:
+        settle_output()
         sys.stderr.write("\n")
         return INTERRUPTED
     except Exception as problem:  # noqa: BLE001  # the surface: what nobody foresaw is told too
         from sexton.cli.trouble import tell_trouble
 
+        settle_output()
         return tell_trouble(problem, arguments)
 
 
@@ -52,14 +54,6 @@ def _invoke(arguments: list[str]) -> int:
     try:
         with root.make_context("sexton", arguments) as ctx:
             root.invoke(ctx)
-        sys.stdout.flush()
     except Exit as done:
         return done.exit_code
     return 0
-
-
-def _let_go_of_output() -> None:
-    """Whoever read has left: the rest, and what Python flushes at its end, goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

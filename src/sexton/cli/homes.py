@@ -39,14 +39,22 @@ def wanted_home(opened: Sexton, value: str) -> Wanted:
     for setting in listed:
         if setting.name == value:
             return Wanted(name=value, setting=setting)
-    path = Path(value).expanduser()
-    if not path.is_dir():
+    path = _directory(value)
+    if path is None:
         known = ", ".join(record.name for record in records)
         raise HomeNotFound(
             f"no home is called '{value}', and there is no such directory",
             hint=f"Name a directory, or one of: {known}.",
         )
     return _at(path.resolve(), records, listed)
+
+
+def _directory(value: str) -> Path | None:
+    try:
+        path = Path(value).expanduser()
+    except RuntimeError:  # '~' of a user who does not exist
+        return None
+    return path if path.is_dir() else None
 
 
 def reachable(record: HomeRecord, listed: tuple[HomeSetting, ...]) -> HomeSetting | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -14,9 +16,13 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import deciding
 from sexton.cli.plan_view import say_outcome, tallied
 from sexton.cli.signals import stopped_by_signals
+from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
 from sexton.cli.wording import counted, iso
 from sexton.engine.keep import Keeper, Sweep
+from sexton.errors import SextonError
+
+log = logging.getLogger("sexton.keeper")
 
 
 @click.command(
@@ -41,9 +47,9 @@ def command(ctx: click.Context, once: bool) -> None:
     asked = _Asked()
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
-        with opened.worker(kind="keeper") as worker:
+        with _registered(opened) as worker:
             every = opened.settings.keeper.sweep_every.total_seconds()
-            keeper = Keeper(opened.estate, worker.id, every)
+            keeper = Keeper(opened.estate, worker, every)
             asked.hand_to(keeper)
             if once:
                 tell(keeper.sweep())
@@ -53,6 +59,19 @@ def command(ctx: click.Context, once: bool) -> None:
         raise asked.unheard
 
 
+@contextmanager
+def _registered(opened: Sexton) -> Iterator[str]:
+    """A keeper's entry among the workers; if the ledger is out of reach at the end, it stays."""
+    worker = opened.worker(kind="keeper")
+    try:
+        yield worker.id
+    finally:
+        try:
+            worker.leave()
+        except SextonError as trouble:  # whoever looks next finds the process dead all the same
+            log.warning("the keeper could not sign off: %s", trouble)
+
+
 class _Asked:
     """Whether the keeper is to stop, remembered also while there is none yet."""
 
@@ -60,13 +79,13 @@ class _Asked:
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
         self._stopped = False
-        self.unheard: BrokenPipeError | None = None
+        self.unheard: BrokenPipeError | OutputLost | None = None
 
     def while_heard(self, tell: Callable[[Sweep], None], sweep: Sweep) -> None:
         """Tell of a sweep; when nobody reads any more, the keeper ends as other programs do."""
         try:
             tell(sweep)
-        except BrokenPipeError as problem:
+        except (BrokenPipeError, OutputLost) as problem:
             self.unheard = problem
             self.stop()
 

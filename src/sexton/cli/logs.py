@@ -23,11 +23,18 @@ class OneLine(logging.Formatter):
 
 def log_to_terminal(verbose: int) -> None:
     """Write our log to standard error, the more the oftener -v was given."""
-    log = logging.getLogger("sexton")
-    log.setLevel(LEVELS[min(verbose, len(LEVELS) - 1)])
-    for former in list(log.handlers):
-        log.removeHandler(former)
+    level = LEVELS[min(verbose, len(LEVELS) - 1)]
     stream = logging.StreamHandler()
     stream.setFormatter(OneLine("%(asctime)s %(levelname)s %(message)s"))
-    log.addHandler(stream)
+    _send("sexton", level, stream)
+    # What the driver meets reaches people as an error of ours; its own words are for developers.
+    _send("psycopg", level, stream if level == logging.DEBUG else logging.NullHandler())
+
+
+def _send(name: str, level: int, handler: logging.Handler) -> None:
+    log = logging.getLogger(name)
+    log.setLevel(level)
+    for former in list(log.handlers):
+        log.removeHandler(former)
+    log.addHandler(handler)
     log.propagate = False

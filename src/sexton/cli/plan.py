@@ -11,7 +11,7 @@ from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.homes import estate_of, observe_all
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.opening import attaching, chosen_settings
+from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import show_plan, summary
 from sexton.cli.terminal import note, write
 from sexton.engine.plan import survey
@@ -48,11 +48,12 @@ def command(ctx: click.Context, home: str | None, output: Path | None, force: bo
         estate, name = estate_of(opened, home)
         observe_all(estate, strict=home is not None)
         plan = survey(estate, name, settings.rulebook if settings else None).plan
-        if output is not None:
-            with private_file(output, force=force) as file:
+        if output is not None and str(output) != "-":
+            ledger = ledger_file(chosen_url(options))
+            with private_file(output, force=force, ledger=ledger) as file:
                 file.write(write_plan(plan))
             note(f"{summary(plan)}; written to {output}")
-        elif options.json:
+        elif output is not None or options.json:
             write(write_plan(plan))
         else:
             show_plan(plan)

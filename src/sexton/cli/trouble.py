@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 
 import click
 
+from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import note
 from sexton.errors import SextonError
 
-USAGE, UNEXPECTED, DECLINED = 2, 70, 130
+USAGE, UNEXPECTED, OUTPUT_LOST, DECLINED = 2, 70, 74, 130
 _REPORT = "This is a mistake in Sexton. Run it again with -v to see where, and report that."
 
 
@@ -58,6 +59,8 @@ def _trouble(problem: Exception) -> Trouble:
             )
         case click.ClickException():
             return _misuse(problem)
+        case OutputLost():
+            return Trouble(error="OutputLost", message=str(problem), hint="", exit_code=OUTPUT_LOST)
         case _:
             words = f"{type(problem).__name__}: {problem}"
             return Trouble(error="Unexpected", message=words, hint=_REPORT, exit_code=UNEXPECTED)

@@ -21,14 +21,19 @@ def stamp(moment: datetime | None) -> str:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """How long ago that was."""
+    """How long ago that was; clocks of two machines may differ by some seconds."""
     span = now - moment
-    return "just now" if timedelta(0) <= span < timedelta(minutes=1) else _signed(span)
+    return "just now" if abs(span) < timedelta(minutes=1) else _signed(span)
 
 
 def until(moment: datetime | None, now: datetime) -> str:
-    """When that is, with how far away it is."""
+    """When that was, with how long ago it is."""
     return "-" if moment is None else f"{stamp(moment)}, {ago(moment, now)}"
+
+
+def ahead(moment: datetime, now: datetime) -> str:
+    """When something is to happen, with how far away that is to the second."""
+    return f"{stamp(moment)}, {_signed(now - moment)}"
 
 
 def size(count: int) -> str:

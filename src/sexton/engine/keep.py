@@ -40,6 +40,7 @@ class Keeper:
         self.interval = interval
         self._stop = threading.Event()
         self._told: frozenset[str] = frozenset()
+        self._astray: frozenset[str] = frozenset()
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -92,7 +93,10 @@ class Keeper:
         for name, record in estate.records.items():
             try:
                 seen.append(observe_home(estate, estate.homes[name], record))
-            except SextonError as trouble:
+            except Exception as trouble:  # a home that breaks us must not cost the others
+                if not isinstance(trouble, SextonError) and name not in self._astray:
+                    self._astray |= {name}
+                    log.exception("home %s can not be observed", name)
                 troubles.append(f"{name}: {trouble}")
         for words in frozenset(troubles) - self._told:
             log.warning("home not observed: %s", words)

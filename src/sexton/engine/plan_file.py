@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, assert_never
@@ -18,6 +19,8 @@ from sexton.model.session import Limit
 
 FORMAT = "sexton-plan"
 VERSION = 1
+LARGEST = 2**63 - 1
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def write_plan(plan: Plan) -> str:
@@ -145,7 +148,7 @@ def _read_action(written: Mapping[str, Any]) -> Action:
         case "end":
             return EndSession(seen=seen, reason=reason)
         case "warn":
-            return WarnSession(seen=seen, reason=reason, limit=Limit(_number(written["limit"])))
+            return WarnSession(seen=seen, reason=reason, limit=_limit(written["limit"]))
         case kind:
             raise ValueError(f"unknown action {kind!r}")
 
@@ -178,6 +181,8 @@ def _read_reason(written: Mapping[str, Any]) -> Reason:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not text")
+    if _UNSTORABLE.search(value):
+        raise ValueError(f"{value!r} contains a NUL character or a lone surrogate")
     return value
 
 
@@ -190,7 +195,16 @@ def _flag(value: object) -> bool:
 def _number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is not a whole number")
+    if not 0 <= value <= LARGEST:
+        raise ValueError(f"{value!r} is not a number a ledger can hold")
     return value
+
+
+def _limit(value: object) -> Limit:
+    number = _number(value)
+    if number > sum(Limit):
+        raise ValueError(f"{value!r} is not a limit")
+    return Limit(number)
 
 
 def _moment(value: object) -> datetime:

@@ -51,7 +51,7 @@ class GroupCommit(Generic[Tx]):
         self._commit = commit
         self._busy = busy
         self._queue: SimpleQueue[Ticket[Tx] | None] = SimpleQueue()
-        self._starting = threading.Lock()
+        self._starting = threading.RLock()  # a signal handler may write while we are in here
         self._thread: threading.Thread | None = None
         self._stopped = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +18,7 @@ from sexton.ledger.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
 from sexton.ports import Ledger
 
 POSTGRES_SCHEMES = ("postgresql", "postgres")
+_KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|port|dbname|user|password)\s*=")
 
 
 def open_ledger(url: str, *, create: bool = True, patience: float | None = None) -> Ledger:
@@ -53,6 +55,11 @@ def open_database(
             f"a ledger can not be kept in '{scheme}'",
             hint="Use sqlite:///path, a plain path, or postgresql://host/database.",
         )
+    if _looks_like_postgres(url):
+        raise LedgerError(
+            "the ledger's address is not understood",
+            hint="Write postgresql://user@host/database; a plain path is a file.",
+        )
     path = sqlite_path(url)
     if not create and not os.path.lexists(path):
         raise LedgerMissing(f"there is no ledger at {path} yet")
@@ -61,15 +68,23 @@ def open_database(
 
 def sqlite_path(url: str) -> Path:
     """The file that a `sqlite:///path` URL or a bare path means."""
+    text = url
     if url.startswith("sqlite:"):
-        if not url.startswith("sqlite:///") or len(url) == len("sqlite:///"):
-            raise LedgerError(f"'{url}' names no file", hint="Write sqlite:///path/to/ledger.db.")
-        text = unquote(url[len("sqlite:///") :])
         # Three slashes and a name are relative, as elsewhere; four are absolute.
+        text = unquote(url[len("sqlite:///") :]) if url.startswith("sqlite:///") else ""
+        if not text:
+            raise LedgerError("the URL names no file", hint="Write sqlite:///path/to/ledger.db.")
+    if not text or text == ":memory:":
+        raise LedgerError("a ledger needs a file", hint="Name a path; a ledger is there to last.")
+    try:
         return Path(text).expanduser()
-    if not url:
-        raise LedgerError("the ledger's path is empty")
-    return Path(url).expanduser()
+    except RuntimeError as problem:
+        raise LedgerError(f"the ledger {text} can not be found: {problem}") from None
+
+
+def _looks_like_postgres(url: str) -> bool:
+    """An address that is no URL; as a file name it would only be a mistake, and show a password."""
+    return url.startswith(("postgres:", "postgresql:")) or bool(_KEYWORDS.search(url))
 
 
 def masked(url: str) -> str:

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import apsw
 
-from sexton.errors import LedgerClosed
+from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
 from sexton.ledger.group_commit import GroupCommit, Ticket
 from sexton.ledger.rows import Row
@@ -82,6 +82,7 @@ class SqliteDatabase:
         return self.write(lambda tx: tx.all(name, **values))
 
     def close(self) -> None:
+        self._closed = True
         self._group.stop()
         with self._busy, self._gate:
             self._drop_writer()
@@ -135,6 +136,7 @@ class SqliteDatabase:
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
             self._write_connection = sqlite_file.open_writer(self.path, self._patience)
+            self._identity = sqlite_file.identity(self.path)
         return self._write_connection
 
     def _borrow(self) -> apsw.Connection:
@@ -188,6 +190,8 @@ class SqliteDatabase:
             for ticket in batch:
                 ticket.result = ticket.job(tx)
             connection.execute("COMMIT")
+            if sqlite_file.identity(self.path) != self._identity:
+                raise LedgerGone(f"the ledger {self.path} was removed or replaced")
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

@@ -80,6 +80,15 @@ def open_writer(path: Path, patience: float) -> apsw.Connection:
         return connection
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at the path; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def open_reader(path: Path, patience: float) -> apsw.Connection:
     """A connection that can not write."""
     with errors(path):
@@ -89,8 +98,11 @@ def open_reader(path: Path, patience: float) -> apsw.Connection:
 
 
 def _set_up(connection: apsw.Connection, patience: float) -> None:
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
+    # Each of these writes, so only where it is missing: asking needs no lock and no free byte.
+    if connection.pragma("page_count") == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    if connection.pragma("journal_mode") != "wal":
+        _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         f"PRAGMA journal_size_limit = {WAL_LIMIT}"
@@ -100,7 +112,7 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
 
 def _prepare(path: Path) -> None:
     try:
-        if path.is_dir():
+        if os.path.isdir(path):
             raise LedgerNotADatabase(f"the ledger {path} is a directory")
         for directory in reversed([each for each in path.parents if not each.exists()]):
             directory.mkdir(mode=0o700, exist_ok=True)
@@ -117,7 +129,7 @@ def _prepare(path: Path) -> None:
 
 def _refuse_foreign(path: Path, patience: float) -> None:
     """Look at an existing file without any way of changing it, or of leaving one beside it."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")

@@ -11,6 +11,7 @@ from typing import Any
 from sexton.errors import InvalidMessage
 
 PREVIEW_LENGTH = 120
+DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,18 +75,22 @@ def one_line(text: str) -> str:
     return " ".join("".join(shown).split())
 
 
-def _has_odd_keys(value: Any) -> bool:
-    """JSON would turn a number into text, and two keys into one."""
-    todo = [value]
+def _check_json(value: Any) -> None:
+    """Refuse what would come back changed or not at all.
+
+    JSON turns a number into text, and two keys into one; reading fails where nesting is deep.
+    """
+    todo = [(value, 0)]
     while todo:
-        item = todo.pop()
+        item, depth = todo.pop()
+        if depth > DEEPEST:
+            raise InvalidMessage(f"a message is nested more than {DEEPEST} levels deep")
         if isinstance(item, Mapping):
             if not all(isinstance(key, str) for key in item):
-                return True
-            todo.extend(item.values())
+                raise InvalidMessage("a message can not be stored as JSON: its keys must be text")
+            todo.extend((each, depth + 1) for each in item.values())
         elif isinstance(item, list | tuple):
-            todo.extend(item)
-    return False
+            todo.extend((each, depth + 1) for each in item)
 
 
 def _is_plain(text: str) -> bool:
@@ -102,8 +107,7 @@ def _named(value: object) -> str:
 
 
 def _json(value: Any) -> bytes:
-    if _has_odd_keys(value):
-        raise InvalidMessage("a message can not be stored as JSON: its keys must be text")
+    _check_json(value)
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:

@@ -78,6 +78,7 @@ class HoldersContract:
 
     def test_joining_what_has_ended_changes_nothing(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))
+        born(ledger, "other")
         assert ledger.book.end_now(begun.ref, 1, "closed", at(1))
         ended = reread(ledger, begun)
         assert ledger.book.join(begun, enrol(ledger, "berta"), ("anna",), at(2)) is None

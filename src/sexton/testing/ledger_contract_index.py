@@ -32,6 +32,8 @@ from sexton.testing.ledger_contract_samples import (
 
 A_SESSION = st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.booleans(), st.booleans())
 
+PAGES = 100
+
 _examples = count(1)
 
 
@@ -63,6 +65,26 @@ class IndexContract:
                 assert _walk(partial(_recent_page, ledger, mine, size), _active) == expected
 
         complete()
+
+    def test_a_list_can_be_narrowed_to_a_home_a_source_a_state_or_a_key(
+        self, ledger: Ledger
+    ) -> None:
+        lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        chat, cli = born(ledger, "a"), born(ledger, "b", source="cli", now=at(1))
+        observe(ledger, lab, replace(chat, ref=0, home="lab", active_at=at(2)))
+        [foreign] = ledger.index.find("lab", chat.id)
+        assert ledger.book.end_now(cli.ref, 1, "closed", at(3))
+        for wanted, expected in (
+            (Filter(), [foreign, reread(ledger, cli), chat]),
+            (Filter(home="lab"), [foreign]),
+            (Filter(source="cli"), [reread(ledger, cli)]),
+            (Filter(state=State.OPEN), [foreign, chat]),
+            (Filter(key="a"), [foreign, chat]),
+            (Filter(key="a", home="native"), [chat]),
+            (Filter(home="elsewhere"), []),
+        ):
+            assert _walk(partial(_recent_page, ledger, wanted, 1), _active) == expected
+            assert ledger.index.page(wanted, None, ALL) == expected
 
     def test_a_page_is_not_disturbed_by_what_happens_meanwhile(self, ledger: Ledger) -> None:
         old = [born(ledger, None, now=at(second)) for second in range(6)]
@@ -224,10 +246,13 @@ def _walk(
     """All pages one after the other."""
     found: list[Session] = []
     place: Place | None = None
-    while part := page(place):
+    for _ in range(PAGES):
+        part = page(place)
+        if not part:
+            return found
         found += part
         place = Place(when(part[-1]), part[-1].ref)
-    return found
+    raise AssertionError("the pages do not end")
 
 
 def _recent_page(ledger: Ledger, wanted: Filter, size: int, place: Place | None) -> list[Session]:

@@ -18,6 +18,7 @@ from sexton.testing.ledger_contract_samples import (
     NOON,
     at,
     born,
+    enrol,
     entry,
     heard,
     reread,
@@ -148,6 +149,7 @@ class MessagesContract:
         last = 0
         while page := ledger.messages.page(begun.ref, last, MEGABYTE):
             assert len(page) <= 1_000
+            assert page[0].seq == last + 1
             for each in page:
                 assert (each.seq, each.content) == (last + 1, f"message {last}")
                 last = each.seq
@@ -175,11 +177,11 @@ class MessagesContract:
         assert say(ledger, replace(begun, ref=begun.ref + 1), "lost", now=at(2)) is None
         assert reread(ledger, begun) == begun
 
-    def test_activity_never_goes_back_with_the_clock(self, ledger: Ledger) -> None:
+    def test_a_clock_that_was_wrong_is_forgotten_by_the_next_write(self, ledger: Ledger) -> None:
         begun = born(ledger)
         say(ledger, begun, "later", now=at(5))
         say(ledger, begun, "earlier", now=at(-5))
-        assert reread(ledger, begun).active_at == at(5)
+        assert reread(ledger, begun).active_at == at(-5)
         assert [each.at for each in heard(ledger, begun)] == [at(5), at(-5)]
 
     def test_the_due_time_of_the_last_write_stands(self, ledger: Ledger) -> None:
@@ -188,6 +190,14 @@ class MessagesContract:
         assert reread(ledger, begun).due_at == at(20)
         say(ledger, begun, "two", schedule=Schedule(1))
         assert reread(ledger, begun).due_at is None
+
+    def test_a_write_in_the_last_turn_allowed_keeps_the_session_due(self, ledger: Ledger) -> None:
+        begun = born(ledger, worker=enrol(ledger, "anna"))
+        limited = Schedule(1, at=at(100), at_turns=2)
+        for turn in (1, 2):
+            assert ledger.book.start_turn(begun, "anna", limited, at(turn))
+            say(ledger, begun, "hello", schedule=limited, now=at(turn))
+            assert reread(ledger, begun).due_at == at(100 if turn == 1 else turn)
 
     def test_a_write_that_reaches_a_limit_makes_the_session_due(self, ledger: Ledger) -> None:
         for key, limit in (

@@ -146,7 +146,7 @@ class Histories(RuleBasedStateMachine):
         assert (appended is not None) == truth.is_as(sight)
         if appended is not None:
             truth.said += texts
-            truth.active, truth.due = max(truth.active, self.now), self.now + 5
+            truth.active, truth.due = self.now, self.now + 5
             assert appended == (len(truth.said), truth.warned, 0)
 
     @rule(sight=sights)

@@ -102,7 +102,10 @@ def say(
 def heard(ledger: Ledger, session: Session, byte_limit: int = 1_000_000) -> list[Message]:
     """All messages of a session, read page by page."""
     found: list[Message] = []
-    while page := ledger.messages.page(session.ref, found[-1].seq if found else 0, byte_limit):
+    last = 0
+    while page := ledger.messages.page(session.ref, last, byte_limit):
+        assert last < page[0].seq <= page[-1].seq
+        last = page[-1].seq
         found += page
     return found
 

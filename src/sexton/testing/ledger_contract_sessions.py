@@ -118,6 +118,10 @@ class SessionsContract:
             seen(now, active_at=at(6)),
             seen(now, message_count=0),
             seen(now, message_count=2),
+            seen(now, turn_count=1),
+            seen(now, pinned=True),
+            seen(now, turn_count=1),
+            seen(now, pinned=True),
             seen(now, ref=now.ref + 1),
         ):
             assert ledger.book.end(stale, IDLE, entry(now), at(9)) is False
@@ -128,7 +132,9 @@ class SessionsContract:
         anna = enrol(ledger, "anna")
         first, second, third = (born(ledger, key, worker=anna) for key in ("a", "b", "c"))
         assert ledger.book.end(seen(first), IDLE, entry(first), at(1))
+        assert [reread(ledger, each) for each in (second, third)] == [second, third]
         assert ledger.book.end_now(second.ref, 1, "closed", at(1))
+        assert reread(ledger, third) == third
         assert ledger.book.replace(reread(ledger, third), IDLE, birth("d"), entry(third), at(2))
         assert [each.key for each in everything(ledger) if each.is_open] == ["d"]
         fourth = born(ledger, "e", worker=anna, now=at(3))
@@ -179,20 +185,21 @@ class SessionsContract:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
         begun = born(ledger, worker=anna)
         assert ledger.book.join(begun, berta, (), NOON)
+        assert ledger.book.start_turn(begun, berta, NO_RULES, NOON)
         for seconds in (1, 2):
             assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds)) == (0, 0, 0)
-        assert _busy(ledger, begun) == [at(1), None]
+        assert _busy(ledger, begun) == [at(1), NOON]
         ledger.book.finish_turn(begun.ref, anna, failed=False)
-        assert _busy(ledger, begun) == [at(1), None]
+        assert _busy(ledger, begun) == [at(1), NOON]
         ledger.book.finish_turn(begun.ref, anna, failed=False)
-        assert _busy(ledger, begun) == [None, None]
+        assert _busy(ledger, begun) == [None, NOON]
         ledger.book.finish_turn(begun.ref, anna, failed=False)
         for seconds in (3, 4):
             assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds))
         ledger.book.finish_turn(begun.ref, anna, failed=False)
-        assert _busy(ledger, begun) == [at(3), None]
+        assert _busy(ledger, begun) == [at(3), NOON]
         now = reread(ledger, begun)
-        assert (now.turn_count, now.errored, now.active_at) == (4, False, NOON)
+        assert (now.turn_count, now.errored, now.active_at) == (5, False, NOON)
 
     def test_a_turn_of_another_session_of_the_same_worker_is_another_turn(
         self, ledger: Ledger

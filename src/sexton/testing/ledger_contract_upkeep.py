@@ -80,9 +80,9 @@ class UpkeepContract:
         assert line.reason == reason
 
     def test_the_journal_is_read_newest_first_in_pages(self, ledger: Ledger) -> None:
-        one, two = born(ledger, "a"), born(ledger, "b")
+        one, two = born(ledger, "a", id="1"), born(ledger, "b", id="2")
         for number in range(12):
-            about = (one, two, None)[number % 3]
+            about = (one, two, replace(one, home="lab"))[number % 3]
             ledger.journal.write([entry(about, receipt=f"r{number % 2}")], at(number))
         ledger.journal.write([], at(99))
         for about, receipt, expected in (
@@ -171,8 +171,10 @@ class HomesContract:
 
     def test_the_ids_of_a_home_are_known_and_which_are_open(self, ledger: Ledger) -> None:
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        den = ledger.homes.attach("den", "hermes", "/den", "host", False)
         over = _observed("over", state=State.ENDED, ended_at=at(1), end_reason="done")
         observe(ledger, lab, _observed("open"), over)
+        observe(ledger, den, _observed("other", "den"))
         assert sorted(ledger.homes.ids(lab, open_only=False)) == ["open", "over"]
         assert ledger.homes.ids(lab, open_only=True) == ["open"]
         assert ledger.homes.ids(ledger.homes.all()[0], open_only=False) == []
@@ -195,6 +197,7 @@ def _walk(ledger: Ledger, session: Session | None, receipt: str | None, size: in
     times: list[object] = []
     before: int | None = None
     while page := ledger.journal.page(session, receipt, before, size):
+        assert before is None or page[-1].ref < before
         times += [line.at for line in page]
         before = page[-1].ref
     return times

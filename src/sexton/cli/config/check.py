@@ -14,7 +14,7 @@ from sexton.cli.command import Command, Shared, shared
 from sexton.cli.config import check_view
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
-from sexton.errors import SettingsInvalid
+from sexton.errors import SettingsInvalid, SettingsNotFound
 from sexton.model.session import NATIVE, Session, State
 from sexton.ports import Filter, Place
 from sexton.settings.values import Settings
@@ -68,7 +68,12 @@ def command(ctx: click.Context, with_effect: bool) -> None:
 def _file(options: Shared) -> Path | None:
     named = options.config or os.environ.get("SEXTON_CONFIG")
     if named:
-        return Path(named).expanduser()
+        try:
+            return Path(named).expanduser()
+        except RuntimeError as problem:
+            raise SettingsNotFound(
+                f"the settings file {named} can not be found: {problem}"
+            ) from None
     usual = default_settings(os.environ)
     return usual if os.path.exists(usual) else None
 

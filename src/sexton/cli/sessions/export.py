@@ -11,7 +11,7 @@ import click
 from sexton.cli.arguments import force_file_option, session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
-from sexton.cli.opening import existing
+from sexton.cli.opening import chosen_url, existing, ledger_file
 from sexton.cli.sessions.exporting import WRITERS, messages
 from sexton.cli.terminal import document, note, progress
 from sexton.cli.wording import counted
@@ -64,9 +64,10 @@ def command(
         if output is None or to_terminal:
             deque(WRITERS[form](sys.stdout, found, said), maxlen=0)
             return
+        ledger = ledger_file(chosen_url(options))
         with (
             progress(f"exporting {found.name}") as advance,
-            private_file(output, force=force) as file,
+            private_file(output, force=force, ledger=ledger) as file,
         ):
             count = 0
             for step in WRITERS[form](file, found, said):

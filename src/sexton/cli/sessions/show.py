@@ -12,7 +12,7 @@ from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, heading, pairs, say
-from sexton.cli.wording import number, size, until
+from sexton.cli.wording import ahead, number, size, until
 from sexton.model.session import Session
 
 
@@ -58,7 +58,7 @@ def _facts(session: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "state", f"{session.state}, pinned" if session.pinned else session.state
     yield "started", until(session.started_at, now)
     yield "last active", until(session.active_at, now)
-    yield "looked at next", until(session.due_at, now) if session.due_at else None
+    yield "looked at next", ahead(session.due_at, now) if session.due_at else None
     yield "ended", until(session.ended_at, now) if session.ended_at else None
     yield "end reason", session.end_reason
     yield "messages", f"{number(session.message_count)}, {size(session.byte_count)}"

@@ -12,17 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sexton.errors import HomeUnreadable
+from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.database import FileStamp, stamp
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
 
 GATEWAY_KEYS = ("agent:*",)
-LARGEST = 5_000_000
+LARGEST = 1_000_000
+MOST_RULES = 1_000
 UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class OwnRules:
@@ -39,7 +38,8 @@ class OwnRules:
         stamps = tuple(stamp(file) for file in self._files)
         if stamps != self._stamps:
             config, gateway = self._files
-            chosen = {**_document(gateway, json.loads), **_chosen(_document(config, _yaml))}
+            newer = _chosen(_document(config, yaml_document.read))
+            chosen = {**_older(_document(gateway, json.loads)), **newer}
             self._text = encode(_rulebook(chosen, self._zone))
             self._stamps = stamps
         return self._text
@@ -50,6 +50,12 @@ def _chosen(config: Mapping[str, Any]) -> dict[str, Any]:
     nested = _mapping(config.get("gateway"))
     wanted = config["session_reset"] if "session_reset" in config else nested.get("session_reset")
     return {"default_reset_policy": wanted} if wanted and isinstance(wanted, dict) else {}
+
+
+def _older(gateway: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What gateway.json says; nothing if it would make more rules than a gateway can have."""
+    sections = (_mapping(gateway.get(name)) for name in ("reset_by_type", "reset_by_platform"))
+    return gateway if sum(len(section) for section in sections) <= MOST_RULES else {}
 
 
 def _rulebook(chosen: Mapping[str, Any], zone: str) -> Rulebook:
@@ -101,14 +107,12 @@ def _document(file: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
         if not file.is_file():
             return {}
         with file.open("rb") as stream:
-            text = stream.read(LARGEST).decode("utf-8", "replace")
+            content = stream.read(LARGEST + 1)
     except OSError as problem:
         raise HomeUnreadable(f"{file} can not be read: {problem.strerror}") from None
-    try:
-        return _mapping(parse(text))
-    except (ValueError, RecursionError, yaml.YAMLError):
+    if len(content) > LARGEST:
         return {}
-
-
-def _yaml(text: str) -> Any:
-    return yaml.load(text, Loader=LOADER)  # noqa: S506  # the safe loader, in C where there is one
+    try:
+        return _mapping(parse(content.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return {}

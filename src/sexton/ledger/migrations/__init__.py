@@ -30,6 +30,8 @@ def latest(dialect: str) -> int:
 
 def migrate_sqlite(connection: apsw.Connection, application_id: int) -> None:
     """Bring a file to the current schema; processes that open a fresh one together queue here."""
+    if _is_current(connection):
+        return  # an asking command needs no write lock, and no free byte
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'ledger'").fetchall()
@@ -43,6 +45,13 @@ def migrate_sqlite(connection: apsw.Connection, application_id: int) -> None:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def _is_current(connection: apsw.Connection) -> bool:
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'ledger'").fetchall():
+        return False
+    row = connection.execute(statements("sqlite")["ledger_row"]).fetchall()[0]
+    return bool(row[1] == latest("sqlite"))
 
 
 def has_ledger(connection: psycopg.Connection[Any]) -> bool:

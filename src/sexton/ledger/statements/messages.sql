@@ -4,7 +4,7 @@ UPDATE sessions
 SET last_seq      = last_seq + :count,
     message_count = message_count + :count,
     byte_count    = byte_count + :bytes,
-    active_at     = MAX(active_at, :now),
+    active_at     = :now,
     due_at        = CASE WHEN message_count + :count >= :at_messages
                            OR byte_count + :bytes >= :at_bytes
                            OR turn_count >= :at_turns
@@ -26,11 +26,10 @@ WITH guard AS (
     SET last_seq      = last_seq + :count,
         message_count = message_count + :count,
         byte_count    = byte_count + :bytes,
-        active_at     = GREATEST(active_at, :now),
+        active_at     = :now,
         due_at        = CASE WHEN message_count + :count >= :at_messages
                                OR byte_count + :bytes >= :at_bytes
                                OR turn_count >= :at_turns
-                           OR turn_count >= :at_turns
                              THEN :now ELSE :due_at END,
         policy_serial = :serial,
         preview       = COALESCE(preview, :preview),

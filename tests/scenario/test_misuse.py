@@ -1,0 +1,208 @@
+"""What users do to a ledger that nobody meant them to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+import sexton
+from sexton.bootstrap import Sexton
+from sexton.errors import InvalidMessage, InvalidName, LedgerError, LedgerGone
+from sexton.ledger.opening import masked, open_ledger
+from sexton.model.message import DEEPEST
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+
+SECRETS = [
+    "postgresql://u:pa#s3cret@127.0.0.1:1/db",
+    "postgresql://u:pa?s3cret@127.0.0.1:1/db",
+    "postgresql://u:pa/s3cret@127.0.0.1:1/db",
+    "postgresql://u:s3cret%zz@127.0.0.1:1/db",
+    "postgresql://u:x@127.0.0.1:1/db?sslpassword=a#s3cret",
+    "postgresql://u:x@127.0.0.1:1/db?bogus=s3cret",
+    "postgresql://u:s3cret@[::1/db",
+    "host=127.0.0.1 port=1 password=s3cret dbname=x",
+    "postgresql:u:s3cret@h/db",
+    "postgres:/u:s3cret@h/db",
+    "sqlite://u:s3cret@h/db",
+]
+
+
+@pytest.mark.parametrize("address", SECRETS)
+def test_no_error_tells_a_password(address: str, tmp_path: Path) -> None:
+    os.chdir(tmp_path)
+    with pytest.raises(LedgerError) as refused:
+        open_ledger(address)
+    assert "s3cret" not in f"{refused.value} {refused.value.hint}"
+    assert list(tmp_path.iterdir()) == [], "nothing was taken for a file's name"
+
+
+@pytest.mark.parametrize("address", SECRETS[:7])
+def test_no_shown_address_tells_a_password(address: str) -> None:
+    assert "s3cret" not in masked(address)
+
+
+@pytest.mark.parametrize("address", [":memory:", "", "sqlite:///", "~nosuchuser/l.db", "x" * 300])
+def test_an_address_that_names_no_file_is_refused(address: str, tmp_path: Path) -> None:
+    os.chdir(tmp_path)
+    with pytest.raises(LedgerError):
+        open_ledger(address)
+
+
+@pytest.mark.parametrize("gone", ["removed", "replaced"])
+def test_nothing_is_acknowledged_that_went_to_a_lost_file(gone: str, tmp_path: Path) -> None:
+    file = tmp_path / "l.db"
+    house = sexton.open(str(file))
+    session = house.worker().session("k", source="telegram")
+    session.append(role="user", content="1")
+    if gone == "removed":
+        file.unlink()
+    else:
+        (tmp_path / "other").write_bytes(b"")
+        (tmp_path / "other").replace(file)
+    with pytest.raises(LedgerGone):
+        session.append(role="user", content="2")
+    with pytest.raises(LedgerGone):
+        house.close()
+    house.ledger.close()
+
+
+def test_a_forked_child_that_unwinds_a_turn_does_not_end_it(engine_url: str) -> None:
+    with sexton.open(engine_url) as house, house.worker() as worker:
+        session = worker.session("k", source="telegram")
+        with session.turn():
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    session.turn()
+                    raise SystemExit(0)
+                finally:
+                    os._exit(_leave_turn_of_parent(session))
+            assert os.waitpid(pid, 0)[1] == 0
+            [holder] = house.find(session.id).holders
+            assert holder.busy_since is not None
+        assert house.find(session.id).holders[0].busy_since is None
+
+
+def _leave_turn_of_parent(session: object) -> int:
+    """In the child: what unwinding the parent's `with` would call."""
+    import gc
+
+    from sexton.agent.turn import Turn
+
+    for turn in [each for each in gc.get_objects() if isinstance(each, Turn)]:
+        turn.__exit__(None, None, None)
+    return 0
+
+
+def test_content_nested_too_deep_to_be_read_again_is_refused(tmp_path: Path) -> None:
+    deep: object = 1
+    for _ in range(DEEPEST):
+        deep = [deep]
+    with sexton.open(str(tmp_path / "l.db")) as house, house.worker() as worker:
+        session = worker.session("k")
+        session.append(role="tool", content=deep)
+        with pytest.raises(InvalidMessage, match="deep"):
+            session.append(role="tool", content=[deep])
+        with pytest.raises(InvalidMessage, match="mapping"):
+            session.append_many(["not a message"])  # type: ignore[list-item]  # that is the point
+        assert [message.content for message in session.messages()] == [deep]
+
+
+def test_asking_needs_no_write_lock(tmp_path: Path) -> None:
+    file = tmp_path / "l.db"
+    with sexton.open(str(file)):
+        pass
+    writer = apsw.Connection(str(file))
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        asked = threading.Event()
+
+        def ask() -> None:
+            ledger = open_ledger(str(file))
+            ledger.homes.all()
+            asked.set()
+            ledger.close()
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert asked.wait(20)
+    finally:
+        writer.execute("ROLLBACK")
+        writer.close()
+    thread.join(20)
+
+
+def test_every_folder_made_for_a_ledger_is_private(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with sexton.open(str(tmp_path / "a" / "b" / "l.db")):
+            pass
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes == {"a": 0o700, "b": 0o700, "l.db": 0o600}
+
+
+def test_a_moment_under_a_wrong_clock_does_not_outlast_it(
+    engine_url: str, manual_clock: ManualClock
+) -> None:
+    rules = Rulebook(reset=ResetPolicy(mode=Mode.IDLE, idle_minutes=60))
+    with (
+        Sexton(open_ledger(engine_url), Settings(rulebook=rules), clock=manual_clock) as house,
+        house.worker() as worker,
+    ):
+        house.publish()
+        right = manual_clock.now()
+        session = worker.session("k")
+        manual_clock.set(right + timedelta(days=365))
+        session.append(role="user", content="from the future")
+        manual_clock.set(right)
+        session.append(role="user", content="now")
+        manual_clock.advance(timedelta(hours=2))
+        assert [each.action.reason.code for each in house.sweep().outcomes] == ["idle"]
+
+
+def test_a_name_with_a_slash_means_the_home_before_it(engine_url: str) -> None:
+    with sexton.open(engine_url) as house, house.worker() as worker:
+        session = worker.session("k")
+        assert house.find(f"native/{session.id}").id == session.id
+        with pytest.raises(InvalidName):
+            house.find("a\0b")
+
+
+WRITES_IN_ITS_HANDLER = """
+import os, signal, sys, sexton
+house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")
+def handle(*_):
+    session.append(role="user", content="goodbye"); worker.leave(); os._exit(0)
+signal.signal(signal.SIGTERM, handle)
+print("ready", flush=True)
+while True:
+    session.append(role="user", content="x")
+"""
+
+
+def test_a_signal_handler_may_write_at_any_moment(tmp_path: Path) -> None:
+    for number in range(10):
+        file = tmp_path / f"{number}.db"
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITES_IN_ITS_HANDLER, str(file)], stdout=subprocess.PIPE
+        ) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            child.send_signal(signal.SIGTERM)
+            try:
+                assert child.wait(30) == 0
+            finally:
+                child.kill()
