@@ -20,8 +20,9 @@ $(READY): pyproject.toml constraints.txt scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $@
 
-run: $(READY) ## Sweep the default ledger once and list its sessions
+run: $(READY) ## Sweep the default ledger once and report on it
 	@$(BIN)/sexton keep --once
+	@$(BIN)/sexton doctor
 	@$(BIN)/sexton sessions list
 
 test: $(READY) ## Run all tests (WORKERS=2)

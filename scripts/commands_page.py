@@ -33,6 +33,7 @@ OTHER_CODES = (
     (0, "", "Done; also a keeper that was asked to stop."),
     (2, "UsageError", "The command line is not understood, or nobody is there to be asked."),
     (70, "Unexpected", "A mistake in Sexton; `-v` shows where."),
+    (74, "OutputLost", "The output can not be written, as on a full disk."),
     (130, "", "Interrupted, or a person said no."),
     (141, "", "Whoever read the output has stopped reading."),
 )

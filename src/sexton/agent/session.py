@@ -14,7 +14,7 @@ from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session, check_name
+from sexton.model.session import Limit, Session, check_name
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.reset import schedule
 from sexton.ports import Appended, Batch
@@ -35,6 +35,7 @@ class OpenSession:
         self._warned = session.warned
         self._has_preview = session.preview is not None
         self._rules = desk.rules(None)
+        self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
 
     def __repr__(self) -> str:
         return f"<session {self.id} of key {self.key!r}, epoch {self.epoch}>"
@@ -136,8 +137,16 @@ class OpenSession:
         return found
 
     def _schedule(self, now: datetime) -> Schedule:
+        """When to look again after a write now; without a clock in the policy it stays the same."""
+        known, planned = self._planned
+        if known == (self._rules.serial, self._warned):
+            return planned
         session = replace(self._session, active_at=now, warned=self._warned)
-        return schedule(session, self._rules.rules.reset_policy(session), self._rules.serial)
+        policy = self._rules.rules.reset_policy(session)
+        planned = schedule(session, policy, self._rules.serial)
+        if not policy.has_clock:
+            self._planned = (self._rules.serial, self._warned), planned
+        return planned
 
     def _learn(self, appended: Appended) -> None:
         """Take over what the ledger said: newer rules, warnings already given."""

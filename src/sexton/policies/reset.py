@@ -42,6 +42,11 @@ class ResetPolicy:
         return timedelta(minutes=self.idle_minutes) if self.mode in (Mode.IDLE, Mode.BOTH) else None
 
     @property
+    def has_clock(self) -> bool:
+        """Whether time alone can end a session under it."""
+        return self.mode is not Mode.NONE or self.max_age is not None
+
+    @property
     def is_daily(self) -> bool:
         return self.mode in (Mode.DAILY, Mode.BOTH)
 

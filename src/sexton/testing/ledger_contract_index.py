@@ -50,6 +50,19 @@ class IndexContract:
         assert ledger.index.find(None, "same") == [mine, found]
         assert ledger.index.find("lab", "other") == ledger.index.find("elsewhere", "same") == []
 
+    def test_sessions_are_found_by_the_beginning_of_their_id(self, ledger: Ledger) -> None:
+        lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        made = [born(ledger, None, id=id) for id in ("ab", "ab%", "aB", "abß", "b", "AB", "ab😀")]
+        observe(ledger, lab, replace(made[0], ref=0, home="lab"))
+        found = ledger.index.begins_with("ab", ALL)
+        assert [(each.home, each.id) for each in found] == [
+            *(("native", id) for id in ("ab", "ab%", "abß", "ab😀")),
+            ("lab", "ab"),
+        ]
+        assert ledger.index.begins_with("ab%", ALL) == [made[1]]
+        assert ledger.index.begins_with("ab", 2) == [made[0], made[1]]
+        assert ledger.index.begins_with("abc", ALL) == []
+
     def test_pages_are_complete_and_in_order_whatever_their_size(self, ledger: Ledger) -> None:
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
 

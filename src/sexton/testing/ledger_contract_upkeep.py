@@ -82,8 +82,8 @@ class UpkeepContract:
     def test_the_journal_is_read_newest_first_in_pages(self, ledger: Ledger) -> None:
         one, two = born(ledger, "a", id="1"), born(ledger, "b", id="2")
         for number in range(12):
-            about = (one, two, replace(one, home="lab"))[number % 3]
-            ledger.journal.write([entry(about, receipt=f"r{number % 2}")], at(number))
+            written = (one, two, replace(one, home="lab"))[number % 3]
+            ledger.journal.write([entry(written, receipt=f"r{number % 2}")], at(number))
         ledger.journal.write([], at(99))
         for about, receipt, expected in (
             (None, None, range(12)),

@@ -1,0 +1,49 @@
+"""Every guarantee names a test that exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "guarantees.md"
+PROOF = re.compile(r"`((?:tests|src)/[\w/]+\.py)(?:::(test_\w+))?`")
+
+
+def unproven(page: str, root: Path) -> list[str]:
+    """The lines of the page's tables that name no proof, or one that does not exist."""
+    found = []
+    for line in page.splitlines():
+        if line.startswith("| ") and line != "| promise | shown by |":
+            proofs = PROOF.findall(line)
+            exist = all(_exists(root / file, name) for file, name in proofs)
+            if not proofs or not exist:
+                found.append(line)
+    return found
+
+
+def _exists(file: Path, name: str) -> bool:
+    return file.is_file() and f"def {name}(" in file.read_text() if name else file.is_file()
+
+
+def test_every_guarantee_names_a_test_that_exists() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert PROOF.search(page)
+    assert unproven(page, ROOT) == []
+
+
+def test_a_guarantee_without_a_proof_is_noticed() -> None:
+    lines = ("| trust us | |", "| x | `tests/unit/test_gone.py::test_x` |")
+    assert unproven("\n".join(lines), ROOT) == list(lines)
+
+
+def test_every_page_that_is_linked_exists() -> None:
+    link = re.compile(r"\]\((?!https?:)([^)#]+)")
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
+    dead = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in link.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []

@@ -1,0 +1,28 @@
+"""A small crash campaign; `make crash` runs the big one."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from sexton.testing.crash import Nursery
+from sexton.testing.postgres import PostgresServer
+from tests.crash.campaign import Campaign, Place
+
+KILLS = 12
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_processes_killed_at_random_moments_lose_nothing_that_was_acknowledged(
+    engine: str, nursery: Nursery, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
+    place = Place(tmp_path, postgres_server if engine == "postgres" else None)
+    campaign = Campaign(nursery, place, random.Random(f"{seed} {engine}"))
+    campaign.run(KILLS)
+    assert campaign.failures == [], f"SEED={seed}"
+    assert campaign.events["kills"] >= KILLS
+    assert campaign.events["acknowledged"] > 0
