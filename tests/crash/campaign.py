@@ -23,6 +23,7 @@ from tests.crash.checking import Promises, check, has_schema
 
 MODES = ("singles", "batches", "threads", "forks", "opening", "pairs")
 ROUNDS_PER_LEDGER = 15
+FRESH_ROUNDS = 3
 ENGINES = ("sqlite", "postgres")
 
 STORED = "stored but not acknowledged"
@@ -62,16 +63,18 @@ class Campaign:
         self._nursery = nursery
         self._place = place
         self._chance = chance
-        self._opening_time = 0.05
+        self._opening_times = {"fresh": 0.02, "again": 0.02}
         self.events: Counter[str] = Counter()
         self.failures: list[str] = []
 
     def run(self, kills: int) -> None:
         """Kill that many processes; every loss is noted as a failure."""
         while self.events["kills"] < kills:
-            url, promises, mode = self._place.fresh(), Promises(), "fresh"
+            promises, mode = Promises(), "fresh"
             try:
-                self._opening_round(url)
+                for _ in range(FRESH_ROUNDS):
+                    url = self._place.fresh()
+                    self._opening_round(url)
                 for _ in range(ROUNDS_PER_LEDGER):
                     if self.events["kills"] < kills:
                         mode = self._chance.choice(MODES)
@@ -83,7 +86,7 @@ class Campaign:
     def _round(self, url: str, promises: Promises, mode: str) -> None:
         if mode == "opening":
             child = self._nursery.start(APPEND, url, "singles", self._tag())
-            self._kill_while_opening(child)
+            self._kill_while_opening(child, "again")
             promises.hear(child.lines())
         elif mode == "pairs":
             self._pair(url, promises)
@@ -102,7 +105,7 @@ class Campaign:
 
     def _opening_round(self, url: str) -> None:
         """Kill a process that opens a ledger nobody has opened before."""
-        self._kill_while_opening(self._nursery.start(OPEN, url))
+        self._kill_while_opening(self._nursery.start(OPEN, url), "fresh")
         if not has_schema(url):
             self.events[UNBORN] += 1
         survivor = self._nursery.start(OPEN, url)
@@ -131,17 +134,15 @@ class Campaign:
         self.events["kills"] += 1
         self.events["acknowledged"] += _acknowledged(child.lines())
 
-    def _kill_while_opening(self, child: Child) -> None:
+    def _kill_while_opening(self, child: Child, kind: str) -> None:
         child.wait_for(lambda lines: "opening" in lines)
-        self._wait(self._chance.uniform(0, self._opening_time))
-        opened = _has_opened(child.lines())
+        self._wait(self._chance.uniform(0, self._opening_times[kind]))
         child.kill()
         self.events["kills"] += 1
-        if _has_opened(child.lines()):
-            # Too late: the next one is given less time.
-            self._opening_time *= 0.9 if opened else 0.97
+        if _has_opened(child.lines()):  # too late: the next one is given less time
+            self._opening_times[kind] *= 0.8
         else:
-            self._opening_time = min(self._opening_time * 1.05, 0.5)
+            self._opening_times[kind] = min(self._opening_times[kind] * 1.2, 0.5)
             self.events[OPENING] += 1
 
     def _count_waiting(self, child: Child) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sexton.model.evidence import Sight
 from sexton.model.session import NATIVE, Session
@@ -35,7 +35,10 @@ class Estate:
 
     def is_busy(self, session: Session) -> bool:
         """Whether a turn runs in the session."""
-        return is_busy(session, self.sights(session))
+        # Only a marked holder is worth a look at its process.
+        marked = tuple(holder for holder in session.holders if holder.busy_since is not None)
+        busy = replace(session, holders=marked)
+        return is_busy(busy, self.sights(busy))
 
 
 @dataclass(frozen=True, slots=True)

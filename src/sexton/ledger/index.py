@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import heapq
+import json
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sexton.ledger import rows
@@ -14,6 +17,7 @@ from sexton.ledger.sessions import holders
 from sexton.model.plan import Seen
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
+from sexton.model.worker import Holder, Worker
 from sexton.ports import Entry, Filter, Place, Tally
 
 _END_OF_TIME = 2**62
@@ -58,7 +62,7 @@ class LedgerIndex:
                 if wanted.home in (None, home[1])
             ]
             newest = heapq.merge(*parts, key=_activity, reverse=True)
-            return [_with_holders(tx, row) for row, _ in zip(newest, range(limit), strict=False)]
+            return _all_with_holders(tx, list(islice(newest, limit)))
 
         return self._database.read(job)
 
@@ -71,7 +75,7 @@ class LedgerIndex:
                 ref=0 if after is None else after.ref,
                 limit=limit,
             )
-            return [_with_holders(tx, row) for row in found]
+            return _all_with_holders(tx, found)
 
         return self._database.read(job)
 
@@ -113,6 +117,17 @@ class LedgerIndex:
             )
             for row in found
         ]
+
+
+def _all_with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Session]:
+    """Sessions with their holders, fetched together; a worker holds many of them."""
+    refs = json.dumps([row[0] for row in found if row[9] == State.OPEN])
+    known: dict[str, Worker] = {}
+    held: dict[int, list[Holder]] = defaultdict(list)
+    for row in tx.all("find_holders_of", refs=refs):
+        worker = known.get(row[3]) or known.setdefault(row[3], rows.worker(row[3:]))
+        held[row[0]].append(rows.holding(row, worker))
+    return [rows.session(row, held.get(row[0], ())) for row in found]
 
 
 def _with_holders(tx: Transaction, row: rows.Row) -> Session:

@@ -20,6 +20,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
+_UNSPENT = Usage()
+_STATES = {state.value: state for state in State}
+_WARNED = {number: Limit(number) for number in range(sum(Limit) + 1)}
+
+
 def micros(moment: datetime) -> int:
     """A moment as the ledger stores it."""
     return (moment - _EPOCH) // _TICK
@@ -50,7 +55,7 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         job=row[6],
         parent=row[7],
         relation=None if row[8] is None else Relation(row[8]),
-        state=State(row[9]),
+        state=_STATES[row[9]],
         epoch=row[10],
         started_at=moment(row[11]),
         active_at=moment(row[12]),
@@ -60,20 +65,26 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         message_count=row[16],
         byte_count=row[17],
         turn_count=row[18],
-        usage=Usage(
-            input_tokens=row[19],
-            output_tokens=row[20],
-            cached_tokens=row[21],
-            reasoning_tokens=row[22],
-            cost_micros=row[23],
-        ),
+        usage=_usage(row[19:24]),
         title=row[24],
         preview=row[25],
         pinned=bool(row[26]),
         human_touched=bool(row[27]),
         errored=bool(row[28]),
-        warned=Limit(row[29]),
+        warned=_WARNED[row[29]],
         holders=tuple(holders),
+    )
+
+
+def _usage(spent: Sequence[int]) -> Usage:
+    if not any(spent):
+        return _UNSPENT
+    return Usage(
+        input_tokens=spent[0],
+        output_tokens=spent[1],
+        cached_tokens=spent[2],
+        reasoning_tokens=spent[3],
+        cost_micros=spent[4],
     )
 
 
@@ -134,7 +145,12 @@ def worker(row: Row) -> Worker:
 
 def holder(row: Row) -> Holder:
     """A holder from a row of `find_holders`."""
-    return Holder(worker=worker(row[3:]), joined_at=moment(row[1]), busy_since=maybe_moment(row[2]))
+    return holding(row, worker(row[3:]))
+
+
+def holding(row: Row, by: Worker) -> Holder:
+    """A holder from a row of `find_holders` whose worker is known already."""
+    return Holder(worker=by, joined_at=moment(row[1]), busy_since=maybe_moment(row[2]))
 
 
 def message(row: Row) -> Message:

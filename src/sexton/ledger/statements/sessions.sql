@@ -9,13 +9,16 @@ FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.ref = :ref;
 
 -- find_by_id
+-- The order of a cross join is kept: homes are few, and each is searched by its index.
 SELECT {session}
-FROM homes AS h JOIN sessions AS s ON s.home = h.ref AND s.id = :id
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE s.home = h.ref AND s.id = :id
 ORDER BY h.ref;
 
 -- find_by_prefix
 SELECT {session}
-FROM homes AS h JOIN sessions AS s ON s.home = h.ref AND s.id >= :first AND s.id < :after
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE s.home = h.ref AND s.id >= :first AND s.id < :after
 ORDER BY h.ref, s.id
 LIMIT :limit;
 
@@ -24,6 +27,18 @@ SELECT o.session, o.joined_at, o.busy_since, {worker}
 FROM holders AS o JOIN workers AS w ON w.id = o.worker
 WHERE o.session = :ref
 ORDER BY o.joined_at, w.id;
+
+-- find_holders_of [sqlite]
+SELECT o.session, o.joined_at, o.busy_since, {worker}
+FROM holders AS o JOIN workers AS w ON w.id = o.worker
+WHERE o.session IN (SELECT value FROM json_each(:refs))
+ORDER BY o.session, o.joined_at, w.id;
+
+-- find_holders_of [postgres]
+SELECT o.session, o.joined_at, o.busy_since, {worker}
+FROM holders AS o JOIN workers AS w ON w.id = o.worker
+WHERE o.session IN (SELECT CAST(json_array_elements_text(CAST(:refs AS JSON)) AS BIGINT))
+ORDER BY o.session, o.joined_at, w.id;
 
 -- insert_session
 INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, title,

@@ -69,7 +69,7 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX sessions_current ON sessions (key) WHERE home = 1 AND state = 'open' AND key IS NOT NULL;
 CREATE INDEX sessions_recent ON sessions (home, active_at, ref);
 CREATE INDEX sessions_due    ON sessions (due_at, ref) WHERE state = 'open' AND due_at IS NOT NULL;
-CREATE INDEX sessions_stale  ON sessions (policy_serial, ref) WHERE state = 'open' AND home = 1;
+CREATE INDEX sessions_stale  ON sessions (home, policy_serial, ref) WHERE state = 'open';
 CREATE INDEX sessions_parent ON sessions (home, parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_open   ON sessions (home, id) WHERE state = 'open';
 

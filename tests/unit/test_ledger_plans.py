@@ -1,0 +1,38 @@
+"""Does every statement find its rows by an index?"""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from sexton.ledger.sqlite import SqliteDatabase
+from sexton.ledger.statements import statements
+
+LARGE = ("sessions", "messages", "journal", "holders")
+PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+WHOLE = {"tally": "totals are over everything"}
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
+    path = tmp_path_factory.mktemp("plans") / "ledger.db"
+    SqliteDatabase(path).close()
+    return apsw.Connection(str(path))
+
+
+def scans(connection: apsw.Connection, name: str) -> list[str]:
+    """The steps of a statement's plan that go through a whole large table."""
+    text = statements("sqlite")[name]
+    values = dict.fromkeys(PARAMETER.findall(text), "text")
+    steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
+    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o")}
+    return [step for *_, step in steps if step in tables]
+
+
+@pytest.mark.parametrize("name", sorted(statements("sqlite").keys() - WHOLE.keys()))
+def test_no_statement_goes_through_a_whole_table(connection: apsw.Connection, name: str) -> None:
+    assert scans(connection, name) == []
+
+
+def test_a_statement_that_would_is_noticed(connection: apsw.Connection) -> None:
+    assert scans(connection, "tally")
