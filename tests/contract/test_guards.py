@@ -48,6 +48,9 @@ EQUAL = {
     ("lock_held", "worker = :worker"): "locks only; SQLite has one writer at a time anyway",
     ("end_with_owner", "state = 'open'"): "an ended session has no holders",
     ("mark_errored", "errored = 0"): "spares a write",
+    ("find_holders_of", "o.session IN (SELECT value FROM json_each(:refs))"): (
+        "spares rows: each holder goes to its own session"
+    ),
     ("page_due", "s.due_at IS NOT NULL"): "names the index; NULL is never due",
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
     ("name_taken", "name = :name"): "the search for a free name would never end",

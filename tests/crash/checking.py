@@ -81,6 +81,8 @@ def _asking(url: str) -> Iterator[Ask]:
             yield lambda text: file.execute(text).fetchall()
     else:
         with psycopg.connect(url, options="-c search_path=sexton") as server:
+            # The last call of a killed client may still be carried out: look at one moment only.
+            server.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             yield lambda text: server.execute(text.encode()).fetchall()
 
 

@@ -106,6 +106,18 @@ def run_on_a_small_disk(directory: Path, *command: str) -> list[str] | None:
     return done.stdout.splitlines()
 
 
+@pytest.mark.parametrize("kind", ["full", "broken"])
+def test_at_whichever_step_the_disk_fails_acknowledged_means_stored_and_refused_means_whole_or_not(
+    kind: str, tmp_path: Path, nursery: Nursery
+) -> None:
+    target = "tests.crash.failing_disk:suffer_at_every_step"
+    child = nursery.start(target, str(tmp_path), kind)
+    assert child.wait() == 0
+    rounds = [line.split() for line in child.lines()]
+    assert len(rounds) == 45
+    assert sum(int(struck) > 0 and int(refused) > 0 for _, struck, refused in rounds) > 30
+
+
 def test_where_a_file_may_not_grow_nothing_is_half_written_either(
     tmp_path: Path, nursery: Nursery
 ) -> None:

@@ -148,6 +148,16 @@ class SessionsContract:
         ended = reread(ledger, begun)
         assert (ended.message_count, ended.end_reason, ended.holders) == (1, "closed", ())
 
+    def test_ending_now_and_leaving_are_journalled_too(self, ledger: Ledger) -> None:
+        first = born(ledger, "a")
+        assert ledger.book.end_now(first.ref, 1, "closed", at(1), entry(first)) is True
+        assert ledger.book.end_now(first.ref, 1, "closed", at(2), entry(first)) is False
+        second = born(ledger, "b", source="cli", worker=enrol(ledger, "anna"))
+        ledger.book.leave("anna", ("cli",), at(3), "me")
+        assert [line.at for line in journal(ledger, first)] == [at(1)]
+        [line] = journal(ledger, second)
+        assert (line.at, line.actor, line.action, line.result) == (at(3), "me", "end", "done")
+
     def test_ending_now_with_another_epoch_changes_nothing(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))
         for epoch in (0, 2):
@@ -172,6 +182,14 @@ class SessionsContract:
         assert ledger.book.end_now(old.ref, 1, "closed", at(1))
         assert ledger.book.replace(old, IDLE, birth(), entry(old), at(2)) is None
         assert [each.end_reason for each in everything(ledger)] == ["closed"]
+        assert journal(ledger) == []
+
+    def test_a_session_that_was_written_to_meanwhile_is_not_replaced(self, ledger: Ledger) -> None:
+        old = born(ledger, worker=enrol(ledger, "anna"))
+        say(ledger, old, "not over yet")
+        now = reread(ledger, old)
+        assert ledger.book.replace(old, IDLE, birth(), entry(old), at(1)) is None
+        assert everything(ledger) == [now]
         assert journal(ledger) == []
 
     def test_a_replacement_that_can_not_begin_changes_nothing(self, ledger: Ledger) -> None:
