@@ -49,7 +49,7 @@ wheel: $(READY) ## Build the wheel and try it in an empty environment
 bench: $(READY) ## Measure against the peers
 	$(BIN)/python -m bench
 
-crash: $(READY) ## Kill processes and look for losses (N=5000, 200 in CI; SEED=...)
+crash: $(READY) ## Kill processes on each engine and look for losses (N=5000, 200 in CI; SEED=...)
 	N=$${N:-$(ROUNDS)} $(BIN)/python -m tests.crash.campaign
 
 e2e: $(READY) ## Test the surfaces as a user meets them

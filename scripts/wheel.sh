@@ -25,6 +25,7 @@ unset PYTHONPATH SEXTON_CONFIG SEXTON_LEDGER
 export HOME="$trial/home" XDG_CONFIG_HOME="$trial/home/config" XDG_DATA_HOME="$trial/home/data"
 mkdir -p "$HOME"
 venv/bin/sexton --version
+venv/bin/sexton keep --once --ledger "$trial/l.db"
 venv/bin/sexton sessions list --ledger "$trial/l.db" --json >"$trial/sessions.json"
 test -s "$trial/l.db"
 venv/bin/python -m json.tool "$trial/sessions.json" >/dev/null
