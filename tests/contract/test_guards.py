@@ -63,7 +63,7 @@ FURTHER = (
     ("append_guard", "active_at     = :now", "active_at     = active_at"),
     ("append_guard", "turn_count >= :at_turns", "0"),
     ("append_guard", "COALESCE(preview, :preview)", ":preview"),
-    ("append_guard", "MAX(human_touched, :human)", ":human"),
+    ("append_guard", "human_touched | :human", ":human"),
     ("append_guard", "message_count + :count >= :at_messages", "0"),
     ("append_guard", "byte_count + :bytes >= :at_bytes", "0"),
     ("join_session", "THEN 0 ELSE 1", "THEN 0 ELSE 0"),

@@ -6,7 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
@@ -72,11 +72,10 @@ def open_writer(path: Path, patience: float) -> apsw.Connection:
         _prepare(path)
         _refuse_foreign(path, patience)
         connection = _connect(str(path), apsw.SQLITE_OPEN_READWRITE, patience)
-        try:
+        with ExitStack() as undo:
+            undo.callback(connection.close)
             _set_up(connection, patience)
-        except BaseException:
-            connection.close()
-            raise
+            undo.pop_all()
         return connection
 
 

@@ -24,20 +24,25 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _BYTES = re.compile(r"%\((contents|extras)\)s")
 
 
+_INCLUDED = re.compile(r"\{(\w+)\}")
+
+
 @cache
 def statements(dialect: str) -> dict[str, str]:
     """Every statement by name, in the words of one engine."""
-    found: dict[str, str] = {}
+    found = {"session": SESSION, "worker": WORKER}
     for file in sorted(Path(__file__).parent.glob("*.sql")):
         parts = _HEADER.split(file.read_text(encoding="utf-8"))[1:]
         for name, only, text in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
             if only in (None, dialect):
-                found[name] = _translate(text, dialect)
-    return found
+                found[name] = text.strip()
+    columns = ("session", "worker")
+    return {name: _translate(found, name, dialect) for name in found if name not in columns}
 
 
-def _translate(text: str, dialect: str) -> str:
-    sql = text.strip().replace("{session}", SESSION).replace("{worker}", WORKER)
+def _translate(found: dict[str, str], name: str, dialect: str) -> str:
+    """The statement with what it includes, columns or another statement, and its parameters."""
+    sql = _INCLUDED.sub(lambda match: found[match[1]].rstrip(";"), found[name])
     if dialect == "sqlite":
         return sql
     named = _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))

@@ -1,4 +1,4 @@
--- append_guard [sqlite]
+-- append_guard
 -- The fence, the counts and the due time in one step; no row means that nothing may be written.
 UPDATE sessions
 SET last_seq      = last_seq + :count,
@@ -11,9 +11,9 @@ SET last_seq      = last_seq + :count,
                          THEN :now ELSE :due_at END,
     policy_serial = :serial,
     preview       = COALESCE(preview, :preview),
-    human_touched = MAX(human_touched, :human)
+    human_touched = human_touched | :human
 WHERE ref = :ref AND epoch = :epoch AND state = 'open'
-RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
+RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
 
 -- insert_message
 INSERT INTO messages (session, seq, at, role, is_text, content, extra)
@@ -22,23 +22,10 @@ VALUES (:session, :seq, :at, :role, :is_text, :content, :extra);
 -- append_messages [postgres]
 -- Guard and rows in one statement: one round trip, one commit.
 WITH guard AS (
-    UPDATE sessions
-    SET last_seq      = last_seq + :count,
-        message_count = message_count + :count,
-        byte_count    = byte_count + :bytes,
-        active_at     = :now,
-        due_at        = CASE WHEN message_count + :count >= :at_messages
-                               OR byte_count + :bytes >= :at_bytes
-                               OR turn_count >= :at_turns
-                             THEN :now ELSE :due_at END,
-        policy_serial = :serial,
-        preview       = COALESCE(preview, :preview),
-        human_touched = GREATEST(human_touched, :human)
-    WHERE ref = :ref AND epoch = :epoch AND state = 'open'
-    RETURNING ref, last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial
+{append_guard}
 ), stored AS (
     INSERT INTO messages (session, seq, at, role, is_text, content, extra)
-    SELECT guard.ref, guard.last_seq - :count + draft.place, :now, draft.role, draft.is_text, draft.content, draft.extra
+    SELECT :ref, guard.last_seq - :count + draft.place, :now, draft.role, draft.is_text, draft.content, draft.extra
     FROM guard,
          unnest(CAST(:roles AS text[]), CAST(:texts AS bigint[]), CAST(:contents AS bytea[]), CAST(:extras AS bytea[]))
          WITH ORDINALITY AS draft (role, is_text, content, extra, place)
