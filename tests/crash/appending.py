@@ -10,7 +10,12 @@ from itertools import count
 import sexton.ledger.postgres  # noqa: F401  # imported before the fork, as in a warm agent
 from sexton import bootstrap
 from sexton.agent.session import OpenSession
+from sexton.ledger.statements import statements
 from sexton.testing.crash import Report
+
+# Read before the fork too, so that a long campaign tests one version of the text.
+for dialect in ("sqlite", "postgres"):
+    statements(dialect)
 
 THREADS = 8
 FORKS = 2
@@ -66,13 +71,16 @@ def open_at_a_signal(report: Report, url: str, fifo: str) -> None:
 
 
 def _append(report: Report, session: OpenSession, who: str, size: int) -> None:
-    for turn in count():
-        token = Token(who, turn, 1 + turn % size)
-        report.tell("try", who, turn)
-        last = session.append_many(
-            {"role": "user", "content": text, "turn": turn} for text in token.texts()
-        )
-        report.tell("done", session.id, last, token.who, token.turn, token.size)
+    try:
+        for turn in count():
+            token = Token(who, turn, 1 + turn % size)
+            report.tell("try", who, turn)
+            last = session.append_many(
+                {"role": "user", "content": text, "turn": turn} for text in token.texts()
+            )
+            report.tell("done", session.id, last, token.who, token.turn, token.size)
+    finally:  # not reached by a kill
+        report.tell("gave-up", who)
 
 
 def _in_background(report: Report, session: OpenSession, who: str) -> None:

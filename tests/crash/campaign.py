@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -130,20 +131,25 @@ class Campaign:
         wanted = self._chance.randrange(1, 12)
         child.wait_for(lambda lines: _acknowledged(lines) >= wanted)
         self._wait(self._chance.uniform(0, 0.004))
-        child.kill()
-        self.events["kills"] += 1
+        self._end(child)
         self.events["acknowledged"] += _acknowledged(child.lines())
 
     def _kill_while_opening(self, child: Child, kind: str) -> None:
         child.wait_for(lambda lines: "opening" in lines)
         self._wait(self._chance.uniform(0, self._opening_times[kind]))
-        child.kill()
-        self.events["kills"] += 1
+        self._end(child)
         if _has_opened(child.lines()):  # too late: the next one is given less time
             self._opening_times[kind] *= 0.8
         else:
             self._opening_times[kind] = min(self._opening_times[kind] * 1.2, 0.5)
             self.events[OPENING] += 1
+
+    def _end(self, child: Child) -> None:
+        """Kill a child, which must have been well until then."""
+        child.kill()
+        self.events["kills"] += 1
+        assert child.wait() in (-signal.SIGKILL, 0)
+        assert not [line for line in child.lines() if line.startswith("gave-up")]
 
     def _count_waiting(self, child: Child) -> None:
         tried = sum(line.startswith("try") for line in child.lines())
