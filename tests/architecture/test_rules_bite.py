@@ -63,7 +63,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
     ),
     (
         rules.small_ports,
-        "src/sexton/ports.py",
+        "src/sexton/ports/big.py",
         f"from typing import Protocol\nclass Big(Protocol):\n{ENOUGH}\n    def one_more(self): ...",
     ),
     (rules.telling_names, "src/sexton/engine/utils.py", ""),
@@ -132,7 +132,7 @@ SOUND: list[tuple[Rule, str, str]] = [
     (rules.narrow_excepts, "src/sexton/ledger/x.py", "try: f()\nexcept OSError: g()"),
     (
         rules.small_ports,
-        "src/sexton/ports.py",
+        "src/sexton/ports/big.py",
         f"from typing import Protocol\nclass Fits(Protocol):\n{ENOUGH}\n    def _own(self): ...",
     ),
     (rules.telling_names, "src/sexton/ledger/database.py", ""),
