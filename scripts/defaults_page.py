@@ -41,6 +41,11 @@ SHOWN_BY: Mapping[str, str] = {
     "reset.rules[].keys": "test_a_rule_without_keys_is_for_every_key",
     "reset.rules[].*": "test_a_rule_inherits_what_it_does_not_set",
     "liveness.dies_with_owner": ("test_unattended_sessions_end_with_their_process_and_others_wait"),
+    "liveness.beat_every": "test_a_process_shows_every_fifteen_seconds_that_it_lives",
+    "liveness.ttl": "test_a_process_elsewhere_is_suspected_after_half_of_ninety_silent_seconds",
+    "liveness.lock_delay": "test_silence_counts_as_death_fifteen_seconds_after_the_ttl",
+    "liveness.stall_after": "test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled",
+    "liveness.inactivity_bound": "test_silence_alone_never_counts_as_death",
     "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
 }
 
@@ -53,6 +58,7 @@ UNWRITTEN: Mapping[str, str] = {
     "reset.rules[].sources": "any",
     "reset.rules[].chat_types": "any",
     "reset.rules[].keys": "any",
+    "liveness.inactivity_bound": "none",
 }
 """Defaults that are no value one could write."""
 
@@ -74,10 +80,11 @@ reset:
       idle_minutes: 120
 ```
 
-A setting that is not in a list can be overridden by a variable, `SEXTON_RESET__MODE=idle`: the
-section and the setting in capitals, two underscores between them. Durations are written as
-`90s 15m 24h 7d 2w`; in sizes, KB MB GB TB are thousands and KiB MiB GiB TiB are 1024s.
-`sexton config check` tells every mistake with its line, `sexton config show` what is in force.
+A setting that is in no list and no mapping can be overridden by a variable, like
+`SEXTON_RESET__MODE=idle`: the section and the setting in capitals, two underscores between them.
+Durations are written as `90s 15m 24h 7d 2w`; in sizes, KB MB GB TB are thousands and KiB MiB GiB
+TiB are 1024s. The `liveness.ttl` must be at least twice `liveness.beat_every`. `sexton config
+check` tells every mistake with its line, `sexton config show` what is in force.
 """
 
 
@@ -150,6 +157,8 @@ def _written(default: object) -> str:
 def _value(setting: str, kind: Kind | None) -> str:
     if kind:
         return kind.words
+    if setting == "liveness.inactivity_bound":
+        return "a mapping of sources to durations"
     items = {"homes": "homes", "reset.rules": "rules", "reset.rules[].keys": "patterns"}
     return f"a list of {items.get(setting, 'names')}"
 

@@ -6,12 +6,14 @@ import getpass
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
-from sexton.agent.worker import AgentWorker, new_worker_id
+from sexton.agent.membership import Membership
+from sexton.agent.worker import AgentWorker
 from sexton.errors import (
     PlatformUnsupported,
     SessionAmbiguous,
@@ -114,6 +116,7 @@ class Sexton:
         for keeper, thread, worker in self._keepers:
             keeper.stop()
             thread.join()
+            keeper.close()
             worker.leave()
         self._keepers.clear()
         for each in self._workers:
@@ -132,15 +135,22 @@ class Sexton:
 
     def worker(self, kind: str = "agent") -> AgentWorker:
         """Register this process as a holder of sessions; a context manager."""
+        membership = Membership(
+            self.ledger,
+            self.clock,
+            self.processes,
+            lambda: self.rules.known.rules.liveness,
+            check_name("worker kind", kind),
+        )
         desk = Desk(
             ledger=self.ledger,
             clock=self.clock,
             processes=self.processes,
             rules=self.rules,
-            worker=new_worker_id(),
+            membership=membership,
             actor=self.actor,
         )
-        registered = AgentWorker(desk, kind)
+        registered = AgentWorker(desk)
         self._workers = [each for each in self._workers if each.is_open] + [registered]
         return registered
 
@@ -164,12 +174,13 @@ class Sexton:
         """Observe, plan and apply once, as a keeper does."""
         if self._sweeper is None:
             self._sweeper = self.worker(kind="keeper")
-        return self._keeper(self._sweeper).sweep()
+        with closing(self.keeper(self._sweeper)) as keeper:
+            return keeper.sweep()
 
     def keep(self) -> Keeper:
         """Run a keeper in a thread of this process until `close`."""
         worker = self.worker(kind="keeper")
-        keeper = self._keeper(worker)
+        keeper = self.keeper(worker)
         thread = threading.Thread(target=keeper.run, name="sexton-keeper", daemon=True)
         thread.start()
         self._keepers.append((keeper, thread, worker))
@@ -177,8 +188,7 @@ class Sexton:
 
     def keep_until(self, started: Callable[[Keeper], None], tell: Callable[[Sweep], None]) -> None:
         """Run a keeper in this thread until somebody stops it."""
-        with self.worker(kind="keeper") as worker:
-            keeper = self._keeper(worker)
+        with self.worker(kind="keeper") as worker, closing(self.keeper(worker)) as keeper:
             started(keeper)
             keeper.run(tell)
 
@@ -210,7 +220,7 @@ class Sexton:
         """What the engine works with: the homes of the settings, and further ones."""
         from sexton.engine.estate import Estate  # noqa: PLC0415  # agents seldom need it
 
-        homes: dict[str, Home] = {NATIVE: NativeHome(self.ledger.book)}
+        homes: dict[str, Home] = {NATIVE: NativeHome(self.ledger.book, self.ledger.reaping)}
         records: dict[str, HomeRecord] = {}
         unreachable: list[str] = []
         for setting in (*self.settings.homes, *extra):
@@ -251,10 +261,15 @@ class Sexton:
             self._attached[setting] = (home, record)
         return self._attached[setting]
 
-    def _keeper(self, worker: AgentWorker) -> Keeper:
-        from sexton.engine.keep import Keeper  # noqa: PLC0415  # agents seldom keep
+    def keeper(self, worker: AgentWorker) -> Keeper:
+        """A keeper that is not running yet; whoever asks for it closes it."""
+        # Agents seldom keep.
+        from sexton.engine.keep import Keeper  # noqa: PLC0415
+        from sexton.system.deaths import DeathWatch  # noqa: PLC0415
 
-        return Keeper(self.estate, worker.id, self.settings.keeper.sweep_every.total_seconds())
+        every = self.settings.keeper.sweep_every.total_seconds()
+        deaths = DeathWatch() if hasattr(os, "pidfd_open") else None
+        return Keeper(self.estate, worker.id, every, deaths)
 
 
 def _expanded(named: str | Path) -> Path:

@@ -53,6 +53,8 @@ EQUAL = {
     ),
     ("page_due", "s.due_at IS NOT NULL"): "names the index; NULL is never due",
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
+    ("revive_session", "state = 'ended'"): "only ended sessions have such a reason",
+    ("contradict_shadow_reap", "contradicted_at IS NULL"): "only the number is ever shown",
     ("name_taken", "name = :name"): "the search for a free name would never end",
     ("name_taken", "(host IS NULL OR path IS NULL OR host <> :host OR path <> :path)"): (
         "spares a search; a known home keeps its name in any case"
@@ -69,7 +71,7 @@ FURTHER = (
     ("join_session", "THEN 0 ELSE 1", "THEN 0 ELSE 0"),
     ("join_session", "THEN 0 ELSE 1", "THEN 1 ELSE 1"),
     ("start_turn", "turn_count + 1 >= :at_turns", "0"),
-    ("mark_busy", "COALESCE(busy_since, :now)", ":now"),
+    ("mark_busy", "COALESCE(holders.busy_since, excluded.busy_since)", "excluded.busy_since"),
     ("clear_busy", "turns > 1", "0"),
     ("find_by_id", "s.id = :id", "1 = 1"),
     ("find_by_prefix", "s.id >= :first", "1 = 1"),
@@ -83,7 +85,6 @@ RACING = (
     ("append_messages", " AND epoch = %(epoch)s", "a_write_with_another_epoch"),
     ("append_messages", " AND state = 'open'", "a_write_to_an_ended"),
     ("lock_held", "FOR UPDATE", "two_last_holders"),
-    ("lock_homes", "LOCK TABLE homes IN SHARE ROW EXCLUSIVE MODE", "homes_attached_by_many"),
     ("publish_policies", "HAVING NOT EXISTS", "policies_published_by_many"),
     ("end_fenced", " AND state = 'open'", "a_session_is_ended_once"),
 )
@@ -156,6 +157,9 @@ HINTS = {
     "page_recent": "index", "page_due": "index", "page_stale": "index", "reschedule": "index",
     "set_warned": "index", "tally": "index", "find_by_id": "index", "find_by_prefix": "index",
     "join_session": "holders", "lock_open": "holders", "end_with_owner": "holders",
+    "beat": "liveness", "sessions_of_worker": "liveness", "confirm_dead": "liveness",
+    "reap_session": "liveness", "release_holder": "liveness", "declare_dead": "liveness",
+    "dead_and_holding": "liveness", "make_progress": "liveness", "revive_session": "reviving",
     "drop_holder": "holders", "drop_all_of_worker": "holders", "find_holders": "holders",
 }  # fmt: skip
 MUTANTS = [mutant for mutant in guards() if (mutant.name, mutant.guard) not in EQUAL]

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from sexton.engine.plan import as_seen
+from sexton.model.plan import ReapSession, Reason
 from tests.scenario.hermes_home import HermesScene
+from tests.surface.holding import holder
 from tests.surface.program import Cli
 
 
@@ -161,6 +164,50 @@ def test_our_own_sessions_are_told_apart_by_who_holds_them(any_cli: Cli) -> None
         home = home_of(any_cli("doctor", "--json").json(), "native")
         assert home["open_by"] == {"live": 1, "waiting": 1, "leaked": 0, "unproven": 0}
         assert "of the open ones: 1 live, 1 waiting" in any_cli.ok("doctor")
+
+
+def test_a_session_is_leaked_from_its_holders_death_until_the_next_sweep(any_cli: Cli) -> None:
+    with holder(any_cli.url, "a", "telegram") as (process, _), holder(any_cli.url, "b", "cli"):
+        process.kill()
+        process.wait()
+        home = home_of(any_cli("doctor", "--json").json(), "native")
+        assert home["open_by"] == {"live": 1, "waiting": 0, "leaked": 1, "unproven": 0}
+        any_cli.ok("keep", "--once")
+        home = home_of(any_cli("doctor", "--json").json(), "native")
+        assert home["open_by"] == {"live": 1, "waiting": 1, "leaked": 0, "unproven": 0}
+
+
+def test_ages_of_the_open_and_the_biggest_sessions_are_told(any_cli: Cli) -> None:
+    small = any_cli.talk("small", "x")
+    big = any_cli.talk("big", "x" * 5000, "y")
+    ended = any_cli.talk("ended", "x" * 700, source="cli")
+    home = home_of(any_cli("doctor", "--json").json(), "native")
+    assert home["open_ages"] == [
+        {"under": "1h", "sessions": 2},
+        *({"under": under, "sessions": 0} for under in ("24h", "7d", "30d", None)),
+    ]
+    assert [each["session"] for each in home["biggest"]] == [big, ended, small]
+    assert {name: home["biggest"][0][name] for name in ("source", "state", "messages")} == {
+        "source": "telegram", "state": "open", "messages": 2,
+    }  # fmt: skip
+    assert home["biggest"][0]["bytes"] >= 5001
+    assert home["shadow"] is None
+    out = any_cli.ok("doctor")
+    for words in ("AGE OF THE OPEN", "under 1h", "BIGGEST", big):
+        assert words in out
+
+
+def test_reaps_that_were_only_recorded_are_told_for_an_observed_home(
+    cli: Cli, damaged: HermesScene
+) -> None:
+    cli.ok("doctor", str(damaged.path))
+    with cli.opened() as opened:
+        (open_one,) = opened.ledger.index.find("hermes", "cli-1")
+        reap = ReapSession(seen=as_seen(open_one), reason=Reason("reaped:inactive", "x"), dead=())
+        assert opened.ledger.samples.record(reap, opened.clock.now())
+    home = home_of(cli("doctor", "--json").json(), "hermes")
+    assert home["shadow"] == {"recorded": 1, "contradicted": 0}
+    assert "only recorded: 1 reap, of which 0 contradicted" in cli.ok("doctor")
 
 
 def test_without_anything_to_look_at_no_ledger_is_made(cli: Cli) -> None:

@@ -138,6 +138,9 @@ def test_the_environment_names_the_ledger_and_an_option_overrides_it(
         (["sessions", "list", "--state", "opne"], "open"),
         (["sessions", "show"], "SESSION"),
         (["completion", "tcsh"], "bash"),
+        (["report", "leaks", "--since", "0d"], "at most 400d"),
+        (["report", "leaks", "--since", "401d"], "at most 400d"),
+        (["report", "leaks", "-o", "-", "--json"], "standard output"),
         (["--json"], "command"),
     ],
     ids=" ".join,
@@ -159,7 +162,9 @@ def test_a_usage_error_is_json_if_json_was_asked_for(cli: Cli) -> None:
     assert "--bogus" in error["message"]
 
 
-@pytest.mark.parametrize("arguments", [[], ["sessions"], ["config"], ["ledger"]], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [[], ["sessions"], ["workers"], ["report"], ["config"], ["ledger"]], ids=str
+)
 def test_a_group_alone_shows_its_help(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from sexton.agent.membership import Membership
 from sexton.bootstrap import Sexton
 from sexton.engine.keep import Keeper, Sweep
 from sexton.errors import HomeObserved, SettingsInvalid
 from sexton.homes.hermes.places import DATABASE
 from sexton.ledger.opening import open_ledger
-from sexton.model.plan import EndSession, Reason, Seen, WarnSession
+from sexton.model.evidence import Verdict
+from sexton.model.plan import EndSession, ReapSession, Reason, Seen, WarnSession
+from sexton.model.schedule import Schedule
 from sexton.model.session import Session
-from sexton.ports import Entry
+from sexton.model.worker import Worker
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.silence import Watch, listen
+from sexton.ports import Birth, Entry
 from sexton.settings.loader import load
 from sexton.testing.clock import ManualClock
 
@@ -64,6 +71,39 @@ def write(sexton: Sexton, messages: int = 1, content: str = "hello", **facts: st
     with sexton.worker() as worker:
         session = worker.session("chat", source=source, **facts)
         session.append_many([{"role": "user", "content": content}] * messages)
+
+
+def a_worker_elsewhere(sexton: Sexton) -> Worker:
+    """A process of another machine, of which nothing but its beats can be seen."""
+    worker = Worker(
+        id="far",
+        identity=replace(sexton.processes.myself(), host="elsewhere"),
+        kind="agent",
+        version="0",
+        beat=0,
+        registered_at=sexton.clock.now(),
+    )
+    sexton.ledger.workers.register(worker)
+    return worker
+
+
+def held_by(sexton: Sexton, worker: Worker) -> str:
+    """The id of a session that dies with the worker."""
+    birth = Birth(id="held", key=None, source="cli", worker=worker.id, schedule=Schedule(0))
+    assert sexton.ledger.book.begin(birth, sexton.clock.now())
+    return birth.id
+
+
+def stalled(sexton: Sexton, session: str) -> bool:
+    return any("stalled" in answer.detail for answer in sexton.why(session).answers)
+
+
+def load_text(sexton: Sexton, text: str) -> Rulebook:
+    """The rules of another settings file than the one in force."""
+    assert sexton.settings.source
+    file = Path(sexton.settings.source).with_name("other.yaml")
+    file.write_text(text)
+    return load(file, {}).rulebook
 
 
 def a_session(active_at: datetime) -> Session:
@@ -245,6 +285,69 @@ def test_unattended_sessions_end_with_their_process_and_others_wait(opened: Open
         ids = {source: worker.session(source, source=source).id for source in sources}
     still_open = {source for source, id in ids.items() if sexton.find(id).is_open}
     assert still_open == {"telegram", "agent"}
+
+
+def test_a_process_shows_every_fifteen_seconds_that_it_lives(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("")
+    policy = sexton.rules(None).rules.liveness
+    member = Membership(sexton.ledger, clock, sexton.processes, lambda: policy, "agent")
+    assert member.pace() == 15
+
+
+def test_a_process_elsewhere_is_suspected_after_half_of_ninety_silent_seconds(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("")
+    far = a_worker_elsewhere(sexton)
+    verdicts, watch = [], Watch()
+    for step in (0, 44, 1):
+        clock.advance(step)
+        watch = listen(watch, {far.id: far.beat}, sexton.estate().look(), 90)
+        (proof,) = replace(sexton.estate(), watch=watch).evidence([far]).values()
+        verdicts.append(proof.verdict)
+    assert verdicts == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.SUSPECT]
+
+
+def test_silence_counts_as_death_fifteen_seconds_after_the_ttl(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("")
+    workers = [sexton.worker() for _ in range(6)]  # so many that one death is none of a mass
+    session = held_by(sexton, a_worker_elsewhere(sexton))
+    keeper = sexton.keeper(workers[0])
+    for step in (0, 60, 44):
+        clock.advance(step)
+        keeper.sweep()
+        assert sexton.find(session).is_open
+    clock.advance(1)
+    keeper.sweep()
+    keeper.close()
+    assert sexton.find(session).end_reason == "reaped:lease_expired"
+
+
+def test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker:
+        session = worker.session("chat", source="telegram")
+        with session.turn():
+            clock.advance(599)
+            assert not stalled(sexton, session.id)
+            clock.advance(1)
+            assert stalled(sexton, session.id)
+
+
+def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    write(sexton)
+    clock.advance(3650 * DAY)
+    assert not [a for a in sexton.plan().actions if isinstance(a, ReapSession)]
+    bound = load_text(sexton, "liveness: {inactivity_bound: {telegram: 7d}}")
+    (reap,) = sexton.plan(rules=bound).actions
+    assert reap.reason.code == "reaped:inactive"
 
 
 def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:

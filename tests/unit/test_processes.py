@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from sexton.model.evidence import Sight, Verdict
-from sexton.model.worker import Identity
-from sexton.policies.liveness import judge
+from sexton.model.evidence import Evidence, Sight, Verdict
+from sexton.model.worker import Identity, Worker
+from sexton.policies.liveness import LivenessPolicy, judge
+from sexton.policies.silence import Watch
 from sexton.system import processes
 from sexton.system.processes import SystemProcesses
 
@@ -24,6 +26,16 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         yield process
         process.kill()
+
+
+def judge_at(sight: Sight, pid: int = 42, host: str = "here") -> Evidence:
+    """What a sight alone says about a worker that nobody has watched."""
+    identity = Identity(host=host, boot_id="boot", pid=pid, started=1)
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    worker = Worker(
+        id="w", identity=identity, kind="agent", version="1", beat=0, registered_at=start
+    )
+    return judge(worker, sight, LivenessPolicy(), Watch())
 
 
 def identity_of(pid: int) -> Identity:
@@ -57,7 +69,7 @@ def test_a_child_that_nobody_collects_is_a_zombie_and_counts_as_dead(
             break
     sight = TABLE.look(identity)
     assert sight is Sight.ZOMBIE
-    assert judge(child.pid, "here", sight).verdict is Verdict.DEAD
+    assert judge_at(sight).verdict is Verdict.DEAD
 
 
 def test_a_process_with_another_start_time_is_a_stranger(child: subprocess.Popen[bytes]) -> None:
@@ -82,7 +94,7 @@ def test_another_boot_is_proof_and_another_host_or_namespace_is_not() -> None:
 
 @pytest.mark.parametrize("sight", list(Sight))
 def test_every_sight_has_a_verdict_in_words(sight: Sight) -> None:
-    evidence = judge(42, "here", sight)
+    evidence = judge_at(sight)
     assert "pid 42 on here" in evidence.signals[0]
     assert (evidence.verdict is Verdict.DEAD) == (
         sight in (Sight.GONE, Sight.ZOMBIE, Sight.REUSED, Sight.REBOOTED)

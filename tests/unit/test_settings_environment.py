@@ -61,8 +61,25 @@ def test_every_setting_outside_of_lists_has_a_variable() -> None:
         "SEXTON_RESET__MAX_TURNS",
         "SEXTON_RESET__WARN_AT",
         "SEXTON_LIVENESS__DIES_WITH_OWNER",
+        "SEXTON_LIVENESS__BEAT_EVERY",
+        "SEXTON_LIVENESS__TTL",
+        "SEXTON_LIVENESS__LOCK_DELAY",
+        "SEXTON_LIVENESS__STALL_AFTER",
         "SEXTON_KEEPER__SWEEP_EVERY",
     }
+
+
+def test_beats_and_ttl_are_judged_by_what_is_in_force_after_the_environment(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "sexton.yaml"
+    file.write_text("liveness: {beat_every: 5s}")
+    assert load(file, {"SEXTON_LIVENESS__TTL": "10s"}).rulebook.liveness.ttl.seconds == 10
+    (problem,) = problems(file, {"SEXTON_LIVENESS__TTL": "9s"})
+    assert str(problem).startswith("environment: SEXTON_LIVENESS__TTL: the ttl must be at least 2")
+    file.write_text("liveness: {ttl: 30s}")
+    (problem,) = problems(file, {"SEXTON_LIVENESS__BEAT_EVERY": "20s"})
+    assert str(problem).startswith(f"{file}:1:17: liveness.ttl: ")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +93,19 @@ def test_every_setting_outside_of_lists_has_a_variable() -> None:
         ("SEXTON_HOMES", "[]", "homes can only be set in the settings file"),
         ("SEXTON_HOMES__0__PATH", "/a", "homes can only be set in the settings file"),
         ("SEXTON_RESET__RULES", "[]", "reset.rules can only be set in the settings file"),
+        (
+            "SEXTON_LIVENESS__INACTIVITY_BOUND",
+            "{telegram: 7d}",
+            "liveness.inactivity_bound can only be set in the settings file",
+        ),
+        (
+            "SEXTON_LIVENESS__BEAT_EVERY",
+            "60s",
+            (
+                "the ttl must be at least 2 beats, or every late one looks like a death: "
+                "beat_every is 60s, ttl is 90s"
+            ),
+        ),
         (
             "SEXTON_RESET__MAX_AGE",
             "",

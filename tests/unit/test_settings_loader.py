@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import SettingsInvalid, SettingsNotFound
+from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.settings.loader import Problem, load, problems
@@ -38,6 +39,13 @@ reset:
       max_age: null
 liveness:
   dies_with_owner: []
+  beat_every: 10s
+  ttl: 2m
+  lock_delay: 30s
+  stall_after: 1h
+  inactivity_bound:
+    telegram: 30d
+    cli: 24h
 keeper:
   sweep_every: 15m
 """
@@ -87,7 +95,14 @@ def test_every_setting_is_read_as_it_was_written(file: Path) -> None:
             ),
         ),
     )
-    assert settings.rulebook.liveness.dies_with_owner == ()
+    assert settings.rulebook.liveness == LivenessPolicy(
+        dies_with_owner=(),
+        beat_every=timedelta(seconds=10),
+        ttl=timedelta(minutes=2),
+        lock_delay=timedelta(seconds=30),
+        stall_after=timedelta(hours=1),
+        inactivity_bound=(("cli", timedelta(days=1)), ("telegram", timedelta(days=30))),
+    )
     assert settings.keeper == KeeperSettings(sweep_every=timedelta(minutes=15))
     assert settings.homes == (HomeSetting(path=Path("/home/ada/.hermes"), name="work", act=True),)
     assert settings.source == str(file)

@@ -21,6 +21,7 @@ from sexton.settings.values import HomeSetting, KeeperSettings, Settings
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 NAMES = st.one_of(st.sampled_from(["telegram", "no", "04", "~", "null", "a: b", "#"]), WORDS)
+LONG_NAMES = st.sampled_from(["x" * 1024, "\x85" * 512, "a b" * 300])
 TUPLES = st.lists(NAMES, max_size=3).map(tuple)
 SPANS = st.integers(1, 36_500 * 86_400).map(lambda seconds: timedelta(seconds=seconds))
 COUNTS = st.none() | st.integers(1, 10**9)
@@ -52,13 +53,24 @@ HOMES = st.lists(
     max_size=3,
     unique_by=(lambda home: home.path, lambda home: home.name),
 )
+LIVENESS = st.builds(
+    LivenessPolicy,
+    dies_with_owner=TUPLES,
+    beat_every=SPANS,
+    ttl=SPANS,
+    lock_delay=SPANS,
+    stall_after=SPANS,
+    inactivity_bound=st.dictionaries(NAMES | LONG_NAMES, SPANS, max_size=3).map(
+        lambda bounds: tuple(sorted(bounds.items()))
+    ),
+).filter(lambda policy: policy.ttl >= 2 * policy.beat_every)
 SETTINGS = st.builds(
     Settings,
     rulebook=st.builds(
         Rulebook,
         reset=POLICIES,
         reset_rules=st.lists(RULES, max_size=3).map(tuple),
-        liveness=st.builds(LivenessPolicy, dies_with_owner=TUPLES),
+        liveness=LIVENESS,
     ),
     homes=HOMES.map(tuple),
     keeper=st.builds(KeeperSettings, sweep_every=SPANS),
@@ -81,6 +93,7 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "homes: [{path: /srv/.hermes}]\n"
         "reset:\n  mode: idle\n"
         "  rules: [{keys: ['vip:*'], mode: none, idle_minutes: 1440}]\n"
+        "liveness: {inactivity_bound: {telegram: 30d, signal: 1w}}\n"
     )
     shown = show(load(file, {"SEXTON_KEEPER__SWEEP_EVERY": "90s"}))
     assert [" ".join(line.split()) for line in shown.splitlines()] == [
@@ -104,6 +117,11 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "mode: none",
         "liveness:",
         "dies_with_owner: [cli, cron, subagent, batch] # default",
+        "beat_every: 15s # default",
+        "ttl: 90s # default",
+        "lock_delay: 15s # default",
+        "stall_after: 10m # default",
+        f"inactivity_bound: {{signal: 7d, telegram: 30d}} # {file}:5:30",
         "keeper:",
         "sweep_every: 90s # environment: SEXTON_KEEPER__SWEEP_EVERY",
     ]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
-from sexton.model.evidence import Sight
+from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
+from sexton.policies.silence import Watch
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
 
@@ -21,13 +24,21 @@ class Desk:
     clock: Clock
     processes: ProcessTable
     rules: Callable[[int | None], InForce]
-    worker: str
+    membership: Membership
     actor: str
 
-    def sights(self, session: Session) -> dict[str, Sight]:
-        """What can be seen of each holder's process."""
+    @property
+    def worker(self) -> str:
+        """The worker this process is."""
+        return self.membership.id
+
+    def evidence(self, session: Session) -> dict[str, Evidence]:
+        """What the kernel says about each holder; an agent keeps no watch over other hosts."""
+        policy = self.rules(None).rules.liveness
         return {
-            holder.worker.id: self.processes.look(holder.worker.identity)
+            holder.worker.id: judge(
+                holder.worker, self.processes.look(holder.worker.identity), policy, Watch()
+            )
             for holder in session.holders
         }
 

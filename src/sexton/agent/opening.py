@@ -12,7 +12,7 @@ from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import dead_holders, is_busy
-from sexton.policies.reset import holding, reset_reason, schedule
+from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
 
 ATTEMPTS = 50
@@ -71,7 +71,7 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
             break
         others = [holder for holder in found[0].holders if holder.worker.id != desk.worker]
         current = replace(found[0], holders=tuple(others))
-        if is_busy(current, desk.sights(current)) and not force:
+        if is_busy(current, desk.evidence(current)) and not force:
             raise SessionBusy(f"a turn of another worker is running in the session {old.id}")
         fresh = desk.ledger.book.replace(
             current,
@@ -83,6 +83,23 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
         if fresh is not None:
             return fresh
     raise desk.refusal(old)
+
+
+def revive(desk: Desk, lost: Session) -> Session:
+    """Open a reaped session again, with its history; the epoch rises, so nobody else goes on."""
+    desk.membership.ensure_present()
+    desk.membership.renew()  # whoever was taken for dead goes on as somebody else
+    found = desk.ledger.index.find(NATIVE, lost.id)
+    if not found or not (found[0].end_reason or "").startswith("reaped:"):
+        raise desk.refusal(lost)
+    now, in_force = desk.clock.now(), desk.rules(None)
+    plan = in_force.rules.schedule(replace(found[0], active_at=now), in_force.serial)
+    reason = Reason("revived", f"it was taken for dead: {found[0].end_reason}")
+    entry = desk.entry(lost, "revive", reason)
+    revived = desk.ledger.reaping.revive(found[0].ref, desk.worker, plan, entry, now)
+    if revived is None:
+        raise SessionEnded(f"the conversation of the session {lost.id} goes on in another one")
+    return revived
 
 
 def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
@@ -98,8 +115,7 @@ def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
         started_at=now,
         active_at=now,
     )
-    policy = in_force.rules.reset_policy(unborn)
-    return replace(birth, schedule=schedule(unborn, policy, in_force.serial))
+    return replace(birth, schedule=in_force.rules.schedule(unborn, in_force.serial))
 
 
 def new_id() -> str:
@@ -110,7 +126,7 @@ def new_id() -> str:
 def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
     policy = desk.rules(None).rules.reset_policy(current)
     reason = reset_reason(current, policy, now)
-    if reason is None or holding(current, busy=is_busy(current, desk.sights(current))):
+    if reason is None or holding(current, busy=is_busy(current, desk.evidence(current))):
         return _join(desk, current, now)
     return desk.ledger.book.replace(
         current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now
@@ -118,7 +134,7 @@ def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session
 
 
 def _join(desk: Desk, session: Session, now: datetime) -> Session | None:
-    dead = dead_holders(session, desk.sights(session)) or ()
+    dead = dead_holders(session, desk.evidence(session))
     return desk.ledger.book.join(session, desk.worker, dead, now)
 
 

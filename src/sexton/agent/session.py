@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sexton.agent.desk import Desk
-from sexton.agent.opening import reset
+from sexton.agent.opening import reset, revive
 from sexton.agent.turn import Turn
 from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
@@ -16,7 +16,6 @@ from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, check_name
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.reset import schedule
 from sexton.ports import Appended, Batch
 
 PAGE_BYTES = 4_000_000
@@ -108,9 +107,18 @@ class OpenSession:
         """End this session and start the next one of its key."""
         return OpenSession(self._desk, reset(self._desk, self._session, force=force))
 
+    def revive(self) -> None:
+        """Go on with a session that was taken for dead, with all its messages.
+
+        Raises `SessionEnded` if it ended otherwise, or if its conversation goes on in another.
+        """
+        self._session = revive(self._desk, self._session)
+        self._warned = self._session.warned
+
     def _store(self, drafts: list[Draft], said: list[tuple[str, Any]]) -> int:
         if not drafts:
             return 0
+        self._desk.membership.ensure()
         now = self._desk.clock.now()
         appended = self._desk.ledger.messages.append(
             Batch(
@@ -142,9 +150,9 @@ class OpenSession:
         if known == (self._rules.serial, self._warned):
             return planned
         session = replace(self._session, active_at=now, warned=self._warned)
-        policy = self._rules.rules.reset_policy(session)
-        planned = schedule(session, policy, self._rules.serial)
-        if not policy.has_clock:
+        rules = self._rules.rules
+        planned = rules.schedule(session, self._rules.serial)
+        if not rules.has_clock(session):
             self._planned = (self._rules.serial, self._warned), planned
         return planned
 

@@ -30,6 +30,7 @@ class Turn:
         self._pid = os.getpid()
 
     def __enter__(self) -> Turn:
+        self._desk.membership.ensure_present()  # a turn makes its worker a holder
         now = self._desk.clock.now()
         started = self._desk.ledger.book.start_turn(
             self._session, self._desk.worker, self._schedule(now), now
@@ -38,6 +39,11 @@ class Turn:
             raise self._desk.refusal(self._session)
         self._learn(started)
         return self
+
+    def progress(self) -> None:
+        """Say that the turn gets on although it writes nothing; a silent one is shown stalled."""
+        now = self._desk.clock.now()
+        self._desk.ledger.reaping.progress(self._session.ref, self._desk.worker, now)
 
     def __exit__(
         self,

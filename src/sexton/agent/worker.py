@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
-import uuid
 from types import TracebackType
 
 from sexton.agent.desk import Desk
@@ -15,37 +13,20 @@ from sexton.errors import InputInvalid, SextonError, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, check_name
-from sexton.model.worker import Worker
 from sexton.ports import Birth
-from sexton.version import __version__
 
 DEFAULT_SOURCE = "agent"
 
 log = logging.getLogger("sexton.agent")
 
 
-def new_worker_id() -> str:
-    """A name for a worker that nothing else has."""
-    return uuid.uuid4().hex
-
-
 class AgentWorker:
     """A registered process. Leaving it gives up what it holds; sessions that die with it end."""
 
-    def __init__(self, desk: Desk, kind: str) -> None:
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._pid = os.getpid()
         self._open = True
-        desk.ledger.workers.register(
-            Worker(
-                id=desk.worker,
-                identity=desk.processes.myself(),
-                kind=check_name("worker kind", kind),
-                version=__version__,
-                beat=0,
-                registered_at=desk.clock.now(),
-            )
-        )
+        desk.membership.start()
         _present.add(self)
 
     @property
@@ -100,14 +81,15 @@ class AgentWorker:
     def _check_open(self) -> None:
         if not self._open:
             raise WorkerLeft("the worker has left and holds no sessions any more")
+        self._desk.membership.ensure()  # a holder that was declared dead would be reaped at once
 
     def leave(self) -> None:
         """Give up every session; those whose source dies with its owner end `closed`."""
-        if (
-            not self._open or self._pid != os.getpid()
-        ):  # a forked child leaves nothing of its parent's
+        # A forked child that never used it leaves nothing of its parent's.
+        if not self._open or not self._desk.membership.is_mine:
             return
         self._open = False
+        self._desk.membership.leave()
         _present.discard(self)
         dies = self._desk.rules(None).rules.liveness.dies_with_owner
         self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now(), self._desk.actor)

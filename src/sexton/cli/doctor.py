@@ -31,8 +31,10 @@ def command(ctx: click.Context, home: str | None) -> None:
 
     With a PATH: looks at the Hermes home there, without changing anything in it, brings its facts
     into the ledger (which is made if need be) and prints first figures: how many sessions are open
-    and how the others ended, where they come from, what they take on the disk. Without: the same
-    for our own sessions and for every home that is known or listed in the settings.
+    and how the others ended, where they come from, how old the open ones are, which are the
+    biggest, what they take on the disk. Without: the same for our own sessions and for every home
+    that is known or listed in the settings. Of a home with more than 20 000 sessions, ages and the
+    biggest are those of the 20 000 that were active last.
 
     An open session is not a leaked one: a conversation stays open until its next message. Leaked
     means open although every process that held it is dead; unproven means that nothing shows

@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.keeper_notice import keeper_notice
+from sexton.cli.profile import AGE_NAMES, Profile
 from sexton.cli.terminal import Column, document, heading, note, say, table
 from sexton.cli.wording import ago, counted, iso, number, share, size, stamp
+from sexton.engine.standing import Standing
 from sexton.model.session import NATIVE
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import FileGroup, HomeFigures
 
-STANDINGS = ("live", "waiting", "leaked", "unproven")
 BAR = 24
 _REASONS = (Column("HOW THEY ENDED"), Column("SESSIONS", right=True), Column("SHARE", right=True))
 _SOURCES = (
@@ -25,6 +27,15 @@ _SOURCES = (
     Column("SHARE", right=True),
     Column("OPEN", right=True),
     Column("OF THEM OPEN", right=True),
+)
+_AGES = (Column("AGE OF THE OPEN"), Column("SESSIONS", right=True), Column("SHARE", right=True))
+_BIGGEST = (
+    Column("BIGGEST"),
+    Column("SIZE", right=True),
+    Column("MESSAGES", right=True),
+    Column("STATE"),
+    Column("ACTIVE", spare=True),
+    Column("TITLE", cut=True),
 )
 
 
@@ -36,6 +47,7 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
             say(line)
         if report.sessions:
             _show_shares(report)
+            _show_profile(report.profile, report.open, ledger.now)
         say()
     disk = "" if ledger.database_bytes is None else f", {size(ledger.database_bytes)}"
     log = f", log {size(ledger.wal_bytes)}" if ledger.wal_bytes else ""
@@ -85,13 +97,18 @@ def _lines(report: HomeReport, ledger: LedgerReport) -> Iterator[str]:
         f"({share(report.open, report.sessions)}), {number(ended)} ended"
     )
     if report.open:
-        known = (f"{number(report.open_by[each])} {each}" for each in STANDINGS)
+        known = (f"{number(report.open_by[each])} {each}" for each in Standing)
         yield f"of the open ones: {', '.join(known)}"
     yield f"{counted(report.messages, 'message')}, {size(report.bytes)} of content"
     if report.oldest and report.newest:
         yield (
             f"oldest {stamp(report.oldest)}, last activity {stamp(report.newest)} "
             f"({ago(report.newest, ledger.now)})"
+        )
+    if report.shadow:
+        yield (
+            f"only recorded: {counted(report.shadow.recorded, 'reap')}, of which "
+            f"{number(report.shadow.contradicted)} contradicted by later activity"
         )
     if report.figures:
         yield from _disk(report.figures)
@@ -143,6 +160,29 @@ def _show_shares(report: HomeReport) -> None:
     )
 
 
+def _show_profile(profile: Profile, still_open: int, now: datetime) -> None:
+    if still_open:
+        say()
+        names = (*(f"under {name}" for name in AGE_NAMES), "older")
+        rows = zip(names, profile.ages, strict=True)
+        table(_AGES, ((name, str(count), share(count, still_open)) for name, count in rows))
+    say()
+    table(
+        _BIGGEST,
+        (
+            (
+                session.name,
+                size(session.byte_count),
+                str(session.message_count),
+                session.state.value,
+                ago(session.active_at, now),
+                session.title or session.preview or "",
+            )
+            for session in profile.biggest
+        ),
+    )
+
+
 def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
@@ -168,7 +208,11 @@ def _shape(report: HomeReport) -> dict[str, Any]:
         "open": report.open,
         "ended": whole - report.open,
         "open_share": _ratio(report.open, whole),
-        "open_by": {each: report.open_by[each] for each in STANDINGS},
+        "open_by": {each.value: report.open_by[each] for each in Standing},
+        "open_ages": [
+            {"under": under, "sessions": count}
+            for under, count in zip((*AGE_NAMES, None), report.profile.ages, strict=True)
+        ],
         "messages": report.messages,
         "bytes": report.bytes,
         "oldest": iso(report.oldest),
@@ -186,6 +230,19 @@ def _shape(report: HomeReport) -> dict[str, Any]:
             }
             for source, count in _ordered(report.sources())
         ],
+        "biggest": [
+            {
+                "session": session.name,
+                "source": session.source,
+                "state": session.state.value,
+                "bytes": session.byte_count,
+                "messages": session.message_count,
+                "active_at": iso(session.active_at),
+            }
+            for session in report.profile.biggest
+        ],
+        "shadow": report.shadow
+        and {"recorded": report.shadow.recorded, "contradicted": report.shadow.contradicted},
         "disk": None if report.figures is None else _disk_shape(report.figures),
     }
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sexton.bootstrap import Sexton
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
+from sexton.cli.profile import Profile, profile
 from sexton.cli.terminal import progress
 from sexton.engine.estate import Estate
+from sexton.engine.standing import Standing, samples
 from sexton.errors import SextonError
-from sexton.model.evidence import Verdict
-from sexton.model.session import NATIVE, Session, State
-from sexton.policies.liveness import judge
-from sexton.ports import Filter, HomeRecord, LastSweep, Place, Tally
+from sexton.model.session import State
+from sexton.ports import HomeRecord, LastSweep, ShadowCount, Tally
 from sexton.settings.values import HomeSetting
 from sexton.system.processes import host
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import HomeFigures
-
-CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +49,8 @@ class HomeReport:
     observed_at: datetime | None
     tallies: tuple[Tally, ...]
     open_by: Counter[str]
+    profile: Profile = field(default_factory=Profile)
+    shadow: ShadowCount | None = None
     figures: HomeFigures | None = None
     trouble: str | None = None
 
@@ -144,7 +144,14 @@ def examine(
         figures=figures,
         trouble=trouble,
     )
-    return replace(report, open_by=_open_by(estate, report))
+    if not report.sessions:
+        return report
+    return replace(
+        report,
+        open_by=_open_by(estate, record),
+        profile=profile(opened.ledger.index, record.name, opened.clock.now()),
+        shadow=_shadow(opened, record),
+    )
 
 
 def _observe(opened: Sexton, estate: Estate, setting: HomeSetting) -> HomeFigures | None:
@@ -166,6 +173,14 @@ def _record(opened: Sexton, name: str, setting: HomeSetting | None) -> HomeRecor
     )
 
 
+def _shadow(opened: Sexton, record: HomeRecord) -> ShadowCount | None:
+    """Reaps that were only recorded; None for a home in which nothing ever was."""
+    found = [each for each in opened.ledger.samples.shadows() if each.home == record.name]
+    if found or record.act:
+        return found[0] if found else None
+    return ShadowCount(home=record.name, recorded=0, contradicted=0)
+
+
 def _never_seen(setting: HomeSetting, trouble: str | None) -> HomeReport:
     return HomeReport(
         name=setting.name,
@@ -179,39 +194,11 @@ def _never_seen(setting: HomeSetting, trouble: str | None) -> HomeReport:
     )
 
 
-def _open_by(estate: Estate, report: HomeReport) -> Counter[str]:
-    """How the open sessions stand: live, leaked, unproven, or waiting for their next message."""
-    if report.name != NATIVE:
-        return Counter(unproven=report.open)
-    with progress("looking for the holders of open sessions") as advance:
-        found: Counter[str] = Counter()
-        for session in _open_sessions(estate):
-            found[_standing(estate, session)] += 1
-            advance(1)
-    return found
-
-
-def _standing(estate: Estate, session: Session) -> str:
-    sights = estate.sights(session)
-    verdicts = {
-        judge(
-            holder.worker.identity.pid, holder.worker.identity.host, sights[holder.worker.id]
-        ).verdict
-        for holder in session.holders
-    }
-    if not verdicts:
-        return "waiting"
-    if Verdict.LIVE in verdicts:
-        return "live"
-    return "leaked" if verdicts == {Verdict.DEAD} else "unproven"
-
-
-def _open_sessions(estate: Estate) -> Iterator[Session]:
-    place: Place | None = None
-    wanted = Filter(home=NATIVE, state=State.OPEN)
-    while page := estate.ledger.index.page(wanted, place, CHUNK):
-        yield from page
-        place = Place(page[-1].active_at, page[-1].ref)
+def _open_by(estate: Estate, record: HomeRecord) -> Counter[str]:
+    """How the open sessions stand."""
+    with progress("looking for the holders of open sessions"):
+        (found,) = samples(estate, [record])
+    return Counter({each: getattr(found, each) for each in Standing})
 
 
 def _summed(tallies: Sequence[Tally], key: _Key) -> Counter[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from sexton.cli.terminal import note, progress
 from sexton.engine.estate import Estate
 from sexton.engine.observe import Observed, observe_home
 from sexton.errors import HomeNotFound, SextonError
-from sexton.model.plan import Reason, Seen
+from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import NATIVE, check_name
 from sexton.ports import Entry, Home, HomeRecord, Known, Sighting
 from sexton.settings.values import HomeSetting
@@ -124,6 +124,9 @@ class _Counting:
         for sighting in self.home.look(mark, known):
             yield sighting
             self.advance(len(sighting.seen))
+
+    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        return self.home.reap(reaps, now)
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         return self.home.end(seen, reason, entry, now)

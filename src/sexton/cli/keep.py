@@ -6,10 +6,11 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import click
 
+from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.cli import shapes
 from sexton.cli.command import Command, shared
@@ -47,9 +48,7 @@ def command(ctx: click.Context, once: bool) -> None:
     asked = _Asked()
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
-        with _registered(opened) as worker:
-            every = opened.settings.keeper.sweep_every.total_seconds()
-            keeper = Keeper(opened.estate, worker, every)
+        with _registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
             asked.hand_to(keeper)
             if once:
                 tell(keeper.sweep())
@@ -60,11 +59,11 @@ def command(ctx: click.Context, once: bool) -> None:
 
 
 @contextmanager
-def _registered(opened: Sexton) -> Iterator[str]:
+def _registered(opened: Sexton) -> Iterator[AgentWorker]:
     """A keeper's entry among the workers; if the ledger is out of reach at the end, it stays."""
     worker = opened.worker(kind="keeper")
     try:
-        yield worker.id
+        yield worker
     finally:
         try:
             worker.leave()

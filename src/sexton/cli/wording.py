@@ -22,8 +22,8 @@ def stamp(moment: datetime | None) -> str:
 
 def ago(moment: datetime, now: datetime) -> str:
     """How long ago that was; clocks of two machines may differ by some seconds."""
-    span = now - moment
-    return "just now" if abs(span) < timedelta(minutes=1) else _signed(span)
+    past = now - moment
+    return "just now" if abs(past) < timedelta(minutes=1) else _signed(past)
 
 
 def until(moment: datetime | None, now: datetime) -> str:
@@ -64,13 +64,14 @@ def share(part: int, whole: int) -> str:
     return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
-def _signed(span: timedelta) -> str:
-    return f"in {_span(-span)}" if span < timedelta(0) else f"{_span(span)} ago"
+def _signed(past: timedelta) -> str:
+    return f"in {span(-past)}" if past < timedelta(0) else f"{span(past)} ago"
 
 
-def _span(span: timedelta) -> str:
-    seconds = int(span.total_seconds())
-    for unit, length in _SPANS:
-        if seconds >= length:
-            return f"{seconds // length} {unit}"
+def span(length: timedelta) -> str:
+    """A length of time in its largest unit."""
+    seconds = int(length.total_seconds())
+    for unit, whole in _SPANS:
+        if seconds >= whole:
+            return f"{seconds // whole} {unit}"
     return f"{seconds} s"

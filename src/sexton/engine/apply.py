@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from sexton.engine.estate import Estate
 from sexton.errors import HomeObserved, PlanForeign
-from sexton.model.plan import Action, EndSession, Outcome, Plan, Result, Seen, WarnSession
+from sexton.model.plan import (
+    Action,
+    EndSession,
+    Outcome,
+    Plan,
+    ReapSession,
+    Result,
+    Seen,
+    WarnSession,
+)
 from sexton.model.schedule import Schedule
 from sexton.ports import Entry, Home
+
+REAPS_TOGETHER = 200
 
 
 def new_receipt() -> str:
@@ -26,29 +37,63 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
-    for action in plan.actions:
+    for batch in _batches(plan.actions):
         if plan.policies and plan.policies != estate.rules(None).digest:
-            yield Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
+            for action in batch:
+                yield Outcome(
+                    action=action, result=Result.SKIPPED, detail="the policies have changed"
+                )
         else:
-            yield _carry_out(estate, action, receipt)
+            yield from _carry_out(estate, batch, receipt)
 
 
-def _carry_out(estate: Estate, action: Action, receipt: str) -> Outcome:
-    now = estate.clock.now()
-    entry = _entry(estate, action, receipt, Result.DONE)
+def _batches(actions: Sequence[Action]) -> Iterator[list[Action]]:
+    """Actions one by one, but a run of reaps in one home together: they share a commit."""
+    batch: list[Action] = []
+    for action in actions:
+        joins = (
+            batch
+            and isinstance(action, ReapSession)
+            and isinstance(batch[0], ReapSession)
+            and action.seen.home == batch[0].seen.home
+            and len(batch) < REAPS_TOGETHER
+        )
+        if batch and not joins:
+            yield batch
+            batch = []
+        batch.append(action)
+    if batch:
+        yield batch
+
+
+def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Outcome]:
     try:
-        match action:
-            case EndSession(seen=seen, reason=reason):
-                done = _home(estate, seen).end(seen, reason, entry, now)
-            case WarnSession(seen=seen, limit=limit):
-                done = estate.ledger.index.warn(seen, limit, entry, now)
-            case _:
-                assert_never(action)
+        results = _act(estate, batch, receipt)
     except HomeObserved as observed:
-        return _record(estate, action, receipt, str(observed))
-    if done:
-        return Outcome(action=action, result=Result.DONE, detail=action.reason.text)
-    return Outcome(action=action, result=Result.SKIPPED, detail=_what_moved(estate, action.seen))
+        for action in batch:
+            yield _record(estate, action, receipt, str(observed))
+        return
+    for action, done in zip(batch, results, strict=True):
+        if done:
+            yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
+        else:
+            moved = _what_moved(estate, action.seen)
+            yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
+
+
+def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
+    now = estate.clock.now()
+    entries = [_entry(estate, action, receipt, Result.DONE) for action in batch]
+    match batch[0]:
+        case EndSession(seen=seen, reason=reason):
+            return [_home(estate, seen).end(seen, reason, entries[0], now)]
+        case WarnSession(seen=seen, limit=limit):
+            return [estate.ledger.index.warn(seen, limit, entries[0], now)]
+        case ReapSession(seen=seen):
+            reaps = [each for each in batch if isinstance(each, ReapSession)]
+            return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+        case never:
+            assert_never(never)
 
 
 def _home(estate: Estate, seen: Seen) -> Home:
@@ -61,7 +106,8 @@ def _home(estate: Estate, seen: Seen) -> Home:
 def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
     """Write down what would have been done, once: the due time is cleared until it changes."""
     now = estate.clock.now()
-    estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
+    if not isinstance(action, ReapSession) or estate.ledger.samples.record(action, now):
+        estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
     found = estate.ledger.index.find(action.seen.home, action.seen.id)
     estate.ledger.index.reschedule([(session, Schedule(0)) for session in found])
     return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")

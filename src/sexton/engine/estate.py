@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from sexton.model.evidence import Sight
+from sexton.model.evidence import Evidence
+from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import is_busy
-from sexton.policies.reset import ResetPolicy
-from sexton.policies.rulebook import InForce, Rulebook, decode, digest, encode
+from sexton.model.worker import Worker
+from sexton.policies.liveness import is_busy, judge
+from sexton.policies.mass_death import Doubt
+from sexton.policies.reset import ResetPolicy, schedule
+from sexton.policies.rulebook import InForce, Rulebook, bounded, decode, digest, encode
+from sexton.policies.silence import Look, Watch
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 
 
@@ -24,21 +28,33 @@ class Estate:
     homes: Mapping[str, Home]
     records: Mapping[str, HomeRecord] = field(default_factory=dict)
     unreachable: tuple[str, ...] = ()
+    watch: Watch = field(default_factory=Watch)
+    doubt: Doubt = field(default_factory=Doubt)
     actor: str
 
-    def sights(self, session: Session) -> dict[str, Sight]:
-        """What can be seen of each holder's process."""
+    def look(self) -> Look:
+        """This moment, on all clocks of the observer."""
+        elapsed = self.clock.elapsed()
+        return Look(self.clock.monotonic(), elapsed, self.clock.now().timestamp() - elapsed)
+
+    def evidence(self, workers: Iterable[Worker]) -> dict[str, Evidence]:
+        """What is known about each worker: the kernel's word, and the watch kept over beats."""
+        policy = self.rules(None).rules.liveness
         return {
-            holder.worker.id: self.processes.look(holder.worker.identity)
-            for holder in session.holders
+            worker.id: judge(worker, self.processes.look(worker.identity), policy, self.watch)
+            for worker in workers
         }
+
+    def of_holders(self, session: Session) -> dict[str, Evidence]:
+        """What is known about each holder of a session."""
+        return self.evidence(holder.worker for holder in session.holders)
 
     def is_busy(self, session: Session) -> bool:
         """Whether a turn runs in the session."""
         # Only a marked holder is worth a look at its process.
         marked = tuple(holder for holder in session.holders if holder.busy_since is not None)
         busy = replace(session, holders=marked)
-        return is_busy(busy, self.sights(busy))
+        return is_busy(busy, self.of_holders(busy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +64,12 @@ class Rules:
     in_force: InForce
     of_home: Mapping[str, Rulebook]
     are_in_force: bool = True
+
+    def schedule(self, session: Session) -> Schedule:
+        """When the policies next have something to say about a session."""
+        policy, serial = self.reset_policy(session), self.in_force.serial
+        planned = Schedule(serial) if policy is None else schedule(session, policy, serial)
+        return bounded(planned, session, self.in_force.rules.liveness)
 
     def reset_policy(self, session: Session) -> ResetPolicy | None:
         """The reset policy of a session; None where its home has no rules of its own."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
 
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
-from sexton.model.plan import EndSession, Held, JournalEntry, Reason, WarnSession
+from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import judge
+from sexton.model.worker import Holder
+from sexton.policies.liveness import LivenessPolicy, is_busy, stalled_for
 from sexton.policies.reset import holding, standing
 
 RECENT = 10
@@ -49,43 +52,51 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
-    yield from _reset(estate, session)
+    yield from _decision(estate, session)
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:
     if not session.holders:
         words = "nobody holds it" if session.home == NATIVE else "its home names no owner"
         yield Answer("holder", "none", words)
-    sights = estate.sights(session)
+    evidence = estate.of_holders(session)
+    policy = estate.rules(None).rules.liveness
     for holder in session.holders:
-        identity = holder.worker.identity
-        evidence = judge(identity.pid, identity.host, sights[holder.worker.id])
-        busy = (
-            ""
-            if holder.busy_since is None
-            else f", in a turn since {holder.busy_since:%H:%M:%S} UTC"
-        )
-        yield Answer("holder", evidence.verdict, "; ".join(evidence.signals) + busy)
+        proof = evidence[holder.worker.id]
+        detail = "; ".join((*proof.signals, *_turn(session, holder, policy, estate.clock.now())))
+        yield Answer("holder", proof.verdict, detail)
 
 
-def _reset(estate: Estate, session: Session) -> Iterator[Answer]:
+def _turn(session: Session, holder: Holder, policy: LivenessPolicy, now: datetime) -> Iterator[str]:
+    if holder.busy_since is not None:
+        yield f"in a turn since {holder.busy_since:%H:%M:%S} UTC"
+    stalled = stalled_for(session, holder, policy, now)
+    if stalled is not None:
+        yield f"stalled: no progress for {int(stalled.total_seconds())} s"
+
+
+def _decision(estate: Estate, session: Session) -> Iterator[Answer]:
     now = estate.clock.now()
     rules = rules_now(estate)
     policy = rules.reset_policy(session)
-    if policy is None:
-        yield Answer("reset", "kept", "its home sets no reset policy")
-        return
-    busy = estate.is_busy(session)
-    match decide(session, policy, busy, now):
+    evidence = estate.of_holders(session)
+    match decide(session, policy, rules.in_force.rules.liveness, evidence, now):
+        case ReapSession(reason=reason):
+            yield Answer("reap", "due", reason.text)
         case EndSession(reason=reason):
             yield Answer("reset", "due", reason.text)
         case Held(wanted=wanted, holding=held_by):
             yield Answer("reset", "held", f"{wanted.text}; held back because {held_by.text}")
         case WarnSession(reason=reason):
             yield Answer("reset", "warning due", reason.text)
+        case None if policy is None:
+            yield Answer("reset", "kept", "its home sets no reset policy")
         case None:
-            yield Answer("reset", "kept", _kept(holding(session, busy=busy)))
-    for rule in standing(session, policy, now):
+            shield = holding(session, busy=is_busy(session, evidence))
+            yield Answer("reset", "kept", _kept(shield))
+        case never:
+            assert_never(never)
+    for rule in standing(session, policy, now) if policy else ():
         yield Answer(f"reset.{rule.code}", "rule", rule.text)
 
 

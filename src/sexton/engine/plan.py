@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
-from sexton.model.plan import Action, EndSession, Held, Plan, Seen, WarnSession
+from sexton.model.evidence import Evidence
+from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Seen, WarnSession
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
-from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason, schedule
+from sexton.policies.liveness import LivenessPolicy, is_busy, reap_reason
+from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Filter, Place
 
@@ -20,53 +23,59 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A plan, and the sessions whose due time had come although nothing is due: index upkeep."""
+    """A plan, and upkeep: due times that had come for nothing, and what the dead left behind."""
 
     plan: Plan
     settled: tuple[tuple[Session, Schedule], ...]
+    deaths: Deaths
 
 
 def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = None) -> Survey:
-    """Ask the policies about every session whose due time has come. Changes nothing.
+    """Ask the policies about the sessions of the dead and those that are due. Changes nothing.
 
     Where the stored due times are not of these rules, all open sessions are asked about.
     """
     now = estate.clock.now()
     rules = rules_now(estate, wanted)
-    actions: list[Action] = []
-    held: list[Held] = []
+    deaths = find_deaths(estate, rules.in_force.rules.liveness)
+    decided: dict[int, Action | Held] = {}
     settled: list[tuple[Session, Schedule]] = []
-    for session in _candidates(estate, rules, now):
-        if home not in (None, session.home):
+    for session in _candidates(estate, rules, deaths, now):
+        if session.ref in decided or home not in (None, session.home):
             continue
-        policy = rules.reset_policy(session)
-        match decide(session, policy, estate.is_busy(session), now):
-            case Held() as decision:
-                held.append(decision)
-            case None:
-                settled.append((session, _next(session, policy, rules)))
-            case decision:
-                actions.append(decision)
+        decision = _decide(estate, rules, session, deaths, now)
+        if decision is not None:
+            decided[session.ref] = decision
+        elif session.due_at is not None and session.due_at <= now:
+            settled.append((session, rules.schedule(session)))
     plan = Plan(
         id=uuid.uuid4().hex,
         ledger=estate.ledger.id,
         policies=rules.in_force.digest,
         made_at=now,
-        actions=tuple(actions),
-        held=tuple(held),
+        actions=tuple(each for each in decided.values() if not isinstance(each, Held)),
+        held=tuple(each for each in decided.values() if isinstance(each, Held)),
     )
-    return Survey(plan, tuple(settled))
+    return Survey(plan, tuple(settled), deaths)
 
 
 def decide(
-    session: Session, policy: ResetPolicy | None, busy: bool, now: datetime
+    session: Session,
+    policy: ResetPolicy | None,
+    liveness: LivenessPolicy,
+    evidence: Mapping[str, Evidence],
+    now: datetime,
 ) -> Action | Held | None:
     """What to do about a session, or what keeps it from being done, or None."""
+    death = reap_reason(session, evidence, liveness, now)
+    if death is not None:
+        beats = tuple((each.worker.id, each.worker.beat) for each in session.holders)
+        return ReapSession(seen=as_seen(session), reason=death, dead=beats)
     if policy is None:
         return None
     reason = reset_reason(session, policy, now)
     if reason is not None:
-        held_by = holding(session, busy=busy)
+        held_by = holding(session, busy=is_busy(session, evidence))
         if held_by is not None:
             return Held(seen=as_seen(session), wanted=reason, holding=held_by)
         return EndSession(seen=as_seen(session), reason=reason)
@@ -80,10 +89,9 @@ def reschedule_stale(estate: Estate) -> int:
     """Compute the due times that older policies left behind, in chunks; how many."""
     count = 0
     rules = rules_now(estate)
-    serial = rules.in_force.serial
-    while stale := estate.ledger.index.stale(serial, CHUNK):
+    while stale := estate.ledger.index.stale(rules.in_force.serial, CHUNK):
         stored = estate.ledger.index.reschedule(
-            [(session, _next(session, rules.reset_policy(session), rules)) for session in stale]
+            [(session, rules.schedule(session)) for session in stale]
         )
         if not stored:  # all of them are being written to right now; the next sweep sees them
             break
@@ -105,12 +113,19 @@ def as_seen(session: Session) -> Seen:
     )
 
 
-def _next(session: Session, policy: ResetPolicy | None, rules: Rules) -> Schedule:
-    serial = rules.in_force.serial
-    return Schedule(serial) if policy is None else schedule(session, policy, serial)
+def _decide(
+    estate: Estate, rules: Rules, session: Session, deaths: Deaths, now: datetime
+) -> Action | Held | None:
+    liveness = rules.in_force.rules.liveness
+    evidence = estate.of_holders(session)
+    decision = decide(session, rules.reset_policy(session), liveness, evidence, now)
+    if isinstance(decision, ReapSession | EndSession) and session.ref in deaths.held:
+        return Held(seen=decision.seen, wanted=decision.reason, holding=deaths.held[session.ref])
+    return decision
 
 
-def _candidates(estate: Estate, rules: Rules, now: datetime) -> Iterator[Session]:
+def _candidates(estate: Estate, rules: Rules, deaths: Deaths, now: datetime) -> Iterator[Session]:
+    yield from deaths.sessions
     index = estate.ledger.index
     if rules.are_in_force and not index.stale(rules.in_force.serial, 1):
         yield from _due(estate, now)

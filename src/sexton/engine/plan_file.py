@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, assert_never
 
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
-from sexton.model.plan import Action, EndSession, Held, Plan, Reason, Seen, WarnSession
+from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Reason, Seen, WarnSession
 from sexton.model.session import Limit
 
 FORMAT = "sexton-plan"
@@ -96,6 +96,8 @@ def _write_action(action: Action) -> dict[str, Any]:
     match action:
         case EndSession():
             return written
+        case ReapSession(dead=dead):
+            return written | {"dead": [list(each) for each in dead]}
         case WarnSession(limit=limit):
             return written | {"limit": int(limit)}
         case _:
@@ -147,6 +149,9 @@ def _read_action(written: Mapping[str, Any]) -> Action:
     match written["kind"]:
         case "end":
             return EndSession(seen=seen, reason=reason)
+        case "reap":
+            dead = tuple((_text(worker), _number(beat)) for worker, beat in written["dead"])
+            return ReapSession(seen=seen, reason=reason, dead=dead)
         case "warn":
             return WarnSession(seen=seen, reason=reason, limit=_limit(written["limit"]))
         case kind:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
+from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
@@ -21,7 +22,6 @@ class LedgerHomes:
 
     def attach(self, name: str, kind: str, path: str, host: str, act: bool) -> HomeRecord:
         def job(tx: Transaction) -> HomeRecord:
-            tx.all("lock_homes")
             free = next(
                 each
                 for each in _variants(name)
@@ -41,6 +41,7 @@ class LedgerHomes:
 
         def job(tx: Transaction) -> None:
             tx.many("store_facts", seen)
+            tx.many("contradict_shadow_reap", _activity(home, sighting, now))
             tx.many("forget_session", [{"home": home.ref, "id": id} for id in sighting.gone])
             if sighting.mark is not None:
                 tx.all(
@@ -56,6 +57,20 @@ class LedgerHomes:
     def ids(self, home: HomeRecord, *, open_only: bool) -> list[str]:
         name = "open_ids_of_home" if open_only else "ids_of_home"
         return [row[0] for row in self._database.read(lambda tx: tx.all(name, home=home.ref))]
+
+
+def _activity(home: HomeRecord, sighting: Sighting, now: datetime) -> list[dict[str, Any]]:
+    """What proves a recorded reap wrong: activity after it."""
+    return [
+        {
+            "home": home.name,
+            "session": session.id,
+            "active_at": micros(session.active_at),
+            "now": micros(now),
+        }
+        for session in sighting.seen
+        if session.is_open
+    ]
 
 
 def _variants(name: str) -> Iterator[str]:

@@ -14,6 +14,11 @@ class RulesInForce:
         text = encode(Rulebook())
         self._known = InForce(0, digest(text), Rulebook())
 
+    @property
+    def known(self) -> InForce:
+        """The rules as last read, without asking again."""
+        return self._known
+
     def __call__(self, serial: int | None = None) -> InForce:
         """The rules in force; with a serial, from memory if that is the version known."""
         if serial is None or serial != self._known.serial:

@@ -125,7 +125,7 @@ def _all_with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Sessio
     known: dict[str, Worker] = {}
     held: dict[int, list[Holder]] = defaultdict(list)
     for row in tx.all("find_holders_of", refs=refs):
-        worker = known.get(row[3]) or known.setdefault(row[3], rows.worker(row[3:]))
+        worker = known.get(row[4]) or known.setdefault(row[4], rows.worker(row[4:]))
         held[row[0]].append(rows.holding(row, worker))
     return [rows.session(row, held.get(row[0], ())) for row in found]
 

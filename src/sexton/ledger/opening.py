@@ -12,6 +12,8 @@ from sexton.ledger.database import HIDDEN, Database
 from sexton.ledger.homes import LedgerHomes
 from sexton.ledger.index import LedgerIndex
 from sexton.ledger.messages import LedgerMessages
+from sexton.ledger.reaping import LedgerReaping
+from sexton.ledger.samples import LedgerSamples
 from sexton.ledger.sessions import LedgerSessions
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
@@ -36,6 +38,8 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         journal=LedgerJournal(database),
         policies=LedgerPolicies(database),
         homes=LedgerHomes(database),
+        reaping=LedgerReaping(database),
+        samples=LedgerSamples(database),
         close=database.close,
     )
 

@@ -48,6 +48,8 @@ _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
     (pg.InsufficientPrivilege, LedgerReadOnly, "no permission to use the ledger {url}"),
     (pg.DeadlockDetected, LedgerBusy, "the ledger {url} stayed locked"),
     (pg.SerializationFailure, LedgerBusy, "the ledger {url} stayed locked"),
+    # Somebody was first since we looked: tried again, the statement sees what is there.
+    (pg.UniqueViolation, LedgerBusy, "the ledger {url} stayed locked"),
     (PoolTimeout, LedgerUnreachable, "the ledger {url} gave no connection in time"),
     (psycopg.OperationalError, LedgerUnreachable, "the ledger {url} does not answer"),
     (psycopg.ProgrammingError, LedgerError, "the ledger {url} can not be used"),

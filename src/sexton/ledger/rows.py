@@ -140,17 +140,24 @@ def worker(row: Row) -> Worker:
         registered_at=moment(row[11]),
         left_at=maybe_moment(row[12]),
         swept_at=maybe_moment(row[13]),
+        dead_at=maybe_moment(row[14]),
+        evidence=row[15],
     )
 
 
 def holder(row: Row) -> Holder:
     """A holder from a row of `find_holders`."""
-    return holding(row, worker(row[3:]))
+    return holding(row, worker(row[4:]))
 
 
 def holding(row: Row, by: Worker) -> Holder:
     """A holder from a row of `find_holders` whose worker is known already."""
-    return Holder(worker=by, joined_at=moment(row[1]), busy_since=maybe_moment(row[2]))
+    return Holder(
+        worker=by,
+        joined_at=moment(row[1]),
+        busy_since=maybe_moment(row[2]),
+        progress_at=maybe_moment(row[3]),
+    )
 
 
 def message(row: Row) -> Message:

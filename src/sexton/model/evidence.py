@@ -29,7 +29,12 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A verdict with the signals it rests on, in words."""
+    """A verdict with the signals it rests on, in words.
+
+    `code` names the kind of death; `kernel` tells a proof from a silence.
+    """
 
     verdict: Verdict
+    code: str | None = None
+    kernel: bool = False
     signals: tuple[str, ...] = ()

@@ -43,6 +43,20 @@ class EndSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReapSession:
+    """End a session whose holders are all dead, as of its last activity. Undone by reviving it.
+
+    `dead` are the holders with the beat they were last seen with: who beats again is not dead.
+    """
+
+    seen: Seen
+    reason: Reason
+    dead: tuple[tuple[str, int], ...] = ()
+    kind: str = "reap"
+    reversible: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WarnSession:
     """Say once that the session comes near a limit."""
 
@@ -53,7 +67,7 @@ class WarnSession:
     reversible: bool = False
 
 
-Action: TypeAlias = EndSession | WarnSession
+Action: TypeAlias = EndSession | ReapSession | WarnSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

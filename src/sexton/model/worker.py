@@ -35,12 +35,18 @@ class Worker:
     registered_at: datetime
     left_at: datetime | None = None
     swept_at: datetime | None = None
+    dead_at: datetime | None = None
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """A worker that has a session open; `busy_since` is set while a turn of its runs."""
+    """A worker that has a session open.
+
+    `busy_since` is set while a turn of its runs, `progress_at` when that turn last got on.
+    """
 
     worker: Worker
     joined_at: datetime
     busy_since: datetime | None = None
+    progress_at: datetime | None = None

@@ -10,9 +10,10 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.reset import Mode, ResetPolicy, schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +66,30 @@ class Rulebook:
         ]
         return self.reset_rules[max(matches)[1]] if matches else None
 
+    def schedule(self, session: Session, serial: int) -> Schedule:
+        """When the policies next have something to say about a session."""
+        return bounded(
+            schedule(session, self.reset_policy(session), serial), session, self.liveness
+        )
+
+    def has_clock(self, session: Session) -> bool:
+        """Whether time alone can end the session."""
+        bound = self.liveness.bound(session.source)
+        return bound is not None or self.reset_policy(session).has_clock
+
     def reset_policy(self, session: Session) -> ResetPolicy:
         """The reset policy of a session."""
         rule = self.reset_rule(session)
         return rule.policy if rule else self.reset
+
+
+def bounded(planned: Schedule, session: Session, policy: LivenessPolicy) -> Schedule:
+    """The schedule, brought forward to when the session's silence would count as death."""
+    bound = policy.bound(session.source)
+    if bound is None:
+        return planned
+    silent = session.active_at + bound
+    return replace(planned, at=silent if planned.at is None else min(planned.at, silent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +112,28 @@ def decode(text: str) -> Rulebook:
     return Rulebook(
         reset=_reset_policy(stored["reset"]),
         reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
-        liveness=LivenessPolicy(dies_with_owner=tuple(stored["liveness"]["dies_with_owner"])),
+        liveness=_liveness(stored["liveness"]),
     )
 
 
 def digest(text: str) -> str:
     """The hash by which equal rulebooks are recognised."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:
+    """What an older Sexton did not store keeps its default."""
+    spans = {
+        name: timedelta(seconds=stored[name])
+        for name in ("beat_every", "ttl", "lock_delay", "stall_after")
+        if name in stored
+    }
+    bounds = tuple(
+        (name, timedelta(seconds=span)) for name, span in stored.get("inactivity_bound", ())
+    )
+    return LivenessPolicy(
+        dies_with_owner=tuple(stored["dies_with_owner"]), inactivity_bound=bounds, **spans
+    )
 
 
 def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:

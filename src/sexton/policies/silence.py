@@ -12,18 +12,23 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A worker's beat, and the observer's running time when it was first seen."""
+    """A worker's beat, the observer's running time when it was first seen, and whether it moves."""
 
     beat: int
     since: float
+    has_moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """When an observer looked: on a clock that stops in a suspend, and on one that goes on."""
+    """When an observer looked: on a clock that stops in a suspend, and on one that goes on.
+
+    `drift` is how far the wall clock is ahead of the latter.
+    """
 
     running: float
     elapsed: float
+    drift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +38,20 @@ class Watch:
     last: Look | None = None
     heard: Mapping[str, Heard] = field(default_factory=dict)
 
-    def silence(self, worker: str) -> float:
-        """For how many seconds of unbroken observation the worker has not moved its beat."""
+    def silence(self, worker: str, beat: int) -> float:
+        """For how many seconds of unbroken observation the worker has stood at that beat.
+
+        None at all if it was last heard with another one: it has beaten since the last look.
+        """
         found = self.heard.get(worker)
-        return 0.0 if found is None or self.last is None else self.last.running - found.since
+        if found is None or self.last is None or found.beat != beat:
+            return 0.0
+        return self.last.running - found.since
+
+    def has_moved(self, worker: str, beat: int) -> bool:
+        """Whether the beat of the worker was seen to change, or is another now."""
+        found = self.heard.get(worker)
+        return found is not None and (found.has_moved or found.beat != beat)
 
 
 def listen(watch: Watch, beats: Mapping[str, int], look: Look, longest_gap: float) -> Watch:
@@ -47,7 +62,7 @@ def listen(watch: Watch, beats: Mapping[str, int], look: Look, longest_gap: floa
         heard={
             worker: known
             if (known := before.get(worker)) is not None and known.beat == beat
-            else Heard(beat, look.running)
+            else Heard(beat, look.running, known is not None)
             for worker, beat in beats.items()
         },
     )

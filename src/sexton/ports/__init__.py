@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
 from sexton.ports.ledger import Ledger
+from sexton.ports.liveness import DeathWatch, Reaping, Sample, Samples, ShadowCount
 from sexton.ports.sessions import (
     Appended,
     Batch,
@@ -27,6 +28,7 @@ __all__ = [
     "Batch",
     "Birth",
     "Clock",
+    "DeathWatch",
     "Entry",
     "Filter",
     "Home",
@@ -40,8 +42,12 @@ __all__ = [
     "Place",
     "PolicyStore",
     "ProcessTable",
+    "Reaping",
+    "Sample",
+    "Samples",
     "SessionBook",
     "SessionIndex",
+    "ShadowCount",
     "Sighting",
     "StoredPolicies",
     "Tally",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from sexton.model.plan import Reason, Seen
+from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import Session
 from sexton.ports.upkeep import Entry
 
@@ -70,6 +70,9 @@ class Home(Protocol):
 
     def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
         """What changed since the mark, read-only; nothing at all if nothing did."""
+
+    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        """End sessions whose holders are dead, each if it still is as seen; or HomeObserved."""
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sexton.ports.homes import Homes
+from sexton.ports.liveness import Reaping, Samples
 from sexton.ports.sessions import Messages, SessionBook, SessionIndex
 from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
@@ -23,4 +24,6 @@ class Ledger:
     journal: Journal
     policies: PolicyStore
     homes: Homes
+    reaping: Reaping
+    samples: Samples
     close: Callable[[], None] = field(default=lambda: None)

@@ -18,6 +18,9 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds of this machine's running time; for waiting."""
 
+    def elapsed(self) -> float:
+        """Seconds on a clock that also goes on while the machine sleeps."""
+
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
 

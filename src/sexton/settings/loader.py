@@ -15,8 +15,9 @@ from sexton.settings import document
 from sexton.settings.environment import overrides
 from sexton.settings.homes import named_homes, repeated_homes
 from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
-from sexton.settings.schema import PolicyFields, ResetFields, SettingsFile
-from sexton.settings.validation import complaints
+from sexton.settings.problems import Path as SettingPath
+from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
+from sexton.settings.validation import complaints, contradictions
 from sexton.settings.values import KeeperSettings, Settings, has_overrides
 
 __all__ = ["Problem", "has_overrides", "load", "problems"]
@@ -48,6 +49,7 @@ class _Found:
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    spots: Mapping[SettingPath, Spot] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -59,7 +61,27 @@ def _gather(path: Path | None, environ: Mapping[str, str]) -> _Found:
         for section, settings in values.items():
             found.values[section] = {**(found.values.get(section) or {}), **settings}
         found.places |= {dotted(where): f"{ENVIRONMENT}: {name}" for name, where in used.items()}
+        variables = {where: name for name, where in used.items()}
+        found.problems += [
+            _contradiction(path, found, variables, each) for each in contradictions(found.values)
+        ]
     return found
+
+
+def _contradiction(
+    path: Path | None, found: _Found, variables: Mapping[SettingPath, str], complaint: Complaint
+) -> Problem:
+    """What only shows when the file and the environment are read together."""
+    where, name = complaint.path, variables.get(complaint.path)
+    if name is not None or path is None:
+        return Problem(
+            file=ENVIRONMENT,
+            line=None,
+            column=None,
+            where=name or dotted(where),
+            message=complaint.message,
+        )
+    return _problem(path, found.spots[where], dotted(where), complaint.message)
 
 
 def _from_file(path: Path, environ: Mapping[str, str]) -> _Found:
@@ -81,7 +103,7 @@ def _from_file(path: Path, environ: Mapping[str, str]) -> _Found:
         for where, spot in read.spots.items()
         if where
     }
-    return _Found(values=read.values or {}, places=places, problems=located)
+    return _Found(values=read.values or {}, places=places, spots=read.spots, problems=located)
 
 
 def _content(path: Path) -> bytes:
@@ -118,7 +140,19 @@ def _rulebook(fields: SettingsFile) -> Rulebook:
     return Rulebook(
         reset=default,
         reset_rules=tuple(_rules(default, fields.reset)),
-        liveness=LivenessPolicy(dies_with_owner=tuple(fields.liveness.dies_with_owner)),
+        liveness=_liveness(fields.liveness),
+    )
+
+
+def _liveness(fields: LivenessFields) -> LivenessPolicy:
+    """The same bounds in another order are the same policy."""
+    return LivenessPolicy(
+        dies_with_owner=tuple(fields.dies_with_owner),
+        beat_every=fields.beat_every,
+        ttl=fields.ttl,
+        lock_delay=fields.lock_delay,
+        stall_after=fields.stall_after,
+        inactivity_bound=tuple(sorted(fields.inactivity_bound.items())),
     )
 
 

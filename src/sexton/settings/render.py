@@ -8,10 +8,11 @@ from typing import Any
 import yaml
 
 from sexton.model.message import one_line
+from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.settings.document import plain
 from sexton.settings.kinds import Kind
-from sexton.settings.schema import HomeFields, PolicyFields, kind_of
+from sexton.settings.schema import HomeFields, LivenessFields, PolicyFields, kind_of
 from sexton.settings.values import HomeSetting, Settings
 from sexton.settings.vocabulary import DURATION
 
@@ -36,7 +37,8 @@ def _lines(settings: Settings) -> Iterator[str]:
     for rule in rules.reset_rules:
         yield from (f"  {line}" for line in _item(_rule(settings, rule)))
     yield "liveness:"
-    yield _noted(settings, "liveness", "dies_with_owner", list(rules.liveness.dies_with_owner))
+    for name, value in _liveness_values(rules.liveness):
+        yield _noted(settings, "liveness", name, value)
     yield "keeper:"
     yield _noted(settings, "keeper", "sweep_every", DURATION.show(settings.keeper.sweep_every))
 
@@ -46,6 +48,16 @@ def _policy_values(policy: object) -> Iterator[tuple[str, Any]]:
         kind = kind_of(field)
         assert isinstance(kind, Kind)
         yield name, kind.show(getattr(policy, name))
+
+
+def _liveness_values(policy: LivenessPolicy) -> Iterator[tuple[str, Any]]:
+    bounds = {source: DURATION.show(span) for source, span in policy.inactivity_bound}
+    for name, field in LivenessFields.model_fields.items():
+        kind, value = kind_of(field), getattr(policy, name)
+        if name == "inactivity_bound":
+            yield name, bounds
+        else:
+            yield name, kind.show(value) if kind else list(value)
 
 
 def _home(home: HomeSetting) -> dict[str, Any]:
@@ -75,6 +87,8 @@ def _flow(value: Any) -> str:
     """A value on one line, quoted where it needs to be."""
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(name)}: {_flow(each)}' for name, each in value.items())}}}"
     taken_for_else = isinstance(value, str) and (plain(value) != value or not value.isprintable())
     text = yaml.safe_dump(
         [value],
@@ -84,3 +98,9 @@ def _flow(value: Any) -> str:
         width=2**31,
     )
     return str(text).strip()[1:-1]
+
+
+def _key(name: str) -> str:
+    """YAML takes a key of more than 1024 characters only behind a question mark."""
+    text = _flow(name)
+    return f"? {text} " if len(text) > 1000 else text

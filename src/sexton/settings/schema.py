@@ -49,6 +49,7 @@ Listing = Annotated[list[T], BeforeValidator(_listing)]
 Duration = Annotated[timedelta, vocabulary.DURATION]
 Count = Annotated[int | None, vocabulary.COUNT.or_null()]
 Names = list[Annotated[str, vocabulary.NAME]]
+Spans = dict[Annotated[str, vocabulary.NAME], Duration]
 
 
 class _Strict(BaseModel):
@@ -157,12 +158,38 @@ class ResetFields(PolicyFields):
 
 
 class LivenessFields(_Strict):
-    """What the end of a process means for its sessions."""
+    """How the death of a process is noticed, and what it means for its sessions."""
 
     dies_with_owner: Names = Field(
         default_factory=lambda: list(_LIVENESS.dies_with_owner),
         description="The sources whose sessions end when their last process leaves: nobody can "
         "come back to them. All other sessions wait for the next message.",
+    )
+    beat_every: Duration = Field(
+        default=_LIVENESS.beat_every,
+        description="How often a process shows that it lives: one row each time, whatever the "
+        "number of its sessions.",
+    )
+    ttl: Duration = Field(
+        default=_LIVENESS.ttl,
+        description="How long a process on another machine may be silent. Six beats, so that a "
+        "slow network buries nobody; on the same machine the kernel's word counts instead. "
+        "Half of it without a beat, and a process asks before it writes.",
+    )
+    lock_delay: Duration = Field(
+        default=_LIVENESS.lock_delay,
+        description="What is waited beyond the TTL before silence counts as death: time for a "
+        "process that has just woken up to notice and to stop writing.",
+    )
+    stall_after: Duration = Field(
+        default=_LIVENESS.stall_after,
+        description="A turn of a live process without progress for so long is shown as stalled. "
+        "Longer than tools and models usually take; nothing is ended for it.",
+    )
+    inactivity_bound: Section[Spans] = Field(
+        default_factory=lambda: dict(_LIVENESS.inactivity_bound),
+        description="By source: silence after which a session counts as dead although nothing is "
+        "known of its owner. Silence alone proves nothing, so no source has one by itself.",
     )
 
 

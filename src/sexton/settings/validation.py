@@ -11,10 +11,15 @@ from pydantic_core import ErrorDetails
 
 from sexton.settings.kinds import SHOWN, shown
 from sexton.settings.problems import Complaint, Path, did_you_mean
+from sexton.settings.quantities import show_duration
 from sexton.settings.schema import SECTIONS, SettingsFile, names_below
 
 _WORDS = re.compile(r"[A-Za-z0-9_., -]+")
 _MATCHES = ("sources", "chat_types", "keys")
+_SWAPPED = ("beat_every", "ttl")
+
+LEAST_BEATS = 2
+"""A process asks before it writes once half the TTL has passed without a beat."""
 
 
 def complaints(values: Any) -> Iterator[Complaint]:
@@ -27,8 +32,23 @@ def complaints(values: Any) -> Iterator[Complaint]:
     yield from _unlimited_rules(values)
 
 
+def contradictions(values: Any) -> Iterator[Complaint]:
+    """What is wrong with settings that are sound one by one; told of one that was written down."""
+    fields = SettingsFile.model_validate({} if values is None else values).liveness
+    if fields.ttl < LEAST_BEATS * fields.beat_every:
+        name, other = ("ttl", "beat_every") if "ttl" in fields.model_fields_set else _SWAPPED
+        yield Complaint(
+            ("liveness", name),
+            f"the ttl must be at least {LEAST_BEATS} beats, or every late one looks like a death: "
+            f"{name} is {show_duration(getattr(fields, name))}, "
+            f"{other} is {show_duration(getattr(fields, other))}",
+        )
+
+
 def _complaint(detail: ErrorDetails) -> Complaint:
     path, wrong = detail["loc"], detail["type"]
+    if path and path[-1] == "[key]":  # how pydantic says that it is the name that is wrong
+        return Complaint(path[:-1], _message(detail), at_key=True)
     return Complaint(path, _message(detail), at_key=wrong == "extra_forbidden")
 
 
@@ -39,8 +59,9 @@ def _message(detail: ErrorDetails) -> str:
             return unknown(detail["loc"])
         case "missing":
             return "is required"
-        case "model_type":
-            return f"expected a mapping of settings, not {shown(value)}"
+        case "model_type" | "dict_type" as kind:
+            what = "settings" if kind == "model_type" else "sources to durations"
+            return f"expected a mapping of {what}, not {shown(value)}"
         case "list_type":
             return f"expected a list, not {shown(value)}{_as_list(value)}"
         case "too_short":

@@ -15,6 +15,7 @@ class ManualClock:
         self._lock = threading.Lock()
         self._now = _in_utc(now)
         self._running = 0.0
+        self._slept = 0.0
 
     def now(self) -> datetime:
         """The wall clock, aware, in UTC."""
@@ -25,6 +26,19 @@ class ManualClock:
         """Seconds of running time since the clock was made; never goes back."""
         with self._lock:
             return self._running
+
+    def elapsed(self) -> float:
+        """Running time, and the time the machine slept."""
+        with self._lock:
+            return self._running + self._slept
+
+    def suspend(self, by: timedelta | float) -> datetime:
+        """Let the machine sleep: every clock goes on but the running time."""
+        step = by if isinstance(by, timedelta) else timedelta(seconds=by)
+        with self._lock:
+            self._now += step
+            self._slept += step.total_seconds()
+            return self._now
 
     def sleep(self, seconds: float) -> None:
         """Let time pass at once."""

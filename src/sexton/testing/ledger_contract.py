@@ -14,6 +14,8 @@ from __future__ import annotations
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_holders import HoldersContract
 from sexton.testing.ledger_contract_index import IndexContract
+from sexton.testing.ledger_contract_liveness import LivenessContract
+from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
 from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_races import RacesContract
@@ -29,6 +31,8 @@ class LedgerContract(
     UpkeepContract,
     HomesContract,
     RacesContract,
+    LivenessContract,
+    LivenessRacesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 

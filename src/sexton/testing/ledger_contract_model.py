@@ -181,7 +181,9 @@ class Histories(RuleBasedStateMachine):
         truth = self.touch(sight)
         started = self.book.start_turn(sight, self.prefix + who, NO_RULES, at(self.now))
         assert (started is not None) == truth.is_as(sight)
-        truth.turns += started is not None
+        if started is not None:
+            truth.turns += 1
+            truth.holders.add(self.prefix + who)
 
     @rule(sight=sights, limit=st.sampled_from([Limit.MESSAGES, Limit.AGE]))
     def warn(self, sight: Session, limit: Limit) -> None:

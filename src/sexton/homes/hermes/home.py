@@ -15,7 +15,7 @@ from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.mark import Mark, load
 from sexton.homes.hermes.observe import Survey
 from sexton.homes.hermes.places import DATABASE
-from sexton.model.plan import Reason, Seen
+from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import Session
 from sexton.ports import Clock, Entry, Known, Sighting
 
@@ -79,6 +79,13 @@ class HermesHome:
         # Replaced meanwhile: what was seen is of two homes, so the old mark stays in force.
         if signature(self._database).database[0] == before.database[0]:
             yield Sighting(seen=rest, gone=gone, mark=_next_mark(last, surveyed, before, now))
+
+    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        """Refused: this release changes nothing in a Hermes home."""
+        raise HomeObserved(
+            f"{len(reaps)} sessions of the Hermes home {self._name!r} look dead at {now:%H:%M}; "
+            "it is only observed"
+        )
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """Refused: this release changes nothing in a Hermes home."""

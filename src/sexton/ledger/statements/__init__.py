@@ -17,7 +17,8 @@ SESSION = """s.ref, h.name, s.id, s.key, s.source, s.chat_type, s.job, s.parent,
     s.pinned, s.human_touched, s.errored, s.warned"""
 
 WORKER = """w.id, w.host, w.boot_id, w.pid, w.started, w.inode, w.pid_namespace, w.uid,
-    w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at"""
+    w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at,
+    w.dead_at, w.evidence"""
 
 _HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")

@@ -4,13 +4,6 @@ VALUES (:name, :kind, :path, :host, :act)
 ON CONFLICT (host, path) DO UPDATE SET act = excluded.act
 RETURNING ref, name, kind, path, host, act, mark, rules, observed_at;
 
--- lock_homes [sqlite]
-SELECT 1;
-
--- lock_homes [postgres]
--- Those who attach homes of one name together queue here, or both would find the name free.
-LOCK TABLE homes IN SHARE ROW EXCLUSIVE MODE;
-
 -- name_taken
 -- The native home has neither host nor path, and its name is taken all the same.
 SELECT 1 FROM homes

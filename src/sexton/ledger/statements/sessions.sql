@@ -23,19 +23,19 @@ ORDER BY h.ref, s.id
 LIMIT :limit;
 
 -- find_holders
-SELECT o.session, o.joined_at, o.busy_since, {worker}
+SELECT o.session, o.joined_at, o.busy_since, o.progress_at, {worker}
 FROM holders AS o JOIN workers AS w ON w.id = o.worker
 WHERE o.session = :ref
 ORDER BY o.joined_at, w.id;
 
 -- find_holders_of [sqlite]
-SELECT o.session, o.joined_at, o.busy_since, {worker}
+SELECT o.session, o.joined_at, o.busy_since, o.progress_at, {worker}
 FROM holders AS o JOIN workers AS w ON w.id = o.worker
 WHERE o.session IN (SELECT value FROM json_each(:refs))
 ORDER BY o.session, o.joined_at, w.id;
 
 -- find_holders_of [postgres]
-SELECT o.session, o.joined_at, o.busy_since, {worker}
+SELECT o.session, o.joined_at, o.busy_since, o.progress_at, {worker}
 FROM holders AS o JOIN workers AS w ON w.id = o.worker
 WHERE o.session IN (SELECT CAST(json_array_elements_text(CAST(:refs AS JSON)) AS BIGINT))
 ORDER BY o.session, o.joined_at, w.id;
@@ -116,13 +116,17 @@ WHERE ref = :ref AND epoch = :epoch AND state = 'open'
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
 
 -- mark_busy
-UPDATE holders
-SET turns = turns + 1, busy_since = COALESCE(busy_since, :now)
-WHERE session = :ref AND worker = :worker;
+-- A forked child that goes on with its parent's session becomes a holder by its first turn.
+INSERT INTO holders (session, worker, joined_at, turns, busy_since)
+VALUES (:ref, :worker, :now, 1, :now)
+ON CONFLICT (session, worker) DO UPDATE
+SET turns = holders.turns + 1, busy_since = COALESCE(holders.busy_since, excluded.busy_since);
 
 -- clear_busy
 UPDATE holders
-SET turns = turns - 1, busy_since = CASE WHEN turns > 1 THEN busy_since END
+SET turns = turns - 1,
+    busy_since = CASE WHEN turns > 1 THEN busy_since END,
+    progress_at = CASE WHEN turns > 1 THEN progress_at END
 WHERE session = :ref AND worker = :worker AND turns > 0;
 
 -- mark_errored

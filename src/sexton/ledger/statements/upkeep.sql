@@ -5,7 +5,7 @@ VALUES (:id, :host, :boot_id, :pid, :started, :inode, :pid_namespace, :uid, :kin
 -- forget_workers
 -- A worker that left is kept for a while; the keeper of the last sweep for as long as it is that.
 DELETE FROM workers
-WHERE left_at < :before
+WHERE COALESCE(left_at, dead_at) < :before
   AND NOT EXISTS (SELECT 1 FROM holders WHERE holders.worker = workers.id)
   AND (swept_at IS NULL OR swept_at < (SELECT MAX(swept_at) FROM workers));
 
@@ -23,7 +23,10 @@ ORDER BY swept_at DESC
 LIMIT 1;
 
 -- all_workers
-SELECT {worker} FROM workers AS w WHERE w.left_at IS NULL ORDER BY w.registered_at, w.id;
+SELECT {worker}
+FROM workers AS w
+WHERE w.left_at IS NULL AND w.dead_at IS NULL
+ORDER BY w.registered_at, w.id;
 
 -- insert_entry
 INSERT INTO journal (at, actor, receipt, home, session, action, result, reason, explanation)

@@ -1,0 +1,98 @@
+"""What is needed to tell the living from the dead, and to end what died."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from sexton.model.plan import ReapSession
+from sexton.model.schedule import Schedule
+from sexton.model.session import Session
+from sexton.model.worker import Identity, Worker
+from sexton.ports.upkeep import Entry
+
+
+class DeathWatch(Protocol):
+    """Notices the death of processes on this machine as it happens."""
+
+    def watch(self, identities: Iterable[Identity]) -> None:
+        """Watch exactly these, as far as they live here."""
+
+    def wait(self, seconds: float) -> bool:
+        """Let time pass; True as soon as a watched process has died."""
+
+    def wake(self) -> None:
+        """End every wait, now and from now on."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """How the open sessions of a home stood at one moment."""
+
+    home: str
+    at: datetime
+    open: int
+    live: int
+    waiting: int
+    leaked: int
+    unproven: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowCount:
+    """Reaps that were only recorded for a home, and how many activity proved wrong."""
+
+    home: str
+    recorded: int
+    contradicted: int
+
+
+class Reaping(Protocol):
+    """Workers' beats, and the end of what their death leaves behind."""
+
+    def beat(self, worker: str) -> bool:
+        """Raise the worker's counter; False if it was declared dead or has left."""
+
+    def suspects(self) -> list[Worker]:
+        """Every worker that has not left, and dead ones that still hold something."""
+
+    def sessions_of(self, worker: str) -> list[Session]:
+        """The open sessions the worker holds, with all their holders."""
+
+    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        """End each session that still is as seen and whose holders have not beaten since."""
+
+    def declare(self, dead: Sequence[tuple[Worker, str]], now: datetime) -> int:
+        """Record deaths with their evidence, unless the worker has beaten since."""
+
+    def release(self, held: Sequence[tuple[int, str]]) -> None:
+        """Take dead holders off sessions that live on without them."""
+
+    def revive(
+        self, ref: int, worker: str, schedule: Schedule, entry: Entry, now: datetime
+    ) -> Session | None:
+        """Open a reaped session again with all it had; the epoch rises."""
+
+    def progress(self, ref: int, worker: str, now: datetime) -> None:
+        """Record that a running turn got on."""
+
+
+class Samples(Protocol):
+    """What was counted over time, and what was only recorded."""
+
+    def store(self, samples: Sequence[Sample], now: datetime) -> None:
+        """Keep samples; very old ones are forgotten."""
+
+    def since(self, moment: datetime) -> list[Sample]:
+        """The samples from a moment on, oldest first."""
+
+    def record(self, action: ReapSession, now: datetime) -> bool:
+        """Write down a reap that was not carried out; False if it was already."""
+
+    def shadows(self) -> list[ShadowCount]:
+        """How the recorded reaps turned out, by home."""

@@ -1,0 +1,150 @@
+"""What every ledger promises about reviving what was taken for dead, and about what it counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sexton.model.plan import ReapSession, Reason
+from sexton.model.schedule import Schedule
+from sexton.model.session import Session, State
+from sexton.model.worker import Worker
+from sexton.ports import Ledger, Sample, ShadowCount
+from sexton.testing.ledger_contract_samples import (
+    NOON,
+    at,
+    born,
+    enrol,
+    entry,
+    everything,
+    heard,
+    holders,
+    journal,
+    observe,
+    reread,
+    say,
+    seen,
+)
+
+GONE = Reason("reaped:process_gone", "no process has its pid")
+
+
+def worker(ledger: Ledger, id: str) -> Worker:
+    """The worker as the reaper sees it."""
+    [found] = [each for each in ledger.reaping.suspects() if each.id == id]
+    return found
+
+
+def reap_of(session: Session, *dead: tuple[str, int], **misremembered: Any) -> ReapSession:
+    """A decision to reap the session because of these, or of its holders as they are."""
+    beats = dead or tuple((each.worker.id, each.worker.beat) for each in session.holders)
+    return ReapSession(seen=seen(session, **misremembered), reason=GONE, dead=beats)
+
+
+def reap(ledger: Ledger, *actions: ReapSession) -> list[bool]:
+    """Carry the decisions out, an hour later."""
+    noted = entry(action="reap", reason=GONE)
+    return ledger.reaping.reap(
+        [(each, replace(noted, home=each.seen.home, session=each.seen.id)) for each in actions],
+        at(3600),
+    )
+
+
+def revive(ledger: Ledger, session: Session, worker: str) -> Session | None:
+    """Open the session again for the worker."""
+    line = entry(session, action="revive", reason=Reason("revived", "it was taken for dead"))
+    return ledger.reaping.revive(session.ref, worker, Schedule(3, at(9000)), line, at(7200))
+
+
+class RevivingContract:
+    """What was taken for dead goes on where it stopped."""
+
+    def test_a_revived_session_has_all_it_had_and_a_higher_epoch(self, ledger: Ledger) -> None:
+        begun = born(ledger, worker=enrol(ledger, "anna"))
+        other = born(ledger, "other", worker="anna")
+        say(ledger, begun, "one", "two")
+        for each in (begun, other):
+            assert reap(ledger, reap_of(reread(ledger, each))) == [True]
+        revived = revive(ledger, begun, enrol(ledger, "berta"))
+        assert revived == reread(ledger, begun)
+        assert revived is not None
+        assert (revived.epoch, holders(revived), revived.due_at) == (2, ["berta"], at(9000))
+        assert (revived.is_open, revived.ended_at, revived.end_reason) == (True, None, None)
+        assert [message.content for message in heard(ledger, begun)] == ["one", "two"]
+        assert say(ledger, begun, "from the grave") is None
+        assert say(ledger, revived, "three") == (3, 0, 0)
+        assert journal(ledger, begun)[0].action == "revive"
+        assert not reread(ledger, other).is_open
+
+    def test_only_what_was_reaped_is_revived(self, ledger: Ledger) -> None:
+        opened, closed = born(ledger, "open"), born(ledger, "closed")
+        ledger.book.end_now(closed.ref, 1, "closed", at(1))
+        before = everything(ledger)
+        assert [revive(ledger, each, enrol(ledger, each.id)) for each in (opened, closed)] == [
+            None,
+            None,
+        ]
+        assert (everything(ledger), journal(ledger)) == (before, [])
+
+    def test_a_session_whose_conversation_goes_on_in_another_stays_ended(
+        self, ledger: Ledger
+    ) -> None:
+        begun = born(ledger, worker=enrol(ledger, "anna"))
+        assert reap(ledger, reap_of(begun)) == [True]
+        newer = born(ledger)
+        assert revive(ledger, begun, enrol(ledger, "berta")) is None
+        assert not reread(ledger, begun).is_open
+        ledger.book.end_now(newer.ref, 1, "closed", at(1))
+        assert revive(ledger, begun, "berta"), "it is the last of its key again"
+
+    def test_a_session_without_a_key_is_revived_beside_others(self, ledger: Ledger) -> None:
+        begun = born(ledger, None, worker=enrol(ledger, "anna"))
+        born(ledger, None), born(ledger, "talk")
+        assert reap(ledger, reap_of(begun)) == [True]
+        assert revive(ledger, begun, enrol(ledger, "berta"))
+
+
+class ShadowsContract:
+    """What was counted, and what was only recorded."""
+
+    def test_samples_are_kept_in_order_and_the_very_old_are_forgotten(self, ledger: Ledger) -> None:
+        counts = {"open": 9, "live": 4, "waiting": 2, "leaked": 3, "unproven": 0}
+        days = [Sample(home=home, at=at(day * 86400), **counts)
+                for day in (1, 0, 2) for home in ("native", "hermes")]  # fmt: skip
+        ledger.samples.store(days, at(2 * 86400))
+        ledger.samples.store([replace(days[0], open=1)], at(2 * 86400))
+        kept = sorted(days, key=lambda each: (each.at, each.home))
+        assert ledger.samples.since(NOON) == kept
+        assert ledger.samples.since(at(1)) == kept[2:]
+        ledger.samples.store([], at(401 * 86400 - 1))
+        assert ledger.samples.since(NOON) == kept[2:]
+
+    def test_a_recorded_reap_is_counted_once_and_contradicted_by_activity_after_it(
+        self, ledger: Ledger
+    ) -> None:
+        home = ledger.homes.attach("there", "hermes", "/there", "host", False)
+        told = [replace(born(ledger, id), home="there", id=id) for id in ("a", "b", "c")]
+        observe(ledger, home, *told)
+        first = [ReapSession(seen=seen(each), reason=GONE) for each in told]
+        assert [ledger.samples.record(each, at(1)) for each in first * 2] == [True] * 3 + [
+            False
+        ] * 3
+        observe(ledger, home, *told)
+        ledger.samples.store([], at(2))
+        assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=3, contradicted=0)]
+        ended: dict[str, Any] = {"state": State.ENDED, "ended_at": at(9), "active_at": at(9)}
+        observe(ledger, home, replace(told[0], active_at=at(9)), replace(told[1], **ended))
+        assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=3, contradicted=1)]
+        again = ReapSession(seen=seen(told[0], active_at=at(9)), reason=GONE)
+        assert ledger.samples.record(again, at(10)), "it may be taken for dead a second time"
+        assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=4, contradicted=1)]
+        ledger.samples.store([], at(401 * 86400))
+        assert ledger.samples.shadows() == []
+
+    def test_activity_in_another_home_contradicts_nothing(self, ledger: Ledger) -> None:
+        homes = [ledger.homes.attach(name, "hermes", f"/{name}", "h", False) for name in "xy"]
+        told = replace(born(ledger), home="x", id="same")
+        observe(ledger, homes[0], told)
+        assert ledger.samples.record(ReapSession(seen=seen(told), reason=GONE), at(1))
+        observe(ledger, homes[1], replace(told, home="y", active_at=at(9)))
+        assert ledger.samples.shadows() == [ShadowCount(home="x", recorded=1, contradicted=0)]

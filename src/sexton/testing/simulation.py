@@ -1,0 +1,229 @@
+"""Does anybody alive get reaped? Many workers and observers, many days, replayed from a seed.
+
+    N=1000 SEED=7 python -m sexton.testing.simulation
+
+The policies are the real ones; machines, clocks, the database and all misfortunes are simulated.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from sexton.model.evidence import Evidence, Sight, Verdict
+from sexton.model.worker import Identity, Worker
+from sexton.policies.liveness import judge
+from sexton.policies.mass_death import Doubt, doubt
+from sexton.policies.silence import Look, Watch, listen
+from sexton.testing.simulation_world import DAY, PER_DAY, POLICY, Host, Process, World
+
+LOOK_EVERY = 15.0
+SWEEP_EVERY = 60.0
+LONGEST_GAP = 90.0
+CALM = 3 * 3600.0
+"""Nothing new happens at the end, so that whoever is dead by then can be found."""
+START = datetime(2026, 1, 1, tzinfo=UTC)
+TTL = POLICY.ttl.total_seconds()
+
+SOMETIMES = (
+    *PER_DAY,
+    "reaped by the kernel's word",
+    "reaped for its silence",
+    "reaped alive from another host",
+    "told so at its next beat",
+    "death held back",
+    "beat between look and sweep",
+    "beat between sweep and reap",
+    "observation voided",
+)
+"""What must happen in every run, or the run has shown nothing."""
+
+
+@dataclass(slots=True)
+class Observer:
+    """A keeper: its memory is all it has."""
+
+    host: Host
+    boot: int
+    next_look: float = 0.0
+    next_sweep: float = 0.0
+    watch: Watch = field(default_factory=Watch)
+    doubt: Doubt = field(default_factory=Doubt)
+    sweeps_at: float | None = None
+    reaps: list[tuple[float, Process, int, Evidence]] = field(default_factory=list)
+    looks: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run showed; `trace` is the same for the same seed and the same rules."""
+
+    seed: int
+    days: float
+    counts: Counter[str]
+    wrongs: tuple[str, ...]
+    trace: str
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        """What should happen sometimes and did not."""
+        return tuple(name for name in SOMETIMES if not self.counts[name])
+
+
+class Keepers:
+    """One keeper on each host, with the real policies, and a judge who knows the truth."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.observers: dict[str, Observer] = {}
+        self.wrongs: list[str] = []
+
+    def step(self) -> None:
+        """Every keeper that can does what is due; one on a rebooted host begins anew."""
+        world = self.world
+        for host in world.hosts:
+            observer = self.observers.get(host.name)
+            if observer is None or observer.boot != host.boot:
+                observer = self.observers[host.name] = Observer(host, host.boot)
+            if world.reaches(host) and world.now >= host.keeper_paused_until:
+                self.observe(observer)
+
+    def observe(self, observer: Observer) -> None:
+        """Look, sweep and reap, each when it is due; a slow database comes in between."""
+        if observer.host.running >= observer.next_look:
+            self.look(observer)
+        if observer.sweeps_at is not None and self.world.now >= observer.sweeps_at:
+            observer.sweeps_at = None
+            self.sweep(observer)
+        due = [each for each in observer.reaps if self.world.now >= each[0]]
+        observer.reaps = [each for each in observer.reaps if self.world.now < each[0]]
+        for _, process, beat, evidence in due:
+            self.reap(observer, process, beat, evidence)
+
+    def look(self, observer: Observer) -> None:
+        host = observer.host
+        observer.next_look = host.running + LOOK_EVERY
+        beats = {each.id: each.beat for each in self.world.processes if not each.buried}
+        before = observer.watch
+        look = moment(host)
+        observer.watch = listen(before, beats, look, LONGEST_GAP)
+        self.remember(observer, before.last, look, beats)
+        if host.running >= observer.next_sweep:
+            observer.next_sweep = host.running + SWEEP_EVERY
+            observer.sweeps_at = self.world.now + self.world.slowness()
+
+    def remember(
+        self, observer: Observer, last: Look | None, look: Look, beats: dict[str, int]
+    ) -> None:
+        """What the observer has really seen, kept apart from what the policies make of it."""
+        gap = 0.0 if last is None else max(look.running - last.running, look.elapsed - last.elapsed)
+        if gap > LONGEST_GAP:
+            self.world.note("observation voided")
+            observer.looks = {}
+        for id, beat in beats.items():
+            if observer.looks.get(id, (None, 0.0))[0] != beat:
+                observer.looks[id] = (beat, look.running)
+
+    def sweep(self, observer: Observer) -> None:
+        present = [each for each in self.world.processes if not each.buried]
+        found = {each.id: self.judged(observer, each) for each in present}
+        dead = [each for each in present if found[each.id].verdict is Verdict.DEAD]
+        unproven = frozenset(each.id for each in dead if not found[each.id].kernel)
+        look = moment(observer.host)
+        observer.doubt = doubt(observer.doubt, unproven, len(present), look, POLICY)
+        for process in dead:
+            if process.id in observer.doubt.doubted:
+                self.world.note("death held back")
+            else:
+                at = self.world.now + self.world.slowness()
+                observer.reaps.append((at, process, process.beat, found[process.id]))
+
+    def judged(self, observer: Observer, process: Process) -> Evidence:
+        heard = observer.watch.heard.get(process.id)
+        if heard is not None and heard.beat != process.beat:
+            self.world.note("beat between look and sweep")
+        identity = Identity(host=process.host.name, boot_id=str(process.boot), pid=1, started=1)
+        row = Worker(
+            id=process.id,
+            identity=identity,
+            kind="agent",
+            version="1",
+            beat=process.beat,
+            registered_at=START,
+        )
+        return judge(row, seen_from(observer.host, process), POLICY, observer.watch)
+
+    def reap(self, observer: Observer, process: Process, beat: int, evidence: Evidence) -> None:
+        """The ledger's compare-and-set, and the question whether it was right."""
+        if process.buried:
+            return
+        if process.beat != beat:
+            self.world.note("beat between sweep and reap")
+            return
+        process.buried = True
+        how = "by the kernel's word" if evidence.kernel else "for its silence"
+        self.world.note(f"reaped {how}", process.id)
+        if evidence.kernel and process.alive:
+            self.wrongs.append(f"{process.id} was alive on the very host that reaped it")
+        if evidence.kernel:
+            return
+        if process.host is observer.host:
+            self.wrongs.append(f"{process.id} was reaped for its silence on its own host")
+        if process.alive:
+            self.world.note("reaped alive from another host", process.id)
+        self.check_silence(observer, process)
+
+    def check_silence(self, observer: Observer, process: Process) -> None:
+        known, since = observer.looks.get(process.id, (-1, observer.host.running))
+        observed = observer.host.running - since
+        if known != process.beat or observed < TTL or self.world.now - process.beaten_at < TTL:
+            self.wrongs.append(f"{process.id} was reaped after only {observed:.0f} s of silence")
+
+
+def moment(host: Host) -> Look:
+    """Now, on all clocks of a host."""
+    return Look(host.running, host.elapsed, host.wall - host.elapsed)
+
+
+def seen_from(host: Host, process: Process) -> Sight:
+    """What the kernel of a host says about a process."""
+    if process.host is not host:
+        return Sight.ELSEWHERE
+    if process.boot != host.boot:
+        return Sight.REBOOTED
+    return Sight.PRESENT if process.alive else Sight.GONE
+
+
+def simulate(seed: int, days: float) -> Outcome:
+    """Live through so many days; the same seed gives the same life."""
+    world = World(seed)
+    keepers = Keepers(world)
+    while world.now < days * DAY + CALM:
+        world.step(calm=world.now >= days * DAY)
+        keepers.step()
+    lost = [each.id for each in world.processes if not each.alive and not each.buried]
+    return Outcome(
+        seed=seed,
+        days=days,
+        counts=world.counts,
+        wrongs=(*keepers.wrongs, *(f"{id} is dead and was never found" for id in lost)),
+        trace=world.trace,
+    )
+
+
+def main() -> int:
+    """Run N days from SEED and say what happened; 1 if anything was wrong."""
+    outcome = simulate(int(os.environ.get("SEED", "1")), float(os.environ.get("N", "20")))
+    for name, number in sorted(outcome.counts.items()):
+        sys.stdout.write(f"{number:8} {name}\n")
+    for words in (*outcome.wrongs[:20], *(f"never: {name}" for name in outcome.never)):
+        sys.stdout.write(f"WRONG    {words}\n")
+    sys.stdout.write(f"{outcome.days:g} days, SEED={outcome.seed}, trace {outcome.trace[:16]}\n")
+    return 1 if outcome.wrongs or outcome.never else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Days of misfortune, simulated: nobody is reaped on the host that can see it alive."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from sexton.model.evidence import Evidence, Verdict
+from sexton.policies.liveness import judge
+from sexton.policies.silence import listen
+from sexton.testing import simulation
+from sexton.testing.simulation import Outcome, simulate
+
+DAYS = 2.0
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    """Two days, enough for every misfortune to happen."""
+    return simulate(seed=1, days=DAYS)
+
+
+def test_nobody_is_reaped_wrongly_and_all_the_dead_are_found(outcome: Outcome) -> None:
+    assert outcome.wrongs == ()
+
+
+def test_every_rare_event_happened_so_that_the_run_has_shown_something(outcome: Outcome) -> None:
+    assert outcome.never == ()
+
+
+def test_a_run_in_which_a_rare_event_never_happened_says_so(outcome: Outcome) -> None:
+    counts = outcome.counts.copy()
+    del counts["host rebooted"]
+    assert replace(outcome, counts=counts).never == ("host rebooted",)
+
+
+def test_the_same_seed_gives_the_same_life_and_another_seed_another() -> None:
+    first, again, other = (simulate(seed, 0.3) for seed in (5, 5, 6))
+    assert (first.trace, first.counts) == (again.trace, again.counts)
+    assert first.trace != other.trace
+
+
+def test_a_rule_that_trusts_a_timer_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = judge
+
+    def hasty(*given: object) -> Evidence:
+        found = real(*given)  # type: ignore[arg-type]  # handed on as it came
+        if found.verdict is Verdict.SUSPECT:
+            return replace(found, verdict=Verdict.DEAD, code="lease_expired")
+        return found
+
+    monkeypatch.setattr(simulation, "judge", hasty)
+    assert any("s of silence" in words for words in simulate(1, 0.5).wrongs)
+
+
+def test_an_observer_that_forgets_nothing_in_a_gap_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = listen
+    monkeypatch.setattr(
+        simulation, "listen", lambda watch, beats, look, _: real(watch, beats, look, 1e9)
+    )
+    assert any("s of silence" in words for words in simulate(1, 2).wrongs)
+
+
+def test_the_program_takes_its_days_and_its_seed_from_the_environment() -> None:
+    path = os.pathsep.join(filter(None, sys.path))
+    told = subprocess.run(
+        [sys.executable, "-m", "sexton.testing.simulation"],
+        env=os.environ | {"N": "0.1", "SEED": "3", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "0.1 days, SEED=3, trace" in told.stdout
+    assert (told.returncode == 1) == ("WRONG" in told.stdout)
