@@ -11,10 +11,13 @@ from pathlib import Path
 from bench import (
     append_many_sessions,
     append_one,
+    beat,
     cold_start,
     find_due,
+    flush,
     list_sessions,
     observe,
+    reap,
 )
 from bench.figures import Row
 from bench.install import has_peers, install_hermes, install_peers
@@ -24,7 +27,17 @@ from bench.sizes import FULL, QUICK, Sizes
 
 WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
     module.NAME: module.run
-    for module in (append_one, append_many_sessions, list_sessions, find_due, observe, cold_start)
+    for module in (
+        append_one,
+        append_many_sessions,
+        list_sessions,
+        find_due,
+        beat,
+        reap,
+        flush,
+        observe,
+        cold_start,
+    )
 }
 
 

@@ -17,6 +17,7 @@ NAME = "cold_start"
 PYTHON = "bare python"
 EMBED = "import sexton; sexton.open"
 TIMES_BARE = 8  # 120 ms where Python alone takes 15
+TIMES_BARE_EMBEDDED = 3.7  # 40 ms more than Python alone, where that takes 15
 
 
 def run(scene: Scene) -> Iterator[Row]:
@@ -37,7 +38,7 @@ def run(scene: Scene) -> Iterator[Row]:
     yield against(Series(NAME, "sexton --version", Unit.CPU, rounds), "hermes", 3)
     bare = Series(NAME, PYTHON, Unit.CPU, {OURS: rounds[PYTHON]})
     yield growth(bare, Series(NAME, "sexton --version", Unit.CPU, {OURS: rounds[OURS]}), TIMES_BARE)
-    yield growth(bare, Series(NAME, EMBED, Unit.CPU, {OURS: rounds[EMBED]}), TIMES_BARE)
+    yield growth(bare, Series(NAME, EMBED, Unit.CPU, {OURS: rounds[EMBED]}), TIMES_BARE_EMBEDDED)
 
 
 def _cpu_ms(command: list[str], place: Path, *, own: bool) -> float:

@@ -83,7 +83,7 @@ class Hermes:
         """One more message in a home."""
         self._open(home).append_message(session, "user", "one more")
 
-    def build_store(self, sessions: int) -> None:
+    def build_store(self, sessions: int, due: int = DUE) -> None:
         """A gateway's sessions, of which some have been idle for two days."""
         session: Any = importlib.import_module("gateway.session")
         config: Any = importlib.import_module("gateway.config")
@@ -95,7 +95,7 @@ class Hermes:
         long_ago = now - session.timedelta(days=2)
         for number in range(sessions):
             key = f"agent:main:telegram:dm:{number}"
-            at = long_ago if number % (sessions // DUE) == 0 else now
+            at = long_ago if number % (sessions // due) == 0 else now
             self._store._entries[key] = session.SessionEntry(
                 session_key=key,
                 session_id=f"s{number:07}",
@@ -111,7 +111,6 @@ class Hermes:
 
     def find_due(self) -> tuple[float, int]:
         """One pass of the gateway's expiry watcher; what it finds is counted, not finalized."""
-        run: Any = importlib.import_module("gateway.run")
         session: Any = importlib.import_module("gateway.session")
         found: list[Any] = []
 
@@ -119,9 +118,28 @@ class Hermes:
             async def set_expiry_finalized(self, entry: Any, **_: Any) -> None:
                 found.append(entry)
 
+        return self._watch(Finding(self._store)), len(found)
+
+    def flush(self, flushes: int, milliseconds: int) -> tuple[float, int]:
+        """One pass over as many expired sessions, with a hook that takes so long for each."""
+        session: Any = importlib.import_module("gateway.session")
+        plugins: Any = importlib.import_module("hermes_cli.plugins")
+        self.build_store(flushes, due=flushes)
+        done: list[str] = []
+
+        def hook(session_id: str, **_: Any) -> None:
+            time.sleep(milliseconds / 1000)
+            done.append(session_id)
+
+        plugins.get_plugin_manager()._hooks["on_session_finalize"] = [hook]
+        return self._watch(session.AsyncSessionStore(self._store)), len(done)
+
+    def _watch(self, store: Any) -> float:
+        """How long a pass of the watcher takes on a store."""
+        run: Any = importlib.import_module("gateway.run")
         gateway = SimpleNamespace(
             session_store=self._store,
-            async_session_store=Finding(self._store),
+            async_session_store=store,
             config=self._store.config,
             _running=True,
             _running_agents={},
@@ -134,10 +152,9 @@ class Hermes:
         real, run.asyncio = run.asyncio, SimpleNamespace(sleep=_no_delay)
         try:
             watcher = run.GatewayRunner._session_expiry_watcher
-            taken = seconds(lambda: asyncio.run(watcher(gateway, interval=0)))
+            return seconds(lambda: asyncio.run(watcher(gateway, interval=0)))
         finally:
             run.asyncio = real
-        return taken, len(found)
 
     def touch(self) -> float:
         """What the gateway does after a message so that the session expires later."""

@@ -4,29 +4,55 @@ from __future__ import annotations
 
 import itertools
 import os
+import time
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import apsw
 
-from bench.data import IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
+from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
 from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
+from sexton.engine.apply import apply
+from sexton.engine.deaths import bury
+from sexton.engine.finalize import Duty, Runner
 from sexton.engine.observe import observe_home
+from sexton.engine.plan import survey
 from sexton.ledger.opening import open_ledger
+from sexton.model.plan import Result
+from sexton.model.schedule import Schedule
+from sexton.model.session import Relation
 from sexton.model.worker import Worker
+from sexton.policies.finalizing import Owing
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
-from sexton.ports import Filter, Place
+from sexton.ports import Birth, Filter, Place
+from sexton.ports.finalizing import Job
 from sexton.settings.values import HomeSetting, Settings
 
 HOME = Path(os.environ["HOME"])
 LOAD = str(HOME / "load" / "ledger.db")
+FAMILY = 25
+FLUSH = "flush"
+OWING = Settings(rulebook=Rulebook(finalizers=(Owing(name=FLUSH),)))
 IDLE = Settings(rulebook=Rulebook(reset=ResetPolicy(mode=Mode.IDLE, idle_minutes=IDLE_MINUTES)))
+
+
+class Waiting:
+    """End-of-session work that takes its time and nothing else, as a model's endpoint does."""
+
+    def __init__(self, milliseconds: int) -> None:
+        self._seconds = milliseconds / 1000
+
+    def carry_out(self, job: Job) -> str:
+        time.sleep(self._seconds)
+        return job.key
 
 
 class SextonLedgers:
@@ -70,7 +96,9 @@ class SextonLedgers:
             worker.leave()
         self._ledgers.pop(ledger).close()
 
-    def build_ledger(self, ledger: str, sessions: int, messages: int, now: int) -> None:
+    def build_ledger(
+        self, ledger: str, sessions: int, messages: int, now: int, due: int = DUE
+    ) -> None:
         """A ledger as if all those sessions had been held in it by one living worker."""
         with Sexton(open_ledger(ledger), IDLE) as opened:
             opened.publish()
@@ -85,7 +113,8 @@ class SextonLedgers:
             opened.ledger.workers.register(holder)
             serial = opened.rules().serial
         values = population(sessions, now) | {"places": places(messages), "serial": serial}
-        _populate(ledger, values | {"idle": IDLE_MINUTES * 60_000_000, "holder": holder.id})
+        idle = IDLE_MINUTES * 60_000_000
+        _populate(ledger, values | {"idle": idle, "holder": holder.id, "due": due})
 
     def list_page(self, ledger: str, skip: int, times: int) -> tuple[float, list[str]]:
         """The newest sessions by activity, or those that come after as many newer ones."""
@@ -112,6 +141,42 @@ class SextonLedgers:
         """A message that moves its session's due time, durable."""
         session = self._worker(ledger).session("telegram:1", source="telegram")
         return seconds_each(partial(session.append, role="user", content="one more"), times)
+
+    def beat(self, ledger: str, times: int) -> float:
+        """What the process of all those sessions does every few seconds, durable."""
+        return seconds_each(partial(self._open(ledger).ledger.reaping.beat, "holder"), times)
+
+    def reap(self, ledger: str, dead: int) -> tuple[float, int]:
+        """Find the sessions of dead processes and end them, as a keeper does."""
+        opened, done = self._open(ledger), Counter[str]()
+        _kill(opened, next(self._names), dead)
+
+        def run() -> None:
+            estate = opened.estate()
+            found = survey(estate)
+            bury(estate, found.deaths)
+            done.update(outcome.result for outcome in apply(estate, found.plan, "bench"))
+
+        return seconds(run), done[Result.DONE]
+
+    def flush(
+        self, ledger: str, flushes: int, milliseconds: int, at_once: int
+    ) -> tuple[float, int]:
+        """Do what so many ended sessions owe, as a keeper does; each takes so long by itself."""
+        opened = self._open(ledger)
+        opened.settings = OWING
+        opened.publish()
+        with opened.worker() as worker:
+            for number in range(flushes):
+                session = worker.session(f"flush {number}", source="cli")
+                session.append(role="user", content="to be remembered")
+                session.end()
+            duties = {FLUSH: Duty(effect=Waiting(milliseconds), concurrency=at_once)}
+            runner = Runner(
+                opened.ledger, opened.clock, duties, lambda: worker.id, lambda *_: iter(()), at_once
+            )
+            done: list[int] = []
+            return seconds(lambda: done.append(runner.drain())), sum(done)
 
     def observe(self, ledger: str, home: str) -> tuple[float, int]:
         """One look at a Hermes home; how many sessions it brought into the ledger."""
@@ -147,6 +212,32 @@ class SextonLedgers:
 
     def _session(self, ledger: str) -> OpenSession:
         return self._worker(ledger).session(f"bench:{next(self._names)}", source="cli")
+
+
+def _kill(opened: Sexton, name: str, sessions: int) -> None:
+    """So many sessions of processes that are gone: of each a terminal and its subagents."""
+    now, myself, serial = opened.clock.now(), opened.processes.myself(), opened.rules(None).serial
+    for number in range(0, sessions, FAMILY):
+        worker = Worker(
+            id=f"{name} {number}",
+            identity=replace(myself, started=myself.started + 1, inode=None),
+            kind="agent",
+            version="bench",
+            beat=0,
+            registered_at=now,
+        )
+        opened.ledger.workers.register(worker)
+        for child in range(min(FAMILY, sessions - number)):
+            birth = Birth(
+                id=f"{worker.id} {child}",
+                key=None,
+                source="subagent" if child else "cli",
+                parent=f"{worker.id} 0" if child else None,
+                relation=Relation.SUBAGENT if child else None,
+                worker=worker.id,
+                schedule=Schedule(serial),
+            )
+            opened.ledger.book.begin(birth, now)
 
 
 def _append(session: OpenSession, said: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from sexton.settings.environment import VARIABLES
 from sexton.settings.kinds import Kind
 from sexton.settings.schema import SECTIONS, PolicyFields, default_of, kind_of
+from sexton.settings.values import EVENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"
@@ -46,10 +47,36 @@ SHOWN_BY: Mapping[str, str] = {
     "liveness.lock_delay": "test_silence_counts_as_death_fifteen_seconds_after_the_ttl",
     "liveness.stall_after": "test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled",
     "liveness.inactivity_bound": "test_silence_alone_never_counts_as_death",
+    "finalizers": "test_without_settings_no_work_is_owed",
+    "finalizers[].name": "test_a_finalizer_without_a_name_is_refused",
+    "finalizers[].kind": "test_a_finalizer_without_a_kind_is_refused",
+    "finalizers[].sources": "test_sessions_of_every_source_owe_but_cron_owes_no_memories",
+    "finalizers[].min_messages": "test_memories_need_four_messages_and_other_work_needs_one",
+    "finalizers[].attempts": "test_failing_work_is_given_up_after_the_eighth_attempt",
+    "finalizers[].concurrency": "test_four_works_at_once_but_one_of_python_code",
+    "finalizers[].per_minute": "test_work_is_not_slowed_down_by_itself",
+    "finalizers[].timeout": "test_a_model_has_five_minutes_and_all_else_one",
+    "finalizers[].command": "test_kind_command_without_a_command_is_refused",
+    "finalizers[].cwd": "test_a_program_runs_beside_the_settings_file",
+    "finalizers[].url": "test_kind_webhook_without_a_url_is_refused",
+    "finalizers[].secret_env": "test_posts_of_a_finalizer_are_not_signed_by_themselves",
+    "finalizers[].base_url": "test_kind_memory_without_an_endpoint_is_refused",
+    "finalizers[].model": "test_kind_memory_without_a_model_is_refused",
+    "finalizers[].api_key_env": "test_no_key_goes_to_an_endpoint_by_itself",
+    "finalizers[].file": "test_memories_are_kept_beside_the_settings_file",
+    "finalizers[].context_tokens": "test_a_model_is_taken_to_read_32000_tokens",
+    "finalizers[].daily_calls": "test_memories_cost_at_most_500_calls_a_day",
+    "finalizers[].entry_point": "test_kind_python_without_an_entry_point_is_refused",
+    "notify.urls_env": "test_by_default_nobody_is_told_by_apprise",
+    "notify.webhook": "test_by_default_nothing_is_posted",
+    "notify.secret_env": "test_posts_of_notifications_are_not_signed_by_themselves",
+    "notify.events": "test_who_names_a_target_is_told_everything",
+    "notify.held_after": "test_a_reset_held_back_for_a_day_is_told",
     "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
+    "keeper.finalizers_at_once": "test_a_keeper_does_32_works_at_once",
 }
 
-LISTS = {("homes",), ("reset", "rules")}
+LISTS = {("homes",), ("reset", "rules"), ("finalizers",)}
 
 UNWRITTEN: Mapping[str, str] = {
     "homes": "none",
@@ -59,12 +86,23 @@ UNWRITTEN: Mapping[str, str] = {
     "reset.rules[].chat_types": "any",
     "reset.rules[].keys": "any",
     "liveness.inactivity_bound": "none",
+    "finalizers": "none",
+    "finalizers[].sources": "any, for memory any but cron",
+    "finalizers[].min_messages": "`1`, for memory `4`",
+    "finalizers[].concurrency": "`4`, for python `1`",
+    "finalizers[].timeout": "`60s`, for memory `5m`",
+    "finalizers[].cwd": "the directory of the settings file",
+    "finalizers[].command": "required for command",
+    "finalizers[].url": "required for webhook",
+    "finalizers[].base_url": "required for memory",
+    "finalizers[].model": "required for memory",
+    "finalizers[].entry_point": "required for python",
 }
 """Defaults that are no value one could write."""
 
 INTRODUCTION = """# Settings and their defaults
 
-<!-- Written by scripts/defaults_page.py from src/sexton/settings/schema.py. -->
+<!-- Written by scripts/defaults_page.py from src/sexton/settings. -->
 
 Without a settings file every value is the default. `sexton.yaml` changes what it names:
 
@@ -78,6 +116,13 @@ reset:
     - sources: [telegram]
       chat_types: [group]
       idle_minutes: 120
+finalizers:
+  - name: memories
+    kind: memory
+    base_url: http://127.0.0.1:8080/v1
+    model: some-model
+notify:
+  urls_env: NOTIFY_URLS
 ```
 
 A setting that is in no list and no mapping can be overridden by a variable, like
@@ -159,7 +204,13 @@ def _value(setting: str, kind: Kind | None) -> str:
         return kind.words
     if setting == "liveness.inactivity_bound":
         return "a mapping of sources to durations"
-    items = {"homes": "homes", "reset.rules": "rules", "reset.rules[].keys": "patterns"}
+    items = {
+        "homes": "homes",
+        "reset.rules": "rules",
+        "reset.rules[].keys": "patterns",
+        "finalizers": "finalizers",
+        "notify.events": f"events: {', '.join(EVENTS)}",
+    }
     return f"a list of {items.get(setting, 'names')}"
 
 

@@ -164,6 +164,20 @@ class WorkerLeft(SessionError):
     hint = "Register a new one with Sexton.worker()."
 
 
+class SummaryFailed(SessionError):
+    """No summary could be had, so the session was not compressed; nothing of it was changed."""
+
+    exit_code = 28
+    hint = "Try again later, or compress with force=True or on_failure='fallback'."
+
+
+class SummaryPostponed(SummaryFailed):
+    """A summary failed a short while ago, so none was asked for."""
+
+    exit_code = 28
+    hint = "Wait, or compress with force=True or on_failure='fallback'."
+
+
 class LedgerClosed(LedgerError):
     """The ledger was used after it was closed."""
 

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"click", "fastapi", "httpx", "psycopg", "pydantic", "rich", "yaml"}
+SLOW = {"dataclasses", "getpass", "hashlib", "inspect", "logging", "random", "socket", "uuid"}
 EMBEDDED = {"apsw", "psutil", "sexton"}
 
 PROBE = """
@@ -39,6 +40,11 @@ def test_embedding_loads_the_standard_library_apsw_and_psutil_only(statement: st
     loaded, everything = loaded_by(statement)
     assert loaded - sys.stdlib_module_names - EMBEDDED == set()
     assert not HEAVY & everything
+
+
+def test_embedding_loads_no_module_that_is_slow_to_load_and_rarely_needed() -> None:
+    _, everything = loaded_by("import sexton; sexton.open")
+    assert not SLOW & everything
 
 
 def test_the_probe_notices_a_heavy_import() -> None:

@@ -6,26 +6,21 @@ campaign in which a rare event never came up has proved nothing about it, and fa
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sys
-import tempfile
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 
 from sexton.testing.crash import Child, Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.checking import Promises, check, has_schema
+from tests.crash.running import ENGINES, Place, order, places
 
 MODES = ("singles", "batches", "threads", "forks", "opening", "pairs")
 ROUNDS_PER_LEDGER = 15
 FRESH_ROUNDS = 3
-ENGINES = ("sqlite", "postgres")
 
 STORED = "stored but not acknowledged"
 WAITING = "killed with threads waiting for a commit"
@@ -33,28 +28,6 @@ UNBORN = "killed before the schema was there"
 OPENING = "killed while opening"
 SURVIVED = "outlived by another process"
 RARE = (STORED, WAITING, UNBORN, OPENING, SURVIVED)
-
-
-class Place:
-    """Ledgers of one engine, one after the other."""
-
-    def __init__(self, directory: Path, server: PostgresServer | None) -> None:
-        self._directory = directory
-        self._server = server
-        self._number = 0
-        self._url: str | None = None
-
-    def fresh(self) -> str:
-        """The address of a ledger that does not exist yet; the one before it is removed."""
-        self._number += 1
-        if self._server is None:
-            for path in self._directory.glob("*"):
-                path.unlink()
-            return f"sqlite:///{self._directory / f'{self._number}.db'}"
-        if self._url is not None:
-            self._server.drop_database(self._url)
-        self._url = self._server.create_database()
-        return self._url
 
 
 class Campaign:
@@ -176,19 +149,10 @@ APPEND = "tests.crash.appending:append"
 OPEN = "tests.crash.appending:open_only"
 
 
-@contextmanager
-def places() -> Iterator[dict[str, Place]]:
-    """A place for the ledgers of each engine."""
-    with ExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sexton-crash-")))
-        server = stack.enter_context(PostgresServer())
-        yield {"sqlite": Place(directory, None), "postgres": Place(directory, server)}
-
-
 def main() -> int:
     """Run the campaign the environment asks for; what a shell takes for success or failure."""
-    kills = int(os.environ.get("N") or (200 if os.environ.get("CI") else 5000))
-    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
+    wanted = order(full=5000, ci=120)
+    kills, seed = wanted.number, wanted.seed
     missing: list[str] = []
     failures: list[str] = []
     with places() as found, Nursery("tests.crash.appending") as nursery:

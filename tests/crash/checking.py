@@ -94,7 +94,7 @@ def _check(ask: Ask, promises: Promises) -> int:
         rows = ask(f"SELECT seq, content, extra FROM messages WHERE session = {ref} ORDER BY seq")
         assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
         assert last_seq == message_count == len(rows)
-        assert byte_count == sum(len(row[1]) + len(row[2]) for row in rows)
+        assert byte_count == sum(len(row[1]) + len(row[2] or b"") for row in rows)
         unpromised += _check_texts([_text(row[1]) for row in rows], promises.kept[id])
     return unpromised
 

@@ -12,5 +12,5 @@ from sexton.testing.crash import Nursery
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
     """Starts the programs of this folder in processes of their own."""
-    with Nursery("tests.crash.appending", "tests.crash.forking") as started:
+    with Nursery("tests.crash.appending", "tests.crash.forking", "tests.crash.holding") as started:
         yield started

@@ -10,7 +10,8 @@ import pytest
 
 from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer
-from tests.crash.campaign import Campaign, Place
+from tests.crash.campaign import Campaign
+from tests.crash.running import Place
 
 KILLS = 12
 

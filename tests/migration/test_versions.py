@@ -30,7 +30,7 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def schema(url: str) -> list[tuple[object, ...]]:
-    """Every table, column and index there is."""
+    """Every table, column, index and trigger there is."""
     if url.startswith("sqlite"):
         return ask(url, "SELECT name, sql FROM sqlite_schema ORDER BY name")
     columns = ask(
@@ -46,7 +46,14 @@ def schema(url: str) -> list[tuple[object, ...]]:
     indexes = ask(
         url, "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'sexton' ORDER BY 1"
     )
-    return columns + rules + indexes
+    triggers = ask(
+        url,
+        "SELECT tgname, pg_get_triggerdef(t.oid), prosrc FROM pg_trigger AS t"
+        " JOIN pg_proc AS p ON p.oid = t.tgfoid"
+        " WHERE NOT tgisinternal AND pronamespace = 'sexton'::regnamespace ORDER BY 1",
+    )
+    views = ask(url, "SELECT definition FROM pg_views WHERE schemaname = 'sexton' ORDER BY 1")
+    return columns + rules + indexes + triggers + views
 
 
 def test_a_fresh_ledger_has_the_schema_that_the_migrations_add_up_to(
@@ -79,12 +86,16 @@ def test_both_engines_have_the_same_tables_columns_and_indexes(
         open_ledger(url).close()
     columns = "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c"
     theirs = "SELECT table_name, column_name FROM information_schema.columns"
-    assert set(ask(sqlite_url, f"{columns} WHERE m.type = 'table'")) == set(
+    assert set(ask(sqlite_url, f"{columns} WHERE m.type IN ('table', 'view')")) == set(
         ask(postgres_url, f"{theirs} WHERE table_schema = 'sexton'")
     )
     named = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
     indexes = "SELECT indexname FROM pg_indexes WHERE schemaname = 'sexton'"
     assert set(ask(sqlite_url, named)) <= set(ask(postgres_url, indexes))
+    triggers = "SELECT DISTINCT trigger_name FROM information_schema.triggers"
+    assert set(ask(sqlite_url, "SELECT name FROM sqlite_schema WHERE type = 'trigger'")) == set(
+        ask(postgres_url, f"{triggers} WHERE trigger_schema = 'sexton'")
+    )
 
 
 def test_a_ledger_from_the_future_is_refused_and_left_as_it_is(engine_url: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NoReturn
 
 import pytest
 
@@ -12,10 +13,14 @@ from sexton.agent.worker import AgentWorker
 from sexton.engine.apply import apply
 from sexton.engine.plan import survey
 from sexton.errors import SessionEnded, SessionFenced, WorkerLeft
-from sexton.model.plan import Action, Plan, Result
-from sexton.model.session import State
+from sexton.homes.native import NativeHome
+from sexton.model.evidence import Sight
+from sexton.model.plan import Action, Plan, ReapSession, Result
+from sexton.model.session import NATIVE, State
+from sexton.model.worker import Identity
 from sexton.policies.liveness import LivenessPolicy
-from tests.scenario.fleet import Site, beat, codes, pass_time
+from sexton.ports import Entry
+from tests.scenario.fleet import INTERVAL, Site, beat, codes, pass_time
 
 TTL = LivenessPolicy().ttl.total_seconds()
 DAYS = [timedelta(days=2), timedelta(days=-2)]
@@ -49,8 +54,11 @@ def there(site: Callable[[str], Site]) -> Site:
 
 
 def crowd(site: Site, number: int = 9) -> list[AgentWorker]:
-    """Enough living workers that one silent is no mass death."""
-    return [site.house.worker() for _ in range(number)]
+    """Workers with a conversation each: enough that one silent is no mass death."""
+    workers = [site.house.worker() for _ in range(number)]
+    for each in workers:
+        each.session(source="telegram")
+    return workers
 
 
 def test_the_sessions_of_a_killed_worker_end_when_they_were_last_active_children_first(
@@ -81,11 +89,46 @@ def test_the_sessions_of_a_killed_worker_end_when_they_were_last_active_children
     assert worker.id not in [each.id for each in here.ledger.reaping.suspects()]
 
 
-def test_what_ran_before_the_machine_was_started_again_is_reaped(here: Site) -> None:
+def test_what_ran_before_the_machine_was_started_again_is_reaped_within_another_sweep(
+    here: Site,
+) -> None:
     session = here.house.worker().session("job", source="cron")
     here.machine.boot += 1
+    if not here.ledger.is_shared:  # a file has no other users: the first look is enough
+        assert codes(here.sweep()) == ["reaped:host_rebooted"]
+        return
+    assert codes(here.sweep()) == []
+    here.clock.advance(timedelta(seconds=INTERVAL))
     assert codes(here.sweep()) == ["reaped:host_rebooted"]
     assert here.find(session.id).end_reason == "reaped:host_rebooted"
+
+
+def test_a_copy_of_the_machine_under_the_same_name_is_not_taken_for_its_past(
+    postgres_url: str,
+) -> None:
+    here, copy = Site(postgres_url, "here"), Site(postgres_url, "here")
+    copy.machine.boot += 1
+    worker = here.house.worker()
+    session = worker.session("job", source="cli")
+    assert codes(*pass_time(copy, 600, worker)) == []
+    assert here.find(session.id).is_open
+    assert codes(*pass_time(copy, 600)) == ["reaped:lease_expired"]
+    copy.close()
+    here.close()
+
+
+def test_sweeps_on_call_remember_what_they_heard_and_reap_across_hosts(
+    here: Site, there: Site
+) -> None:
+    lost, others = there.house.worker(), crowd(there)
+    session = lost.session("job", source="cli")
+    found = []
+    for _ in range(5):
+        found += codes(here.house.sweep())
+        here.clock.advance(timedelta(seconds=30))
+        beat(*others)
+    assert found == ["reaped:lease_expired"]
+    assert here.find(session.id).end_reason == "reaped:lease_expired"
 
 
 def test_another_host_is_given_up_after_a_ttl_and_the_lock_delay_of_silence_and_not_before(
@@ -191,6 +234,36 @@ def test_a_joint_session_lives_while_one_holder_does(here: Site) -> None:
     assert codes(here.sweep()) == ["reaped:process_gone"]
 
 
+def test_the_end_of_a_joint_session_states_the_evidence_of_all_and_each_dead_its_own(
+    here: Site, there: Site
+) -> None:
+    local, remote, others = here.house.worker(), there.house.worker(), crowd(there)
+    session = local.session("job", source="cli")
+    remote.session("job")
+    buried: dict[str, str] = {}
+
+    class Watched(NativeHome):
+        def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+            dead = [each for each in here.ledger.reaping.suspects() if each.dead_at is not None]
+            buried.update({each.id: str(each.evidence).partition(":")[0] for each in dead})
+            return super().reap(reaps, now)
+
+    keeper = here.keeper()
+    home = Watched(here.ledger.book, here.ledger.reaping, here.ledger.messages)
+    keeper._estate = lambda: replace(here.house.estate(), homes={NATIVE: home})
+    pass_time(here, 60, remote, *others)
+    pass_time(here, 90, *others)
+    here.dies(local)
+    assert codes(*pass_time(here, 30, *others)) == ["reaped:lease_expired"]
+    assert buried == {remote.id: "lease_expired", local.id: "process_gone"}
+    found = here.find(session.id)
+    assert found.end_reason == "reaped:lease_expired"
+    [line] = here.ledger.journal.page(found, None, None, 9)
+    first, second = line.reason.text.split("; pid")
+    assert "no beat seen for" in first
+    assert "no process has its pid" in second
+
+
 def lose(here: Site, there: Site, lost: AgentWorker, *others: AgentWorker) -> None:
     """The worker is silent until the keeper has given it up."""
     pass_time(here, 60, lost, *others)
@@ -230,6 +303,39 @@ def test_a_worker_that_was_given_up_opens_further_sessions_as_somebody_alive(
     fresh = lost.session("next", source="cli")
     assert codes(here.sweep()) == []
     assert here.find(fresh.id).is_open
+
+
+def test_a_joint_holder_that_was_given_up_holds_again_with_its_next_word(
+    here: Site, there: Site
+) -> None:
+    lost, kept, others = there.house.worker(), here.house.worker(), crowd(there)
+    session, alone = lost.session("job", source="cli"), lost.session("chat", source="telegram")
+    kept.session("job")
+    before = lost.id
+    lose(here, there, lost, kept, *others)
+    assert [each.worker.id for each in here.find(session.id).holders] == [kept.id]
+    session.append(role="user", content="still here")
+    assert lost.id != before
+    assert {each.worker.id for each in here.find(session.id).holders} == {kept.id, lost.id}
+    assert (session.epoch, here.find(session.id).epoch) == (1, 1)
+    alone.append(role="user", content="and here")
+    assert (here.find(alone.id).holders, here.find(alone.id).epoch) == ((), 1)
+    here.dies(kept)
+    assert codes(*pass_time(here, 60, lost, *others)) == []
+    assert here.find(session.id).is_open
+
+
+def test_a_holder_that_was_given_up_does_not_return_to_what_was_taken_over(
+    here: Site, there: Site
+) -> None:
+    lost, others = there.house.worker(), crowd(there)
+    session = lost.session("chat", source="telegram")
+    lose(here, there, lost, *others)
+    heir = here.house.worker()
+    assert heir.session("chat").epoch == 2
+    with pytest.raises(SessionFenced):
+        session.append(role="user", content="from the grave")
+    assert [each.worker.id for each in here.find(session.id).holders] == [heir.id]
 
 
 def test_what_ended_otherwise_is_not_revived(here: Site) -> None:
@@ -293,6 +399,63 @@ def test_a_mass_death_without_proof_is_held_for_three_ttls_and_then_carried_out(
     assert not any(here.find(each.id).is_open for each in sessions)
 
 
+def test_a_mass_is_counted_in_sessions_not_in_workers(here: Site, there: Site) -> None:
+    alive, gateway, idle = (
+        crowd(there, 9),
+        there.house.worker(),
+        [there.house.worker() for _ in range(9)],
+    )
+    sessions = [gateway.session(f"{number}", source="cli") for number in range(3)]
+    pass_time(here, 60, *alive, gateway, *idle)
+    sweeps = pass_time(here, 120, *alive, gateway)
+    assert sweeps[-1].held == (), "those who hold nothing are no loss"
+    assert not {each.id for each in idle} & {each.id for each in here.ledger.workers.all()}
+    sweeps = pass_time(here, 150, *alive)
+    assert codes(*sweeps) == []
+    [words] = {each.holding.text for each in sweeps[-1].held}
+    assert "3 of 12" in words
+    assert all(here.find(each.id).is_open for each in sessions)
+
+
+def test_what_the_kernel_proves_does_not_make_a_single_silence_a_mass(
+    here: Site, there: Site
+) -> None:
+    lost, others, killed = there.house.worker(), crowd(there), here.house.worker()
+    lost.session("remote", source="cli")
+    for number in range(5):
+        killed.session(f"{number}", source="cli")
+    pass_time(here, 60, lost, *others)
+    pass_time(here, 90, *others)
+    here.dies(killed)
+    found = codes(*pass_time(here, 30, *others))
+    assert sorted(found) == ["reaped:lease_expired"] + ["reaped:process_gone"] * 5
+
+
+def test_a_worker_is_judged_once_for_all_its_sessions_and_anew_with_another_beat(
+    here: Site, there: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, others = there.house.worker(), crowd(there, 20)
+    for number in range(4):
+        lost.session(f"{number}", source="cli")
+    pass_time(here, 60, lost, *others)
+    pass_time(here, 90, *others)
+    here.clock.advance(timedelta(seconds=15))
+    beat(*others)
+    estate = here.keeper()._attentive(here.house.estate())
+    looks: list[Identity] = []
+    real = here.machine.look
+
+    def look(seen: Identity) -> Sight:
+        looks.append(seen)
+        return real(seen)
+
+    monkeypatch.setattr(here.machine, "look", look)
+    assert len(survey(estate).plan.actions) == 4
+    assert len(looks) == len(set(looks)) == len(here.ledger.workers.all())
+    beat(lost)
+    assert survey(estate).plan.actions == ()
+
+
 def test_a_host_that_returns_while_its_death_is_doubted_has_lost_nothing(
     here: Site, there: Site
 ) -> None:
@@ -354,10 +517,62 @@ def test_two_keepers_that_sweep_at_once_end_a_session_once(here: Site) -> None:
         assert len(here.ledger.journal.page(here.find(session.id), None, None, 9)) == 1
 
 
+def test_a_keeper_remembers_only_the_dead_that_the_ledger_still_knows(here: Site) -> None:
+    keeper = here.keeper()
+    keeper.sweep()
+    for _ in range(3):
+        worker = here.house.worker()
+        here.dies(worker)
+        assert keeper._notices_death()
+        assert not keeper._notices_death(), "each death is news once"
+        here.ledger.book.leave(worker.id, (), here.clock.now())
+    assert not keeper._notices_death()
+    assert keeper._mourned == frozenset()
+
+
+class Sick(NativeHome):
+    """A home that meets what nobody foresaw."""
+
+    def rules(self) -> NoReturn:
+        raise ZeroDivisionError("its disk is on fire")
+
+
+def test_a_home_that_breaks_costs_neither_the_sweep_nor_the_other_homes(
+    here: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker = here.house.worker()
+    session = worker.session("job", source="cli")
+    here.dies(worker)
+    names = ("sick", "well")
+    records = {
+        name: here.ledger.homes.attach(name, "hermes", f"/{name}", "here", False) for name in names
+    }
+    parts = (here.ledger.book, here.ledger.reaping, here.ledger.messages)
+    homes = {NATIVE: NativeHome(*parts), "sick": Sick(*parts), "well": NativeHome(*parts)}
+    keeper = here.keeper()
+    keeper._estate = lambda: replace(here.house.estate(), homes=homes, records=records)
+    for _ in range(2):
+        sweep = keeper.sweep()
+        assert [each.home for each in sweep.observed] == ["well"]
+        assert sweep.troubles == ("sick: its disk is on fire",)
+    assert here.find(session.id).end_reason == "reaped:process_gone"
+    assert [each.levelname for each in caplog.records if "fire" in each.message] == ["ERROR"]
+
+
+def test_a_look_that_fails_is_told_and_the_keeper_goes_on(
+    here: Site, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = here.keeper()
+    keeper.sweep()
+    monkeypatch.setattr(here.machine, "look", lambda _: 1 / 0)
+    assert not keeper._notices_death()
+    assert "look at the workers failed: division by zero" in caplog.text
+
+
 def test_a_keeper_killed_in_the_middle_of_a_sweep_leaves_what_the_next_one_completes(
     here: Site, there: Site
 ) -> None:
-    lost, others = there.house.worker(), crowd(there)
+    lost, others = there.house.worker(), crowd(there, 20)
     # Half of the plan stands for the first of two transactions.
     sessions = [lost.session(f"{number}", source="cli", title=f"{number}") for number in range(4)]
     talk = lost.session("chat:1", source="telegram")

@@ -208,6 +208,37 @@ def test_a_ledger_restored_from_a_backup_reaps_nobody_alive(tmp_path: Path) -> N
         site.close()
 
 
+@pytest.mark.parametrize(("workers", "doubted"), [(5, True), (2, False)])
+def test_one_silent_host_of_four_loses_its_own_sessions_only(
+    engine_url: str, workers: int, doubted: bool
+) -> None:
+    sites = [Site(engine_url, f"host {number}") for number in range(4)]
+    keeper, silent = sites[0], sites[3]
+    crew = {site: [site.house.worker() for _ in range(5)] for site in sites[:3]}
+    crew[silent] = [silent.house.worker() for _ in range(workers)]
+    held = {
+        site: [each.session(f"{site.machine.host} {n}", source="cli") for n, each in enumerate(who)]
+        for site, who in crew.items()
+    }
+    loud = [each for site in sites[:3] for each in crew[site]]
+    assert codes(*pass_time(keeper, 60, *loud, *crew[silent])) == []
+    early = pass_time(keeper, 150, *loud)
+    ended = ["reaped:lease_expired"] * workers
+    assert codes(*early) == ([] if doubted else ended)
+    assert {each.holding.code for each in early[-1].held} == ({"mass_death"} if doubted else set())
+    late = pass_time(keeper, 300, *loud)
+    assert codes(*late) == (ended if doubted else [])
+    assert not any(keeper.find(each.id).is_open for each in held[silent])
+    for site in sites[:3]:
+        for session in held[site]:
+            assert session.append(role="user", content="here all the time") == 1
+    for session in held[silent]:
+        session.revive()
+        assert session.append(role="user", content="back again") == 1
+    for site in sites:
+        site.close()
+
+
 def _copy(source: Path, target: Path) -> None:
     """What a backup and its restoring do: the target's content becomes the source's."""
     with apsw.Connection(str(source)) as old, apsw.Connection(str(target)) as new:

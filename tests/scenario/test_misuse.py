@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -179,30 +176,3 @@ def test_a_name_with_a_slash_means_the_home_before_it(engine_url: str) -> None:
         assert house.find(f"native/{session.id}").id == session.id
         with pytest.raises(InvalidName):
             house.find("a\0b")
-
-
-WRITES_IN_ITS_HANDLER = """
-import os, signal, sys, sexton
-house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")
-def handle(*_):
-    session.append(role="user", content="goodbye"); worker.leave(); os._exit(0)
-signal.signal(signal.SIGTERM, handle)
-print("ready", flush=True)
-while True:
-    session.append(role="user", content="x")
-"""
-
-
-def test_a_signal_handler_may_write_at_any_moment(tmp_path: Path) -> None:
-    for number in range(10):
-        file = tmp_path / f"{number}.db"
-        with subprocess.Popen(
-            [sys.executable, "-c", WRITES_IN_ITS_HANDLER, str(file)], stdout=subprocess.PIPE
-        ) as child:
-            assert child.stdout is not None
-            child.stdout.readline()
-            child.send_signal(signal.SIGTERM)
-            try:
-                assert child.wait(30) == 0
-            finally:
-                child.kill()

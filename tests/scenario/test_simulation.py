@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from sexton.policies.liveness import judge
 from sexton.policies.silence import listen
 from sexton.testing import simulation
 from sexton.testing.simulation import Outcome, simulate
+from sexton.testing.simulation_world import Process, World
+from tests.crash.days import GOING_ON, REVIVED, live
 
 DAYS = 2.0
 
@@ -65,6 +68,30 @@ def test_an_observer_that_forgets_nothing_in_a_gap_is_caught(
         simulation, "listen", lambda watch, beats, look, _: real(watch, beats, look, 1e9)
     )
     assert any("s of silence" in words for words in simulate(1, 2).wrongs)
+
+
+def test_a_worker_that_is_given_up_and_never_told_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = World.beat
+
+    def deaf(world: World, process: Process) -> None:
+        if not process.buried:
+            real(world, process)
+
+    monkeypatch.setattr(World, "beat", deaf)
+    assert any("never told" in words for words in simulate(1, 1).wrongs)
+
+
+@pytest.mark.parametrize("engine", [0, 1])
+def test_whoever_is_given_up_alive_is_fenced_and_revives_without_loss_on_a_real_ledger(
+    engine: int, tmp_path: Path, postgres_url: str
+) -> None:
+    url = (f"sqlite:///{tmp_path / 'ledger.db'}", postgres_url)[engine]
+    counts, wrongs = live(seed=1, days=0.5, url=url)
+    assert wrongs == ()
+    assert counts[REVIVED] > 0
+    assert counts[REVIVED] + counts[GOING_ON] == counts["told so at its next beat"]
 
 
 def test_the_program_takes_its_days_and_its_seed_from_the_environment() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sexton.engine.plan import as_seen
-from sexton.model.plan import ReapSession, Reason
+from sexton.model.session import Session, State
+from sexton.ports import Sighting
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.holding import holder
 from tests.surface.program import Cli
@@ -197,17 +198,100 @@ def test_ages_of_the_open_and_the_biggest_sessions_are_told(any_cli: Cli) -> Non
         assert words in out
 
 
-def test_reaps_that_were_only_recorded_are_told_for_an_observed_home(
-    cli: Cli, damaged: HermesScene
+def test_every_figure_of_a_home_is_counted_over_all_its_sessions(any_cli: Cli) -> None:
+    now = datetime.now(UTC)
+    ages = [timedelta(minutes=5), *[timedelta(hours=3)] * 2, *[timedelta(days=3)] * 3]
+    ages += [timedelta(days=10), *[timedelta(days=90)] * 5]
+    still_open = [
+        seen(f"open {place}", now - age, source="cli" if place % 4 else "telegram", byte_count=1)
+        for place, age in enumerate(ages)
+    ]
+    ended = [
+        seen(f"ended {place}", now - timedelta(days=9), end_reason=reason, byte_count=1000 * place)
+        for place, reason in enumerate(["cli_close"] * 7 + ["reaped:process_gone"])
+    ]
+    with any_cli.opened() as opened:
+        home = opened.ledger.homes.attach("far", "hermes", "/far", "elsewhere", False)
+        opened.ledger.homes.store(home, Sighting(seen=(*still_open, *ended), mark={}), None, now)
+    told = home_of(any_cli("doctor", "--json").json(), "far")
+    assert (told["sessions"], told["open"], told["ended"], told["open_share"]) == (20, 12, 8, 0.6)
+    assert told["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 12}
+    assert [each["sessions"] for each in told["open_ages"]] == [1, 2, 3, 1, 5]
+    assert [tuple(each.values()) for each in told["end_reasons"]] == [
+        ("still open", 12, 0.6), ("cli_close", 7, 0.35), ("reaped:process_gone", 1, 0.05),
+    ]  # fmt: skip
+    assert [tuple(each.values()) for each in told["sources"]] == [
+        ("cli", 17, 0.85, 9), ("telegram", 3, 0.15, 3),
+    ]  # fmt: skip
+    assert [each["session"] for each in told["biggest"]] == [
+        f"far/ended {place}" for place in (7, 6, 5, 4, 3)
+    ]
+    assert told["bytes"] == 12 + 28_000
+    lines = [line.split() for line in any_cli.ok("doctor").splitlines()]
+    for words in (
+        "20 sessions: 12 open (60 %), 8 ended",
+        "of the open ones: 0 live, 0 waiting, 0 leaked, 12 unproven",
+        "reaped:process_gone 1 5 %",
+        "telegram 3 15 % 3 100 %",
+        "under 7d 3 25 %",
+        "older 5 42 %",
+        "far/ended 7 7.0 KB 0 ended 9 d ago",
+    ):
+        assert words.split() in lines
+
+
+def seen(id: str, started_at: datetime, *, source: str = "cli", **facts: Any) -> Session:
+    """A session as it was seen in a foreign home."""
+    if "end_reason" in facts:
+        facts |= {"state": State.ENDED, "ended_at": started_at}
+    return Session(
+        ref=0, home="far", id=id, key=None, source=source, started_at=started_at,
+        active_at=started_at, **facts,
+    )  # fmt: skip
+
+
+def test_a_keeper_of_an_observed_home_tells_what_it_would_have_reaped_and_what_was_wrong(
+    any_cli: Cli, scene: HermesScene, tmp_path: Path
 ) -> None:
-    cli.ok("doctor", str(damaged.path))
-    with cli.opened() as opened:
-        (open_one,) = opened.ledger.index.find("hermes", "cli-1")
-        reap = ReapSession(seen=as_seen(open_one), reason=Reason("reaped:inactive", "x"), dead=())
-        assert opened.ledger.samples.record(reap, opened.clock.now())
-    home = home_of(cli("doctor", "--json").json(), "hermes")
-    assert home["shadow"] == {"recorded": 1, "contradicted": 0}
-    assert "only recorded: 1 reap, of which 0 contradicted" in cli.ok("doctor")
+    for id in ("left", "returns"):
+        scene.start(id)
+        scene.say(id, "hello")
+    scene.sql("UPDATE sessions SET started_at = started_at - 864000")
+    scene.sql("UPDATE messages SET timestamp = timestamp - 864000")
+    scene.start("fresh")
+    plain, bound = tmp_path / "plain.yaml", tmp_path / "bound.yaml"
+    plain.write_text(f"homes:\n  - path: {scene.path}\n")
+    bound.write_text(f"{plain.read_text()}liveness:\n  inactivity_bound: {{cli: 7d}}\n")
+
+    def kept(file: Path) -> dict[str, Any]:
+        any_cli.ok("keep", "--once", "--config", str(file))
+        return home_of(any_cli("doctor", str(scene.path), "--json").json(), "hermes")
+
+    before = scene.sql("SELECT * FROM sessions"), scene.sql("SELECT * FROM messages")
+    home = kept(plain)
+    assert home["shadow"] == {"recorded": 0, "contradicted": 0, "since": None}
+    assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 3}
+    assert "only observed: so far there was nothing to reap" in any_cli.ok("doctor")
+    for _ in range(2):
+        home = kept(bound)
+        assert (home["shadow"]["recorded"], home["shadow"]["contradicted"]) == (2, 0)
+        assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 2, "unproven": 1}
+    lines = any_cli("journal", "--json").json()
+    assert sorted(each["session"] for each in lines if each["result"] == "recorded") == [
+        "left", "returns",
+    ]  # fmt: skip
+    assert (scene.sql("SELECT * FROM sessions"), scene.sql("SELECT * FROM messages")) == before
+    scene.say("returns", "I was only asleep")
+    home = kept(bound)
+    assert (home["shadow"]["recorded"], home["shadow"]["contradicted"]) == (2, 1)
+    words = f"would have reaped 2 sessions since {home['shadow']['since'][:10]}"
+    for command in (("doctor", str(scene.path)), ("report", "leaks")):
+        out = any_cli.ok(*command)
+        assert words in out
+        assert "1 (50 %) contradicted by later activity" in out
+    assert any_cli("report", "leaks", "--json").json()["shadow"] == [
+        {"home": "hermes", **home["shadow"]}
+    ]
 
 
 def test_without_anything_to_look_at_no_ledger_is_made(cli: Cli) -> None:

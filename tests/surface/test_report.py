@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from sexton.cli.report.chart import Series, chart
+from sexton.cli.report.chart import (
+    BOTTOM,
+    FAINT,
+    HEIGHT,
+    INK,
+    LONGEST,
+    TOP,
+    WIDTH,
+    Series,
+    chart,
+)
+from sexton.cli.terminal import cells
 from sexton.model.session import Session, State
 from sexton.ports import Sample, Sighting
 from tests.surface.program import Cli
@@ -67,7 +78,7 @@ def leaky(cli: Cli) -> None:
 def test_days_before_and_after_are_told_to_programs(any_cli: Cli) -> None:
     leaky(any_cli)
     told = any_cli("report", "leaks", "--since", "5d", "--json").json()
-    assert set(told) == {"home", "since", "until", "file", "before", "after", "last"}
+    assert set(told) == {"home", "since", "until", "file", "before", "after", "last", "shadow"}
     before, after = told["before"], told["after"]
     assert [each["day"] for each in before["days"]] == [each["day"] for each in after["days"]]
     assert told["since"] == before["days"][0]["day"] == days_ago(5).date().isoformat()
@@ -78,7 +89,7 @@ def test_days_before_and_after_are_told_to_programs(any_cli: Cli) -> None:
     assert before["days"][0]["share"] is None
     assert (before["sessions"], before["share"]) == (5, 0.6)
     assert [each["share"] for each in after["days"]] == [None, None, None, 0.5, 0.05, None]
-    assert (after["samples"], after["share"]) == (3, 0.2)
+    assert (after["samples"], after["share"], after["unproven_share"]) == (3, 0.2, 0.8)
     (last,) = told["last"]
     assert {name: last[name] for name in ("home", "open", "leaked", "unproven")} == {
         "home": "<leaky> & co", "open": 10, "leaked": 1, "unproven": 9,
@@ -89,7 +100,8 @@ def test_a_person_reads_a_summary(cli: Cli) -> None:
     leaky(cli)
     out = cli.ok("report", "leaks")
     assert "before: 5 sessions started, of which 2 are open still and 1 were reaped (60 %)" in out
-    assert "after: 3 counts by sweeps, 20 % of the open sessions leaked on average" in out
+    counts = "after: 3 counts by sweeps; of the open sessions 20 % leaked and 80 % unproven"
+    assert f"{counts} on average" in out
     assert "10 open: 0 live, 0 waiting, 1 leaked, 9 unproven" in out
     native = cli.ok("report", "leaks", "--home", "native")
     assert "before: 0 sessions" in native
@@ -104,8 +116,12 @@ def test_both_are_drawn_into_a_file_that_replaces_nothing(cli: Cli, tmp_path: Pa
     assert told["file"] == str(file)
     drawn = file.read_text()
     root = ET.fromstring(drawn)
-    assert root.findtext(f"{SVG}title") == "Leaked sessions of <leaky> & co"
-    assert len(root.findall(f"{SVG}polyline")) == 2
+    assert root.findtext(f"{SVG}title") == "Sessions left behind in <leaky> & co"
+    assert len(list(root.iter(f"{SVG}polyline"))) == 3
+    told = root.findtext(f"{SVG}desc") or ""
+    for day, words in ((3, "started that day: 60%"), (1, "50% on"), (1, "95% on")):
+        assert words in told
+        assert days_ago(day).date().isoformat() in told
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_text("mine")
     refused = cli(*arguments)
@@ -144,10 +160,42 @@ def test_sweeps_leave_something_to_report(any_cli: Cli) -> None:
 @pytest.mark.parametrize("shares", [[], [None, None], [0.0, 0.0], [1.0, None, 0.3, 0.4], [0.004]])
 def test_any_series_is_drawn_inside_the_picture(shares: list[float | None]) -> None:
     days = [date(2026, 1, 1) + place * DAY for place in range(len(shares))]
-    drawn = chart("a\x00b", days, [Series(name="<one>", colour="#000000", shares=shares)])
+    drawn = chart("a\x00b", days, [Series(name="<one>", colour=INK, shares=shares)])
     root = ET.fromstring(drawn)
-    dots = [each for each in root.findall(f"{SVG}circle") if each.get("r") == "2.5"]
+    dots = list(root.iter(f"{SVG}circle"))
     assert len(dots) == sum(share is not None for share in shares)
     for dot in dots:
-        assert 0 < float(dot.get("cx", "-1")) < 760
-        assert 92 <= float(dot.get("cy", "-1")) <= 324
+        assert 0 < float(dot.get("cx", "-1")) < WIDTH
+        assert TOP <= float(dot.get("cy", "-1")) <= HEIGHT - BOTTOM
+        assert (dot.findtext(f"{SVG}title") or "").startswith("2026-01-0")
+    assert ("nothing was counted" in drawn) == (not dots)
+
+
+@pytest.mark.parametrize("letter", ["a", "漢", "&"])
+def test_a_long_title_is_cut_where_it_is_drawn_and_told_as_it_is(letter: str) -> None:
+    root = ET.fromstring(chart(letter * 200, [], []))
+    assert root.findtext(f"{SVG}title") == letter * 200
+    drawn = root.findtext(f"{SVG}text") or ""
+    assert drawn.endswith("…")
+    assert LONGEST - 2 <= cells(drawn) <= LONGEST
+    exact = letter * (LONGEST // cells(letter))
+    assert ET.fromstring(chart(exact, [], [])).findtext(f"{SVG}text") == exact
+
+
+def test_every_colour_has_a_counterpart_on_a_dark_page() -> None:
+    drawn = chart("t", [date(2026, 1, 1)], [Series(name="one", colour=FAINT, shares=[0.5])])
+    style = ET.fromstring(drawn).findtext(f"{SVG}style") or ""
+    assert "prefers-color-scheme: dark" in style
+    for name in ("paper", "ink", "axis", "grid", "series0"):
+        assert f".{name} {{" in style
+        assert f'class="{name}"' in drawn
+    assert FAINT.dark in style
+    assert FAINT.light not in style
+
+
+def test_of_many_days_only_lonely_ones_get_a_dot() -> None:
+    days = [date(2026, 1, 1) + place * DAY for place in range(400)]
+    shares = [None if place in (9, 11) else 0.5 for place in range(400)]
+    root = ET.fromstring(chart("t", days, [Series(name="one", colour=INK, shares=shares)]))
+    (dot,) = root.iter(f"{SVG}circle")
+    assert dot.findtext(f"{SVG}title") == "2026-01-11: 50.0%"

@@ -34,7 +34,7 @@ def test_every_workload_still_runs_against_the_real_hermes(report: Report) -> No
     assert {row.workload for row in report.rows} == set(WORKLOADS)
     assert all(math.isfinite(row.ours) and row.ours > 0 for row in report.rows)
     assert {row.workload for row in report.rows if row.other == "hermes"} == {
-        *("append_one", "append_many_sessions", "list", "find_due", "cold_start")
+        *("append_one", "append_many_sessions", "list", "find_due", "cold_start", "flush")
     }
 
 

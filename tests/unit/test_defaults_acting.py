@@ -18,16 +18,25 @@ from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Verdict
 from sexton.model.plan import EndSession, ReapSession, Reason, Seen, WarnSession
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session
+from sexton.model.session import Session, State
 from sexton.model.worker import Worker
+from sexton.policies.finalizing import OWES, RetryPolicy, next_try
+from sexton.policies.finalizing import why as why_owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.silence import Watch, listen
 from sexton.ports import Birth, Entry
+from sexton.settings.finalizers import owing
 from sexton.settings.loader import load
+from sexton.settings.values import FinalizerSetting
 from sexton.testing.clock import ManualClock
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+
+MEMORY = "kind: memory, base_url: 'http://127.0.0.1', model: m"
+COMMAND = "kind: command, command: [a]"
+WEBHOOK = "kind: webhook, url: 'http://127.0.0.1'"
+PYTHON = "kind: python, entry_point: e"
 
 Opener = Callable[[str], Sexton]
 
@@ -111,6 +120,20 @@ def a_session(active_at: datetime) -> Session:
         ref=1, home="native", id="s", key="k", source="telegram",
         started_at=active_at, active_at=active_at,
     )  # fmt: skip
+
+
+def finalizer(tmp_path: Path, text: str) -> FinalizerSetting:
+    """A finalizer of which only what a text says was written down."""
+    file = tmp_path / "finalizers.yaml"
+    file.write_text(f"finalizers: [{{name: x, {text}}}]")
+    (setting,) = load(file, {}).finalizers
+    return setting
+
+
+def owes(setting: FinalizerSetting, messages: int = 10, source: str = "telegram") -> bool:
+    """Whether a session of so many messages owes the work once it has ended."""
+    session = replace(a_session(START), state=State.ENDED, message_count=messages, source=source)
+    return why_owing(session, owing(setting)).code == OWES
 
 
 def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
@@ -315,6 +338,8 @@ def test_silence_counts_as_death_fifteen_seconds_after_the_ttl(
 ) -> None:
     sexton = opened("")
     workers = [sexton.worker() for _ in range(6)]  # so many that one death is none of a mass
+    for each in workers:
+        each.session(source="telegram")
     session = held_by(sexton, a_worker_elsewhere(sexton))
     keeper = sexton.keeper(workers[0])
     for step in (0, 60, 44):
@@ -348,6 +373,136 @@ def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock)
     bound = load_text(sexton, "liveness: {inactivity_bound: {telegram: 7d}}")
     (reap,) = sexton.plan(rules=bound).actions
     assert reap.reason.code == "reaped:inactive"
+
+
+def test_without_settings_no_work_is_owed(opened: Opener) -> None:
+    sexton = opened("")
+    assert sexton.settings.finalizers == ()
+    assert sexton.rules(None).rules.finalizers == ()
+
+
+def test_a_finalizer_without_a_name_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].name: is required"):
+        opened(f"finalizers: [{{{PYTHON}}}]")
+
+
+def test_a_finalizer_without_a_kind_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].kind: is required"):
+        opened("finalizers: [{name: x, command: [a]}]")
+
+
+def test_sessions_of_every_source_owe_but_cron_owes_no_memories(tmp_path: Path) -> None:
+    command, memory = finalizer(tmp_path, COMMAND), finalizer(tmp_path, MEMORY)
+    assert owes(command, source="anything")
+    assert owes(command, source="cron")
+    assert owes(memory, source="anything")
+    assert not owes(memory, source="cron")
+
+
+def test_memories_need_four_messages_and_other_work_needs_one(tmp_path: Path) -> None:
+    command, memory = finalizer(tmp_path, COMMAND), finalizer(tmp_path, MEMORY)
+    assert [owes(command, messages=count) for count in (0, 1)] == [False, True]
+    assert [owes(memory, messages=count) for count in (3, 4)] == [False, True]
+
+
+def test_failing_work_is_given_up_after_the_eighth_attempt(tmp_path: Path) -> None:
+    retry = RetryPolicy(attempts=finalizer(tmp_path, COMMAND).attempts)
+    assert retry == RetryPolicy()
+    assert next_try(7, retry, None, START, 0.0) is not None
+    assert next_try(8, retry, None, START, 0.0) is None
+
+
+def test_four_works_at_once_but_one_of_python_code(tmp_path: Path) -> None:
+    kinds = (MEMORY, COMMAND, WEBHOOK, PYTHON)
+    assert [finalizer(tmp_path, kind).concurrency for kind in kinds] == [4, 4, 4, 1]
+
+
+def test_work_is_not_slowed_down_by_itself(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, WEBHOOK).per_minute is None
+
+
+def test_a_model_has_five_minutes_and_all_else_one(tmp_path: Path) -> None:
+    spans = [finalizer(tmp_path, kind).timeout for kind in (MEMORY, COMMAND, WEBHOOK)]
+    assert [span.total_seconds() for span in spans] == [300, 60, 60]
+
+
+def test_kind_command_without_a_command_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="command: is required for kind command"):
+        opened("finalizers: [{name: x, kind: command}]")
+
+
+def test_a_program_runs_beside_the_settings_file(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, COMMAND).cwd == tmp_path
+
+
+def test_kind_webhook_without_a_url_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="url: is required for kind webhook"):
+        opened("finalizers: [{name: x, kind: webhook}]")
+
+
+def test_posts_of_a_finalizer_are_not_signed_by_themselves(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, WEBHOOK).secret_env is None
+
+
+def test_kind_memory_without_an_endpoint_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="base_url: is required for kind memory"):
+        opened("finalizers: [{name: x, kind: memory, model: m}]")
+
+
+def test_kind_memory_without_a_model_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="model: is required for kind memory"):
+        opened("finalizers: [{name: x, kind: memory, base_url: 'http://127.0.0.1'}]")
+
+
+def test_no_key_goes_to_an_endpoint_by_itself(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, MEMORY).api_key_env is None
+
+
+def test_memories_are_kept_beside_the_settings_file(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, MEMORY).file == tmp_path / "memories.md"
+
+
+def test_a_model_is_taken_to_read_32000_tokens(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, MEMORY).context_tokens == 32_000
+
+
+def test_memories_cost_at_most_500_calls_a_day(tmp_path: Path) -> None:
+    assert finalizer(tmp_path, MEMORY).daily_calls == 500
+    assert finalizer(tmp_path, COMMAND).daily_calls is None
+
+
+def test_kind_python_without_an_entry_point_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="entry_point: is required for kind python"):
+        opened("finalizers: [{name: x, kind: python}]")
+
+
+def test_by_default_nobody_is_told_by_apprise(opened: Opener) -> None:
+    notify = opened("").settings.notify
+    assert notify.urls_env is None
+    assert not notify.has_target
+
+
+def test_by_default_nothing_is_posted(opened: Opener) -> None:
+    assert opened("").settings.notify.webhook is None
+
+
+def test_posts_of_notifications_are_not_signed_by_themselves(opened: Opener) -> None:
+    sexton = opened("notify: {webhook: 'http://127.0.0.1'}")
+    assert sexton.settings.notify.secret_env is None
+
+
+def test_who_names_a_target_is_told_everything(opened: Opener) -> None:
+    notify = opened("notify: {urls_env: NOTIFY_URLS}").settings.notify
+    assert notify.has_target
+    assert set(notify.events) == {"reset", "limit", "dead_letter", "held", "process"}
+
+
+def test_a_reset_held_back_for_a_day_is_told(opened: Opener) -> None:
+    assert opened("").settings.notify.held_after == DAY
+
+
+def test_a_keeper_does_32_works_at_once(opened: Opener) -> None:
+    assert opened("").settings.keeper.finalizers_at_once == 32
 
 
 def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:

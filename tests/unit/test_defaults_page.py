@@ -10,6 +10,7 @@ import pytest
 from scripts import defaults_page
 from sexton.settings.schema import SECTIONS, PolicyFields
 
+MAPPINGS = ("reset", "liveness", "notify", "keeper")
 TESTS = defaults_page.ROOT / defaults_page.TESTS
 
 
@@ -34,7 +35,7 @@ def test_every_setting_has_a_row() -> None:
         ".".join(map(str, (*section, name)))
         for section, model in SECTIONS.items()
         for name in model.model_fields
-        if (section, name) not in {((), "reset"), ((), "liveness"), ((), "keeper")}
+        if (section, name) not in {((), each) for each in MAPPINGS}
         and not (section == ("reset", "rules") and name in PolicyFields.model_fields)
     }
     assert rows == settings | {"reset.rules.*"}

@@ -61,25 +61,32 @@ def test_a_failing_job_does_not_hurt_those_that_share_its_commit(database: Sqlit
 
 def test_jobs_that_wait_together_are_committed_together() -> None:
     sizes: list[int] = []
-    busy = threading.Lock()
+    started, all_wait = threading.Event(), threading.Event()
 
     def commit(batch: list[Ticket[None]]) -> None:
         sizes.append(len(batch))
         for ticket in batch:
             ticket.result = ticket.job(None)
 
-    group: GroupCommit[None] = GroupCommit(commit, busy)
-    with busy:
-        threads = [
-            threading.Thread(target=group.run, args=(lambda _: None,)) for _ in range(THREADS)
-        ]
-        for thread in threads:
-            thread.start()
+    def first(_: None) -> None:
+        started.set()
+        all_wait.wait(60)
+
+    group: GroupCommit[None] = GroupCommit(commit, threading.RLock())
+    threads = [threading.Thread(target=group.run, args=(first,))]
+    threads[0].start()
+    assert started.wait(60)
+    threads += [threading.Thread(target=group.run, args=(lambda _: None,)) for _ in range(THREADS)]
+    for thread in threads[1:]:
+        thread.start()
+    deadline = time.monotonic() + 60
+    while len(group._boarding.tickets) < THREADS and time.monotonic() < deadline:
+        time.sleep(0.001)
+    all_wait.set()
     for thread in threads:
         thread.join(60)
     group.stop()
-    assert sum(sizes) == THREADS
-    assert max(sizes) > 1
+    assert sizes == [1, THREADS]
 
 
 def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteDatabase) -> None:

@@ -10,9 +10,12 @@ import pytest
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.statements import statements
 
-LARGE = ("sessions", "messages", "journal", "holders")
+LARGE = ("sessions", "messages", "journal", "holders", "finalizations")
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
-WHOLE = {"tally": "totals are over everything"}
+WHOLE = {
+    "tally": "totals are over everything",
+    "finalization": "only a part of other statements",
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,7 @@ def scans(connection: apsw.Connection, name: str) -> list[str]:
     text = statements("sqlite")[name]
     values = dict.fromkeys(PARAMETER.findall(text), "text")
     steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
-    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o")}
+    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o", "f")}
     return [step for *_, step in steps if step in tables]
 
 

@@ -99,12 +99,24 @@ def test_the_kernels_word_outweighs_a_beat() -> None:
     assert (found.verdict, found.code, found.kernel) == (Verdict.DEAD, "process_gone", True)
 
 
-def test_another_boot_is_death_unless_the_worker_still_beats() -> None:
+def test_another_boot_is_death_once_half_a_ttl_has_shown_that_no_twin_beats() -> None:
+    early = judge(worker(), Sight.REBOOTED, POLICY, watched(40))
+    assert (early.verdict, "on another of that name" in early.signals[0]) == (Verdict.UNKNOWN, True)
+    late = judge(worker(), Sight.REBOOTED, POLICY, watched(45))
+    assert (late.verdict, late.code, late.kernel) == (Verdict.DEAD, "host_rebooted", True)
+
+
+def test_whoever_keeps_no_watch_takes_another_boot_for_death() -> None:
     assert judge(worker(), Sight.REBOOTED, POLICY, Watch()).code == "host_rebooted"
-    namesake = judge(worker(), Sight.REBOOTED, POLICY, watched(10, moves=True))
-    assert namesake.verdict is Verdict.LIVE
-    assert "another machine of that name" in namesake.signals[0]
-    assert judge(worker(beat=8), Sight.REBOOTED, POLICY, watched(10)).verdict is Verdict.LIVE
+
+
+def test_a_twin_that_beats_is_judged_like_another_host() -> None:
+    assert judge(worker(), Sight.REBOOTED, POLICY, watched(10, moves=True)).verdict is Verdict.LIVE
+    assert judge(worker(beat=8), Sight.REBOOTED, POLICY, watched(50)).verdict is Verdict.LIVE
+    silent = judge(worker(), Sight.REBOOTED, POLICY, watched(60, moves=True))
+    assert silent.verdict is Verdict.SUSPECT
+    dead = judge(worker(), Sight.REBOOTED, POLICY, watched(105, moves=True))
+    assert (dead.code, dead.kernel) == ("lease_expired", False)
 
 
 def test_whoever_was_declared_dead_stays_dead_with_the_evidence_of_then() -> None:
@@ -123,17 +135,22 @@ def test_a_session_that_dies_with_its_owner_is_reaped_when_all_its_holders_are_d
     assert (found.code, found.text) == ("reaped:process_gone", "no such pid")
 
 
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_the_weakest_proof_names_the_death_and_all_are_stated(order: str) -> None:
+    rebooted = replace(GONE, code="host_rebooted", signals=("started again",))
+    declared = replace(SILENT, kernel=True)
+    for weak, strong in ((SILENT, GONE), (declared, GONE), (SILENT, rebooted), (rebooted, GONE)):
+        found = reap_reason(held(*order), {"a": weak, "b": strong}, POLICY, NOON)
+        assert found is not None
+        assert found.code == f"reaped:{weak.code}"
+        assert found.text == "; ".join((*weak.signals, *strong.signals))
+
+
 @pytest.mark.parametrize("other", [LIVE, *DOUBTFUL])
 def test_one_holder_that_is_not_proved_dead_keeps_the_session(other: Evidence) -> None:
     evidence = {"a": GONE, "b": other}
     assert reap_reason(held("a", "b"), evidence, POLICY, NOON) is None
     assert dead_holders(held("a", "b"), evidence) == ("a",)
-
-
-def test_the_weakest_proof_names_the_death() -> None:
-    found = reap_reason(held("a", "b"), {"a": GONE, "b": SILENT}, POLICY, NOON)
-    assert found is not None
-    assert found.code == "reaped:lease_expired"
 
 
 @pytest.mark.parametrize("source", ["telegram", "agent", "anything"])

@@ -16,7 +16,7 @@ TEN = [f"w{number}" for number in range(10)]
 
 
 def after(before: Doubt, dead: Iterable[str], at: float, drift: float = 0.0) -> Doubt:
-    """The doubt at a moment of running time, of ten workers."""
+    """The doubt at a moment of running time, of ten workers with a session each."""
     return doubt(before, frozenset(dead), 10, Look(at, at, drift), POLICY)
 
 
@@ -29,6 +29,16 @@ def test_more_than_a_fifth_at_once_is_doubted_and_the_reason_says_so() -> None:
     assert found.doubted == frozenset(TEN[:3])
     assert found.reason.code == "mass_death"
     assert "3 of 10" in found.reason.text
+
+
+@pytest.mark.parametrize(("lost", "doubted"), [(0, False), (200, False), (201, True)])
+def test_the_share_is_one_of_sessions_however_many_workers_fell_silent(
+    lost: int, doubted: bool
+) -> None:
+    for dead in (TEN[:1], TEN):
+        found = doubt(Doubt(), frozenset(dead), 1000, Look(0, 0), POLICY, lost)
+        assert bool(found.doubted) is doubted
+        assert ("201 of 1000" in found.reason.text) is doubted
 
 
 def test_what_is_unchanged_for_three_ttls_is_believed_and_not_before() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from sexton.errors import InvalidMessage, InvalidName
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import PREVIEW_LENGTH, draft, one_line, preview, revive_content
+from sexton.model.record import replace
 from sexton.model.session import MOVES, NAME_LIMIT, State, check_name, may_move
 from sexton.model.usage import Usage
 
@@ -95,10 +98,14 @@ def test_a_preview_is_one_short_line_that_every_terminal_and_engine_takes(text: 
 
 
 def test_the_same_finalization_has_the_same_key_on_every_attempt() -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
     first = Finalization(
-        home="native", session="s", finalizer="f", through=7, state=FinalizationState.PENDING
-    )
-    assert first.key == "native/s/7/f"
+        ref=1, home="native", session="s", session_ref=1, finalizer="f", since=0, through=7,
+        state=FinalizationState.PENDING, attempts=0, claim=0, worker=None, owed_at=start,
+        not_before=start, finished_at=None, last_error=None,
+    )  # fmt: skip
+    again = replace(first, attempts=2, claim=3, worker="w", state=FinalizationState.RUNNING)
+    assert first.key == again.key == "native/s/7/f"
 
 
 def test_all_kinds_of_tokens_count() -> None:

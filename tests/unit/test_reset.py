@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.model.session import Limit, Session
+from sexton.model.worker import Holder, Identity, Worker
 from sexton.policies.reset import (
     Mode,
     ResetPolicy,
@@ -139,12 +140,25 @@ def test_counts_are_scheduled_for_the_warning_first_and_the_limit_after_it() -> 
 
 
 def test_pins_and_running_turns_hold_a_reset_back() -> None:
-    assert holding(a_session(), busy=False) is None
-    busy = holding(a_session(), busy=True)
-    pinned = holding(a_session(pinned=True), busy=False)
-    assert busy is not None
+    assert holding(a_session(), None, START) is None
+    pinned = holding(a_session(pinned=True), None, START)
     assert pinned is not None
-    assert (busy.code, pinned.code) == ("busy", "pinned")
+    assert pinned.code == "pinned"
+
+
+def test_a_running_turn_that_holds_a_reset_back_says_whose_it_is_and_for_how_long() -> None:
+    identity = Identity(
+        host="box", boot_id="b", pid=42, started=1, inode=None, pid_namespace=None, uid=0
+    )
+    worker = Worker(
+        id="w", identity=identity, kind="gateway", version="1", beat=0, registered_at=START
+    )
+    turn = Holder(worker=worker, joined_at=START, busy_since=START)
+    busy = holding(a_session(), turn, START + timedelta(minutes=90))
+    assert busy is not None
+    assert busy.code == "busy"
+    assert "gateway, pid 42 on box" in busy.text
+    assert "1 h 30 min" in busy.text
 
 
 def test_every_rule_says_how_the_session_stands_with_it() -> None:

@@ -21,7 +21,7 @@ TOKENS = [
     "\t", "null", "~", "true", "yes", "04", "1e3", "1_000", "4:00", "2001-01-01", ".nan", "0x1f",
     "<<", "? ", "\ufeff", "\x85", "\u2028", "\r", "é", "😀", "\0", "99999999999999999999", "-5",
     "80%", "2h", "30d", "10MB", "idle", "Europe/Berlin", "/tmp", "%TAG ! x\n", "@", "`", "e0", ".5",
-    "+", ".",
+    "+", ".", "command", "memory", "webhook", "python", "https://", "held",
 ]  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def test_any_value_of_a_variable_is_taken_or_refused(name: str, value: str) -> N
     load_or_refuse(b"", {name: value})
 
 
+SECTION_NAMES = ["homes", "reset", "liveness", "finalizers", "notify", "keeper"]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: (
@@ -68,7 +69,7 @@ VALUES = st.recursive(
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.sampled_from(["homes", "reset", "liveness", "keeper"]), VALUES))
+@given(st.dictionaries(st.sampled_from(SECTION_NAMES), VALUES))
 def test_any_values_in_any_place_load_or_are_refused(values: dict[str, object]) -> None:
     import yaml
 

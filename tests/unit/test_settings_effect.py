@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sexton.model.session import Session, State
+from sexton.policies.finalizing import Owing
 from sexton.policies.reset import Mode, ResetPolicy, reset_reason
 from sexton.policies.rulebook import ResetRule, Rulebook
 from sexton.settings.lint import RuleEffect, effect
@@ -82,6 +83,29 @@ def test_every_rule_tells_what_it_selects_and_protects() -> None:
             next_due=None,
         ),
     ]
+
+
+def test_every_finalizer_tells_whose_sessions_it_is_for_and_how_many_are_open() -> None:
+    rules = Rulebook(
+        finalizers=(
+            Owing(name="log", sources=("cli", "cron"), min_messages=1),
+            Owing(name="memories", spared=("cron",), min_messages=4),
+            Owing(name="hook", sources=("*", "cron"), spared=("cron",)),
+        )
+    )
+    sessions = [
+        a_session(source="cli"),
+        a_session(source="cron"),
+        a_session(source="telegram"),
+        a_session(source="telegram", state=State.ENDED),
+    ]
+    _, *finalizers = effect(rules, sessions, NOW)
+    assert [(each.where, each.matches, each.governs) for each in finalizers] == [
+        ("finalizers[0]", "log: source cli or cron", 2),
+        ("finalizers[1]", "memories: every source but cron, from 4 messages on", 2),
+        ("finalizers[2]", "hook: every source", 3),
+    ]
+    assert all((each.over, each.protects, each.next_due) == ({}, 0, None) for each in finalizers)
 
 
 @settings(deadline=None)

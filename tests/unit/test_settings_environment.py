@@ -65,7 +65,13 @@ def test_every_setting_outside_of_lists_has_a_variable() -> None:
         "SEXTON_LIVENESS__TTL",
         "SEXTON_LIVENESS__LOCK_DELAY",
         "SEXTON_LIVENESS__STALL_AFTER",
+        "SEXTON_NOTIFY__URLS_ENV",
+        "SEXTON_NOTIFY__WEBHOOK",
+        "SEXTON_NOTIFY__SECRET_ENV",
+        "SEXTON_NOTIFY__EVENTS",
+        "SEXTON_NOTIFY__HELD_AFTER",
         "SEXTON_KEEPER__SWEEP_EVERY",
+        "SEXTON_KEEPER__FINALIZERS_AT_ONCE",
     }
 
 
@@ -105,6 +111,11 @@ def test_beats_and_ttl_are_judged_by_what_is_in_force_after_the_environment(
                 "the ttl must be at least 2 beats, or every late one looks like a death: "
                 "beat_every is 60s, ttl is 90s"
             ),
+        ),
+        (
+            "SEXTON_FINALIZERS__TIMEOUT",
+            "5s",
+            "finalizers can only be set in the settings file",
         ),
         (
             "SEXTON_RESET__MAX_AGE",

@@ -17,6 +17,7 @@ from sexton.settings.lint import inert
 from sexton.settings.loader import load
 from sexton.settings.values import Settings
 
+FINALIZER = "name: x, kind: python, entry_point: e"
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
@@ -99,6 +100,30 @@ def findings(tmp_path: Path, text: str) -> list[str]:
             ),
             "1:45: reset.rules[1]: changes nothing: its sessions have the same policy without it",
         ),
+        (
+            f"finalizers: [{{{FINALIZER}, concurrency: 8}}]\nkeeper: {{finalizers_at_once: 5}}",
+            ("1:67: finalizers[0].concurrency: is never reached: keeper.finalizers_at_once is 5"),
+        ),
+        (
+            f"finalizers: [{{{FINALIZER}, sources: ['*', cli, cron]}}]",
+            "1:63: finalizers[0].sources: '*' covers cli and cron already",
+        ),
+        (
+            "keeper: {finalizers_at_once: 5}",
+            "1:30: keeper.finalizers_at_once: has no effect without finalizers",
+        ),
+        (
+            "notify: {events: [held], held_after: 2h}",
+            "1:9: notify: has no effect without urls_env or webhook",
+        ),
+        (
+            "notify: {urls_env: A, secret_env: B}",
+            "1:35: notify.secret_env: has no effect without webhook",
+        ),
+        (
+            "notify: {urls_env: A, held_after: 2h, events: [reset]}",
+            "1:35: notify.held_after: has no effect: held is not among the events",
+        ),
     ],
 )
 def test_what_does_nothing_is_told_with_its_place(tmp_path: Path, text: str, found: str) -> None:
@@ -123,6 +148,13 @@ def test_what_does_nothing_is_told_with_its_place(tmp_path: Path, text: str, fou
         "reset: {rules: [{sources: [a], mode: idle}, {chat_types: [g], mode: daily}]}",
         "reset: {rules: [{sources: [a], mode: idle}, {sources: [a], chat_types: [g]}]}",
         "reset: {rules: [{sources: [a, b], mode: idle}, {sources: [a], mode: daily}]}",
+        f"finalizers: [{{{FINALIZER}, concurrency: 32, sources: [cron]}}]",
+        f"finalizers: [{{{FINALIZER}}}]\nkeeper: {{finalizers_at_once: 2}}",
+        (
+            "finalizers: [{name: x, kind: memory, base_url: 'http://a', model: m, "
+            "sources: ['*', cron]}]"
+        ),
+        "notify: {webhook: 'http://a', secret_env: B, held_after: 2h}",
     ],
 )
 def test_what_acts_is_left_in_peace(tmp_path: Path, text: str) -> None:

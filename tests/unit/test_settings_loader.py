@@ -117,7 +117,7 @@ def test_every_setting_is_read_as_it_was_written(file: Path) -> None:
         "# nothing\n",
         "---\n",
         "{}",
-        "reset:\nhomes:\nliveness:\nkeeper:\n",
+        "reset:\nhomes:\nliveness:\nkeeper:\nfinalizers:\nnotify:\n",
         "reset: {rules: }",
     ],
 )

@@ -5,19 +5,30 @@ from __future__ import annotations
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from sexton.model.record import replace
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.settings.finalizers import owing, spared
 from sexton.settings.loader import load
 from sexton.settings.quantities import parse_duration, parse_size, show_duration, show_size
 from sexton.settings.render import show
-from sexton.settings.values import HomeSetting, KeeperSettings, Settings
+from sexton.settings.values import (
+    EVENTS,
+    FinalizerKind,
+    FinalizerSetting,
+    HomeSetting,
+    KeeperSettings,
+    NotifySetting,
+    Settings,
+)
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 NAMES = st.one_of(st.sampled_from(["telegram", "no", "04", "~", "null", "a: b", "#"]), WORDS)
@@ -64,16 +75,78 @@ LIVENESS = st.builds(
         lambda bounds: tuple(sorted(bounds.items()))
     ),
 ).filter(lambda policy: policy.ttl >= 2 * policy.beat_every)
+VARIABLES = st.none() | st.from_regex(r"[A-Z][A-Z_]{0,9}", fullmatch=True)
+ADDRESSES = st.sampled_from(["http://[::1]:80/?a#b", "https://example.org/#x:,y"])
+AT_ONCE = st.integers(1, 256)
+PLAIN = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,9}", fullmatch=True)
+ARGUMENTS = st.sampled_from(["", "a b", "5", "no", "'"]) | WORDS
+COMMON = {
+    "name": PLAIN,
+    "sources": TUPLES,
+    "min_messages": st.integers(1, 10**9),
+    "attempts": st.integers(1, 10**9),
+    "concurrency": AT_ONCE,
+    "per_minute": COUNTS,
+}
+FINALIZERS = st.one_of(
+    st.builds(
+        FinalizerSetting,
+        kind=st.just(FinalizerKind.MEMORY),
+        base_url=ADDRESSES,
+        model=NAMES,
+        api_key_env=VARIABLES,
+        file=st.just(Path("/srv/a b.md")),
+        context_tokens=st.integers(1000, 10**9),
+        daily_calls=COUNTS,
+        timeout=SPANS,
+        **COMMON,
+    ).map(lambda each: replace(each, spared=spared(each.kind, each.sources))),
+    st.builds(
+        FinalizerSetting,
+        kind=st.just(FinalizerKind.COMMAND),
+        command=st.tuples(NAMES) | st.tuples(NAMES, ARGUMENTS),
+        cwd=st.just(Path("/srv/#")),
+        timeout=SPANS,
+        **COMMON,
+    ),
+    st.builds(
+        FinalizerSetting,
+        kind=st.just(FinalizerKind.WEBHOOK),
+        url=ADDRESSES,
+        secret_env=VARIABLES,
+        timeout=SPANS,
+        **COMMON,
+    ),
+    st.builds(FinalizerSetting, kind=st.just(FinalizerKind.PYTHON), entry_point=NAMES, **COMMON),
+)
+NOTIFY = st.builds(
+    NotifySetting,
+    urls_env=VARIABLES,
+    webhook=st.none() | ADDRESSES,
+    secret_env=VARIABLES,
+    events=st.lists(st.sampled_from(EVENTS), max_size=3).map(tuple),
+    held_after=SPANS,
+)
+
+
+def in_force(rules: Rulebook, **said: Any) -> Settings:
+    """Settings in which the rulebook has the part of the finalizers that all keepers share."""
+    owed = tuple(map(owing, said["finalizers"]))
+    return Settings(rulebook=replace(rules, finalizers=owed), **said)
+
+
 SETTINGS = st.builds(
-    Settings,
-    rulebook=st.builds(
+    in_force,
+    rules=st.builds(
         Rulebook,
         reset=POLICIES,
         reset_rules=st.lists(RULES, max_size=3).map(tuple),
         liveness=LIVENESS,
     ),
     homes=HOMES.map(tuple),
-    keeper=st.builds(KeeperSettings, sweep_every=SPANS),
+    finalizers=st.lists(FINALIZERS, max_size=3, unique_by=lambda each: each.name).map(tuple),
+    notify=NOTIFY,
+    keeper=st.builds(KeeperSettings, sweep_every=SPANS, finalizers_at_once=AT_ONCE),
     places=st.dictionaries(st.just("reset.mode"), WORDS),
 )
 
@@ -94,6 +167,8 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "reset:\n  mode: idle\n"
         "  rules: [{keys: ['vip:*'], mode: none, idle_minutes: 1440}]\n"
         "liveness: {inactivity_bound: {telegram: 30d, signal: 1w}}\n"
+        "finalizers: [{name: log, kind: command, command: [prog, '5'], sources: [cli]}]\n"
+        "notify: {events: [held]}\n"
     )
     shown = show(load(file, {"SEXTON_KEEPER__SWEEP_EVERY": "90s"}))
     assert [" ".join(line.split()) for line in shown.splitlines()] == [
@@ -122,8 +197,26 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "lock_delay: 15s # default",
         "stall_after: 10m # default",
         f"inactivity_bound: {{signal: 7d, telegram: 30d}} # {file}:5:30",
+        "finalizers:",
+        "- name: log",
+        "kind: command",
+        "sources: [cli]",
+        "min_messages: 1",
+        "attempts: 8",
+        "concurrency: 4",
+        "per_minute: null",
+        "timeout: 60s",
+        'command: [prog, "5"]',
+        f"cwd: {tmp_path}",
+        "notify:",
+        "urls_env: null # default",
+        "webhook: null # default",
+        "secret_env: null # default",
+        f"events: [held] # {file}:7:18",
+        "held_after: 24h # default",
         "keeper:",
         "sweep_every: 90s # environment: SEXTON_KEEPER__SWEEP_EVERY",
+        "finalizers_at_once: 32 # default",
     ]
 
 

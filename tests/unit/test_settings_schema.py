@@ -38,10 +38,11 @@ def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> N
         for section, model in (
             ("reset", "ResetFields"),
             ("liveness", "LivenessFields"),
+            ("notify", "NotifyFields"),
             ("keeper", "KeeperFields"),
         )
     }
-    assert offered["keeper"] == {"sweep_every": "60s"}
+    assert offered["keeper"] == {"sweep_every": "60s", "finalizers_at_once": 32}
     file = tmp_path / "sexton.yaml"
     file.write_text(yaml.safe_dump(offered))
     assert load(file, {}) == Settings()
@@ -52,6 +53,23 @@ def test_no_default_is_offered_for_what_a_rule_inherits() -> None:
     assert not [name for name, described in rule.items() if "default" in described]
 
 
-def test_only_the_path_of_a_home_is_required() -> None:
+def test_only_what_has_no_default_is_required() -> None:
     required = {name: each.get("required") for name, each in json_schema()["$defs"].items()}
-    assert {name: each for name, each in required.items() if each} == {"HomeFields": ["path"]}
+    assert {name: each for name, each in required.items() if each} == {
+        "HomeFields": ["path"],
+        "FinalizerFields": ["name", "kind"],
+    }
+
+
+def test_no_default_is_offered_where_it_depends_on_the_kind_or_can_not_be_written() -> None:
+    described = json_schema()["$defs"]["FinalizerFields"]["properties"]
+    offered = {name: each["default"] for name, each in described.items() if "default" in each}
+    assert offered == {
+        "attempts": 8,
+        "per_minute": None,
+        "secret_env": None,
+        "api_key_env": None,
+        "file": "memories.md",
+        "context_tokens": 32000,
+        "daily_calls": 500,
+    }

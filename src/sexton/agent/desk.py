@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
+from sexton.model.record import record
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
@@ -16,7 +16,7 @@ from sexton.policies.silence import Watch
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Desk:
     """The ledger, the clocks and the rules, as one worker uses them."""
 

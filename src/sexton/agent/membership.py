@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-import uuid
 from collections.abc import Callable
 from weakref import ref
 
@@ -39,6 +38,7 @@ class Membership:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._pid = 0
+        self._hold_again: Callable[[], None] = lambda: None
         self._enrol()
 
     @property
@@ -78,13 +78,20 @@ class Membership:
             self._last = moment
             return True
         with self._lock:
-            if self._id == id and not self._stop.is_set():  # another thread may have been first
+            is_first = self._id == id and not self._stop.is_set()  # among the threads
+            if is_first:
                 self._enrol()
+        if is_first:
+            self._hold_again()
         return False
 
     def leave(self) -> None:
         """Stop the counter."""
         self._stop.set()
+
+    def returns_by(self, hold_again: Callable[[], None]) -> None:
+        """What to do when this worker was declared dead and goes on as a new one."""
+        self._hold_again = hold_again
 
     def start(self) -> None:
         """Raise the counter from now on, in a thread that dies with the process."""
@@ -97,7 +104,7 @@ class Membership:
         return self._policy().beat_every.total_seconds()
 
     def _enrol(self) -> None:
-        id, moment = uuid.uuid4().hex, self._moment()
+        id, moment = os.urandom(16).hex(), self._moment()
         self._ledger.workers.register(
             Worker(
                 id=id,

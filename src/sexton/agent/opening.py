@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
-from dataclasses import replace
+import os
 from datetime import datetime
 
 from sexton.agent.desk import Desk
 from sexton.errors import LedgerBusy, SessionBusy, SessionEnded, SessionNotFound
 from sexton.model.plan import Reason
+from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import dead_holders, is_busy
+from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
 
@@ -120,13 +120,13 @@ def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
 
 def new_id() -> str:
     """A name for a session that nothing else has."""
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()
 
 
 def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
     policy = desk.rules(None).rules.reset_policy(current)
     reason = reset_reason(current, policy, now)
-    if reason is None or holding(current, busy=is_busy(current, desk.evidence(current))):
+    if reason is None or holding(current, running_turn(current, desk.evidence(current)), now):
         return _join(desk, current, now)
     return desk.ledger.book.replace(
         current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now

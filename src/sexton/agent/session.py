@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, Unpack
 
+from sexton.agent.compression import (
+    Summarise,
+    go_on_shorter,
+    middle,
+    summary_of,
+)
 from sexton.agent.desk import Desk
+from sexton.agent.following import following
 from sexton.agent.opening import reset, revive
 from sexton.agent.turn import Turn
 from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
+from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, check_name
+from sexton.policies.compression import Options, Terms, checked
 from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
+from sexton.ports.compression import Readiness
+
+T = TypeVar("T")
 
 PAGE_BYTES = 4_000_000
 
@@ -25,7 +36,8 @@ class OpenSession:
     """Write to a session, read it, end it. Safe to share between threads.
 
     A write that returns is durable. A write to a session that has ended or was taken over
-    raises `SessionEnded` or `SessionFenced` and changes nothing.
+    raises `SessionEnded` or `SessionFenced` and changes nothing. When the session is compressed,
+    here or by another holder, this goes on with the child: its `id` is another one then.
     """
 
     def __init__(self, desk: Desk, session: Session) -> None:
@@ -72,9 +84,15 @@ class OpenSession:
 
     def messages(self, *, after: int = 0) -> Iterator[Message]:
         """The messages in order, read in small pages, so that any number fits in memory."""
-        while page := self._desk.ledger.messages.page(self._session.ref, after, PAGE_BYTES):
-            yield from page
-            after = page[-1].seq
+        return self._read(self._session.ref, after)
+
+    def history(self) -> Iterator[Message]:
+        """Every message of the conversation as it was first said, through all compressions.
+
+        Summaries and copies are left out; numbers begin anew with each session of the chain.
+        """
+        for part in self._desk.ledger.compression.chain(self._session.ref):
+            yield from self._read(part.ref, part.after)
 
     def turn(self) -> Turn:
         """A context manager around one turn: counts it, and marks the session busy meanwhile."""
@@ -82,6 +100,7 @@ class OpenSession:
 
     def pin(self, pinned: bool = True) -> None:
         """Keep the session from being reset or collected, or allow it again."""
+        self._catch_up()
         reason = Reason("asked", "asked for by the agent")
         entry = self._desk.entry(self._session, "pin" if pinned else "unpin", reason)
         noted = (entry, self._desk.clock.now())
@@ -89,22 +108,29 @@ class OpenSession:
 
     def retitle(self, title: str) -> None:
         """Give the session a title."""
+        self._catch_up()
         self._desk.ledger.book.mark(self._session.ref, title=one_line(check_name("title", title)))
 
     def end(self, reason: str = "closed") -> bool:
         """End the session; False if it had ended already, for then the first reason stands."""
         check_name("end reason", reason)
-        session, now = self._session, self._desk.clock.now()
-        entry = self._desk.entry(session, "end", Reason(reason, "ended by the agent"))
-        if self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now, entry):
-            return True
-        refusal = self._desk.refusal(session)
-        if isinstance(refusal, SessionEnded):
+        said = Reason(reason, "ended by the agent")
+
+        def attempt(session: Session) -> bool | None:
+            now, entry = self._desk.clock.now(), self._desk.entry(session, "end", said)
+            return (
+                self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now, entry)
+                or None
+            )
+
+        try:
+            return self._reach(attempt)
+        except SessionEnded:
             return False
-        raise refusal
 
     def reset(self, *, force: bool = False) -> OpenSession:
         """End this session and start the next one of its key."""
+        self._catch_up()
         return OpenSession(self._desk, reset(self._desk, self._session, force=force))
 
     def revive(self) -> None:
@@ -112,29 +138,95 @@ class OpenSession:
 
         Raises `SessionEnded` if it ended otherwise, or if its conversation goes on in another.
         """
-        self._session = revive(self._desk, self._session)
-        self._warned = self._session.warned
+        self._catch_up()
+        self._go_on(revive(self._desk, self._session))
+
+    def compress(
+        self, summarise: Summarise, *, force: bool = False, **options: Unpack[Options]
+    ) -> Message | None:
+        """Go on in a child of this session in which a summary stands for its middle.
+
+        `summarise` gets a list of the messages to be replaced and returns text or a message; it
+        runs in a thread of its own, `attempts` times (3) and for `timeout` (2 minutes) at most,
+        all together. The first `keep_head` (2) and the last `keep_tail` (8) messages are kept
+        word for word, and so is what is said meanwhile. The parent ends `compression`, and
+        `history` still reads what it holds.
+
+        Returns the summary as stored, or None if nothing had to be done: there was too little to
+        summarise, or another holder has compressed it meanwhile. If no summary can be had,
+        `on_failure="abort"` raises `SummaryFailed`, changes nothing, and for the `cool_down` (5
+        minutes) asks for no other one unless forced; `"fallback"` goes on without a summary and
+        says so in its place, in `extra["summary"]`.
+        """
+        terms, compression = checked(Terms(**options)), self._desk.ledger.compression
+        ready = self._reach(compression.readiness)
+        session = self._session
+        old = middle(session, list(self._read(session.ref, 0)), terms)
+        if old is None:
+            return None
+        summary, trouble = summary_of(
+            self._desk, old, summarise, terms, Readiness(None) if force else ready
+        )
+        self._desk.membership.ensure()
+        child = go_on_shorter(self._desk, old, summary, trouble)
+        if child is None:
+            if self._follow(session):
+                return None
+            raise self._desk.refusal(session)
+        self._go_on(child)
+        return next(self._read(child.ref, old.head))
 
     def _store(self, drafts: list[Draft], said: list[tuple[str, Any]]) -> int:
         if not drafts:
             return 0
         self._desk.membership.ensure()
         now = self._desk.clock.now()
-        appended = self._desk.ledger.messages.append(
-            Batch(
-                session=self._session,
+        schedule, preview = self._schedule(now), self._preview(said)
+        from_human = self.source not in UNATTENDED and any(role == "user" for role, _ in said)
+
+        def attempt(session: Session) -> Appended | None:
+            batch = Batch(
+                session=session,
                 drafts=drafts,
-                schedule=self._schedule(now),
-                preview=self._preview(said),
-                from_human=self._session.source not in UNATTENDED
-                and any(role == "user" for role, _ in said),
-            ),
-            now,
-        )
-        if appended is None:
-            raise self._desk.refusal(self._session)
+                schedule=schedule,
+                preview=preview,
+                from_human=from_human,
+            )
+            return self._desk.ledger.messages.append(batch, now)
+
+        appended = self._reach(attempt)
         self._learn(appended)
         return appended.last_seq
+
+    def _reach(self, attempt: Callable[[Session], T | None]) -> T:
+        """Do what needs the fence; where the conversation was compressed, in its newest session."""
+        while True:
+            session = self._session
+            done = attempt(session)
+            if done is not None:
+                return done
+            if not self._follow(session):
+                raise self._desk.refusal(session)
+
+    def _follow(self, session: Session) -> bool:
+        """Go on where the conversation does; False if that is this session still."""
+        tip = following(self._desk, session)
+        if tip is not None:
+            self._go_on(tip)
+        return tip is not None
+
+    def _catch_up(self) -> None:
+        """Before what asks for no fence: another holder may have compressed the session."""
+        self._follow(self._session)
+
+    def _go_on(self, session: Session) -> None:
+        self._session = session
+        self._warned = session.warned
+
+    def _read(self, ref: int, after: int) -> Iterator[Message]:
+        while page := self._desk.ledger.messages.page(ref, after, PAGE_BYTES):
+            yield from page
+            after = page[-1].seq
 
     def _preview(self, said: list[tuple[str, Any]]) -> str | None:
         if self._has_preview:

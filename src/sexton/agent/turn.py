@@ -8,13 +8,17 @@ from datetime import datetime
 from types import TracebackType
 
 from sexton.agent.desk import Desk
+from sexton.agent.following import following
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.ports import Appended
 
 
 class Turn:
-    """Counts a turn and marks the session busy until the block ends, however it ends."""
+    """Counts a turn and marks the session busy until the block ends, however it ends.
+
+    If the conversation is compressed meanwhile, the turn goes on where it does.
+    """
 
     def __init__(
         self,
@@ -32,16 +36,18 @@ class Turn:
     def __enter__(self) -> Turn:
         self._desk.membership.ensure_present()  # a turn makes its worker a holder
         now = self._desk.clock.now()
-        started = self._desk.ledger.book.start_turn(
-            self._session, self._desk.worker, self._schedule(now), now
-        )
-        if started is None:
-            raise self._desk.refusal(self._session)
+        start, worker = self._desk.ledger.book.start_turn, self._desk.worker
+        started = start(self._session, worker, self._schedule(now), now)
+        while started is None:
+            if not self._moved():
+                raise self._desk.refusal(self._session)
+            started = start(self._session, worker, self._schedule(now), now)
         self._learn(started)
         return self
 
     def progress(self) -> None:
         """Say that the turn gets on although it writes nothing; a silent one is shown stalled."""
+        self._moved()
         now = self._desk.clock.now()
         self._desk.ledger.reaping.progress(self._session.ref, self._desk.worker, now)
 
@@ -54,4 +60,12 @@ class Turn:
         if self._pid != os.getpid():
             return  # a forked child that unwinds: the turn is its parent's
         failed = isinstance(error, Exception)
-        self._desk.ledger.book.finish_turn(self._session.ref, self._desk.worker, failed)
+        finish = self._desk.ledger.book.finish_turn
+        # The mark is where the conversation was when it was last compressed.
+        while not finish(self._session.ref, self._desk.worker, failed) and self._moved():
+            pass
+
+    def _moved(self) -> bool:
+        tip = following(self._desk, self._session)
+        self._session = tip or self._session
+        return tip is not None

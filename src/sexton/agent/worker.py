@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import atexit
-import logging
 from types import TracebackType
+from weakref import WeakValueDictionary
 
 from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
@@ -12,12 +12,10 @@ from sexton.agent.session import OpenSession
 from sexton.errors import InputInvalid, SextonError, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
-from sexton.model.session import Relation, check_name
+from sexton.model.session import NATIVE, Relation, check_name
 from sexton.ports import Birth
 
 DEFAULT_SOURCE = "agent"
-
-log = logging.getLogger("sexton.agent")
 
 
 class AgentWorker:
@@ -26,6 +24,8 @@ class AgentWorker:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._open = True
+        self._opened: WeakValueDictionary[int, OpenSession] = WeakValueDictionary()
+        desk.membership.returns_by(self._hold_again)
         desk.membership.start()
         _present.add(self)
 
@@ -71,17 +71,32 @@ class AgentWorker:
             schedule=Schedule(0),
             **named,
         )
-        return OpenSession(self._desk, open_key(self._desk, birth))
+        return self._remembered(OpenSession(self._desk, open_key(self._desk, birth)))
 
     def resume(self, id: str) -> OpenSession:
         """The open session with that id."""
         self._check_open()
-        return OpenSession(self._desk, open_id(self._desk, check_name("id", id)))
+        return self._remembered(OpenSession(self._desk, open_id(self._desk, check_name("id", id))))
 
     def _check_open(self) -> None:
         if not self._open:
             raise WorkerLeft("the worker has left and holds no sessions any more")
         self._desk.membership.ensure()  # a holder that was declared dead would be reaped at once
+
+    def _remembered(self, opened: OpenSession) -> OpenSession:
+        self._opened[id(opened)] = opened
+        return opened
+
+    def _hold_again(self) -> None:
+        """Become a holder again of what others hold too, where the fence stands.
+
+        What nobody holds waits for its next opener: to take it would raise the epoch.
+        """
+        ledger, now = self._desk.ledger, self._desk.clock.now()
+        for opened in filter(None, (reference() for reference in self._opened.valuerefs())):
+            for found in ledger.index.find(NATIVE, opened.id):
+                if found.holders and found.epoch == opened.epoch:
+                    ledger.book.join(found, self.id, (), now)
 
     def leave(self) -> None:
         """Give up every session; those whose source dies with its owner end `closed`."""
@@ -117,7 +132,11 @@ def _leave_at_exit() -> None:
         try:
             worker.leave()
         except SextonError as trouble:
-            log.warning("a worker could not leave its sessions: %s", trouble)
+            import logging  # noqa: PLC0415  # slow to load, rarely needed
+
+            logging.getLogger("sexton.agent").warning(
+                "a worker could not leave its sessions: %s", trouble
+            )
 
 
 def _parent_id(parent: OpenSession | str | None) -> str | None:

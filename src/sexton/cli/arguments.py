@@ -10,6 +10,7 @@ import click
 
 from sexton.model.session import Session, check_name
 from sexton.ports import Place
+from sexton.settings.quantities import parse_duration
 
 MOST = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,6 +62,23 @@ home_option = click.option(
 )
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 force_file_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+
+
+def span_option(
+    name: str, *, default: str, most: timedelta, help: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that takes a length of time, up to the longest that makes sense."""
+
+    def to_span(ctx: click.Context, option: click.Parameter, value: str) -> timedelta:
+        span = parse_duration(value)
+        if not span or span > most:
+            words = f"must be a duration like 7d or 12w, at most {most.days}d"
+            raise click.BadParameter(words, ctx, option)
+        return span
+
+    return click.option(
+        name, callback=to_span, default=default, show_default=True, metavar="DURATION", help=help
+    )
 
 
 def to_place(ctx: click.Context, option: click.Parameter, value: Any) -> Place | None:

@@ -33,12 +33,12 @@ def command(ctx: click.Context, home: str | None) -> None:
     into the ledger (which is made if need be) and prints first figures: how many sessions are open
     and how the others ended, where they come from, how old the open ones are, which are the
     biggest, what they take on the disk. Without: the same for our own sessions and for every home
-    that is known or listed in the settings. Of a home with more than 20 000 sessions, ages and the
-    biggest are those of the 20 000 that were active last.
+    that is known or listed in the settings.
 
     An open session is not a leaked one: a conversation stays open until its next message. Leaked
     means open although every process that held it is dead; unproven means that nothing shows
-    whether anybody still holds it.
+    whether anybody still holds it. For a home that is only observed it is told how many sessions
+    the keeper would have ended since when, and how many of them were used again after all.
     """
     options = shared(ctx)
     _refuse_nothing_to_look_at(options, home)

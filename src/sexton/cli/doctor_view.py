@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.keeper_notice import keeper_notice
-from sexton.cli.profile import AGE_NAMES, Profile
+from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
 from sexton.cli.wording import ago, counted, iso, number, share, size, stamp
 from sexton.engine.standing import Standing
@@ -19,6 +19,7 @@ from sexton.model.session import NATIVE
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import FileGroup, HomeFigures
 
+AGE_NAMES = ("1h", "24h", "7d", "30d")
 BAR = 24
 _REASONS = (Column("HOW THEY ENDED"), Column("SESSIONS", right=True), Column("SHARE", right=True))
 _SOURCES = (
@@ -47,7 +48,8 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
             say(line)
         if report.sessions:
             _show_shares(report)
-            _show_profile(report.profile, report.open, ledger.now)
+            _show_ages(report)
+            _show_biggest(report, ledger.now)
         say()
     disk = "" if ledger.database_bytes is None else f", {size(ledger.database_bytes)}"
     log = f", log {size(ledger.wal_bytes)}" if ledger.wal_bytes else ""
@@ -106,10 +108,7 @@ def _lines(report: HomeReport, ledger: LedgerReport) -> Iterator[str]:
             f"({ago(report.newest, ledger.now)})"
         )
     if report.shadow:
-        yield (
-            f"only recorded: {counted(report.shadow.recorded, 'reap')}, of which "
-            f"{number(report.shadow.contradicted)} contradicted by later activity"
-        )
+        yield shadow_words(report.shadow)
     if report.figures:
         yield from _disk(report.figures)
 
@@ -160,12 +159,15 @@ def _show_shares(report: HomeReport) -> None:
     )
 
 
-def _show_profile(profile: Profile, still_open: int, now: datetime) -> None:
-    if still_open:
+def _show_ages(report: HomeReport) -> None:
+    if report.open:
         say()
         names = (*(f"under {name}" for name in AGE_NAMES), "older")
-        rows = zip(names, profile.ages, strict=True)
-        table(_AGES, ((name, str(count), share(count, still_open)) for name, count in rows))
+        rows = zip(names, report.ages(), strict=True)
+        table(_AGES, ((name, str(count), share(count, report.open)) for name, count in rows))
+
+
+def _show_biggest(report: HomeReport, now: datetime) -> None:
     say()
     table(
         _BIGGEST,
@@ -178,7 +180,7 @@ def _show_profile(profile: Profile, still_open: int, now: datetime) -> None:
                 ago(session.active_at, now),
                 session.title or session.preview or "",
             )
-            for session in profile.biggest
+            for session in report.biggest
         ),
     )
 
@@ -211,7 +213,7 @@ def _shape(report: HomeReport) -> dict[str, Any]:
         "open_by": {each.value: report.open_by[each] for each in Standing},
         "open_ages": [
             {"under": under, "sessions": count}
-            for under, count in zip((*AGE_NAMES, None), report.profile.ages, strict=True)
+            for under, count in zip((*AGE_NAMES, None), report.ages(), strict=True)
         ],
         "messages": report.messages,
         "bytes": report.bytes,
@@ -239,10 +241,9 @@ def _shape(report: HomeReport) -> dict[str, Any]:
                 "messages": session.message_count,
                 "active_at": iso(session.active_at),
             }
-            for session in report.profile.biggest
+            for session in report.biggest
         ],
-        "shadow": report.shadow
-        and {"recorded": report.shadow.recorded, "contradicted": report.shadow.contradicted},
+        "shadow": report.shadow and shadow_shape(report.shadow),
         "disk": None if report.figures is None else _disk_shape(report.figures),
     }
 

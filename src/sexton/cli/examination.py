@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from sexton.bootstrap import Sexton
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
-from sexton.cli.profile import Profile, profile
+from sexton.cli.report.shadow import Shadow, shadow_of
 from sexton.cli.terminal import progress
 from sexton.engine.estate import Estate
 from sexton.engine.standing import Standing, samples
 from sexton.errors import SextonError
-from sexton.model.session import State
-from sexton.ports import HomeRecord, LastSweep, ShadowCount, Tally
+from sexton.model.session import Session, State
+from sexton.ports import HomeRecord, LastSweep
+from sexton.ports.homes import AGES, Cohort
 from sexton.settings.values import HomeSetting
 from sexton.system.processes import host
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import HomeFigures
+
+T = TypeVar("T")
+
+BIGGEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,53 +52,57 @@ class HomeReport:
     path: str | None
     act: bool
     observed_at: datetime | None
-    tallies: tuple[Tally, ...]
+    cohorts: tuple[Cohort, ...]
     open_by: Counter[str]
-    profile: Profile = field(default_factory=Profile)
-    shadow: ShadowCount | None = None
+    biggest: tuple[Session, ...] = ()
+    shadow: Shadow | None = None
     figures: HomeFigures | None = None
     trouble: str | None = None
 
     @property
     def sessions(self) -> int:
-        return sum(each.sessions for each in self.tallies)
+        return sum(each.sessions for each in self.cohorts)
 
     @property
     def open(self) -> int:
-        return sum(each.sessions for each in self.tallies if each.state is State.OPEN)
+        return sum(each.sessions for each in self.cohorts if each.state is State.OPEN)
 
     @property
     def messages(self) -> int:
-        return sum(each.messages for each in self.tallies)
+        return sum(each.messages for each in self.cohorts)
 
     @property
     def bytes(self) -> int:
-        return sum(each.bytes for each in self.tallies)
+        return sum(each.bytes for each in self.cohorts)
 
     @property
     def oldest(self) -> datetime | None:
-        return min((each.oldest for each in self.tallies), default=None)
+        return min((each.oldest for each in self.cohorts), default=None)
 
     @property
     def newest(self) -> datetime | None:
-        return max((each.newest for each in self.tallies), default=None)
+        return max((each.newest for each in self.cohorts), default=None)
+
+    def ages(self) -> list[int]:
+        """How many open sessions are younger than each of AGES, but not than the one before.
+
+        The last number is of those that are older than all of them.
+        """
+        found = _summed(self.cohorts, lambda each: each.age)
+        return [found[age] for age in range(len(AGES) + 1)]
 
     def reasons(self) -> Counter[str]:
         """How many sessions ended for which reason, or are still open."""
-        return _summed(self.tallies, _reason)
+        return _summed(self.cohorts, _reason)
 
     def sources(self) -> Counter[str]:
         """How many sessions come from where."""
-        return _summed(self.tallies, lambda each: each.source)
+        return _summed(self.cohorts, lambda each: each.source)
 
     def open_sources(self) -> Counter[str]:
         """How many open sessions come from where."""
-        still_open = [each for each in self.tallies if each.state is State.OPEN]
+        still_open = [each for each in self.cohorts if each.state is State.OPEN]
         return _summed(still_open, lambda each: each.source)
-
-
-class _Key(Protocol):
-    def __call__(self, tally: Tally, /) -> str: ...
 
 
 @runtime_checkable
@@ -139,18 +148,26 @@ def examine(
         path=record.path,
         act=record.act,
         observed_at=record.observed_at,
-        tallies=tuple(opened.ledger.index.tally(record.name)),
+        cohorts=(),
         open_by=Counter(),
         figures=figures,
         trouble=trouble,
     )
+    with progress(f"counting the sessions of {record.name}"):
+        return _counted(estate, record, report)
+
+
+def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeReport:
+    census = estate.ledger.homes.census
+    report = replace(report, cohorts=tuple(census.cohorts(record, estate.clock.now())))
     if not report.sessions:
         return report
+    (stand,) = samples(estate, [record])
     return replace(
         report,
-        open_by=_open_by(estate, record),
-        profile=profile(opened.ledger.index, record.name, opened.clock.now()),
-        shadow=_shadow(opened, record),
+        open_by=Counter({each: getattr(stand, each) for each in Standing}),
+        biggest=tuple(census.biggest(record, BIGGEST)),
+        shadow=shadow_of(estate.ledger, record),
     )
 
 
@@ -173,14 +190,6 @@ def _record(opened: Sexton, name: str, setting: HomeSetting | None) -> HomeRecor
     )
 
 
-def _shadow(opened: Sexton, record: HomeRecord) -> ShadowCount | None:
-    """Reaps that were only recorded; None for a home in which nothing ever was."""
-    found = [each for each in opened.ledger.samples.shadows() if each.home == record.name]
-    if found or record.act:
-        return found[0] if found else None
-    return ShadowCount(home=record.name, recorded=0, contradicted=0)
-
-
 def _never_seen(setting: HomeSetting, trouble: str | None) -> HomeReport:
     return HomeReport(
         name=setting.name,
@@ -188,30 +197,23 @@ def _never_seen(setting: HomeSetting, trouble: str | None) -> HomeReport:
         path=str(setting.path),
         act=setting.act,
         observed_at=None,
-        tallies=(),
+        cohorts=(),
         open_by=Counter(),
         trouble=trouble,
     )
 
 
-def _open_by(estate: Estate, record: HomeRecord) -> Counter[str]:
-    """How the open sessions stand."""
-    with progress("looking for the holders of open sessions"):
-        (found,) = samples(estate, [record])
-    return Counter({each: getattr(found, each) for each in Standing})
-
-
-def _summed(tallies: Sequence[Tally], key: _Key) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for each in tallies:
+def _summed(cohorts: Iterable[Cohort], key: Callable[[Cohort], T]) -> Counter[T]:
+    found: Counter[T] = Counter()
+    for each in cohorts:
         found[key(each)] += each.sessions
     return found
 
 
-def _reason(tally: Tally) -> str:
-    if tally.state is State.OPEN:
+def _reason(cohort: Cohort) -> str:
+    if cohort.state is State.OPEN:
         return "still open"
-    return tally.end_reason or "no reason given"
+    return cohort.end_reason or "no reason given"
 
 
 def _bytes(path: str) -> int:

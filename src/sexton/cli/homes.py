@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ from sexton.cli.terminal import note, progress
 from sexton.engine.estate import Estate
 from sexton.engine.observe import Observed, observe_home
 from sexton.errors import HomeNotFound, SextonError
-from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import NATIVE, check_name
-from sexton.ports import Entry, Home, HomeRecord, Known, Sighting
+from sexton.ports import Home, HomeRecord, Known, Sighting
 from sexton.settings.values import HomeSetting
 from sexton.system.processes import host
 
@@ -113,10 +111,6 @@ class _Counting:
     def name(self) -> str:
         return self.home.name
 
-    @property
-    def kind(self) -> str:
-        return self.home.kind
-
     def rules(self) -> str | None:
         return self.home.rules()
 
@@ -124,12 +118,6 @@ class _Counting:
         for sighting in self.home.look(mark, known):
             yield sighting
             self.advance(len(sighting.seen))
-
-    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
-        return self.home.reap(reaps, now)
-
-    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
-        return self.home.end(seen, reason, entry, now)
 
 
 def _at(path: Path, records: list[HomeRecord], listed: tuple[HomeSetting, ...]) -> Wanted:

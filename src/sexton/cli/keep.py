@@ -51,7 +51,7 @@ def command(ctx: click.Context, once: bool) -> None:
         with _registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
             asked.hand_to(keeper)
             if once:
-                tell(keeper.sweep())
+                tell(keeper.once())
             else:
                 keeper.run(lambda sweep: asked.while_heard(tell, sweep))
     if asked.unheard:

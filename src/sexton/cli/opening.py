@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sexton.bootstrap import Sexton, ledger_url, load_settings
+from sexton.bootstrap import Sexton
+from sexton.bootstrap.finding import ledger_url, load_settings
 from sexton.cli.command import Shared
 from sexton.errors import LedgerError, LedgerMissing
 from sexton.ledger.opening import POSTGRES_SCHEMES, masked, open_ledger, sqlite_path

@@ -16,6 +16,7 @@ COMMANDS = {
     "plan": Late(_HERE, "Show what should be done now, and why."),
     "apply": Late(_HERE, "Carry out a plan."),
     "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
+    "finalizers": Late(_HERE, "List, show and decide about end-of-session work."),
     "workers": Late(_HERE, "List the processes that hold sessions."),
     "journal": Late(_HERE, "Show what was done, when, by whom and why."),
     "report": Late(_HERE, "Show what has changed over time."),

@@ -21,7 +21,7 @@ from sexton.model.plan import (
 from sexton.model.schedule import Schedule
 from sexton.ports import Entry, Home
 
-REAPS_TOGETHER = 200
+REAPS_TOGETHER = 500
 
 
 def new_receipt() -> str:

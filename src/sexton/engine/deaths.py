@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sexton.engine.estate import Estate
@@ -11,7 +11,7 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy, dead_holders
-from sexton.policies.mass_death import Doubt, doubt
+from sexton.policies.mass_death import SHARE, Doubt, doubt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,18 @@ def find_deaths(estate: Estate, policy: LivenessPolicy) -> Deaths:
     workers = estate.ledger.reaping.suspects()
     evidence = estate.evidence(workers)
     dead = [each for each in workers if evidence[each.id].verdict is Verdict.DEAD]
-    sessions = {
-        session.ref: session
-        for worker in dead
-        for session in estate.ledger.reaping.sessions_of(worker.id)
-    }
+    sessions = _held_by(estate, dead)
     unproven = frozenset(each.id for each in dead if not evidence[each.id].kernel)
-    now = doubt(estate.doubt, unproven, len(workers), estate.look(), policy)
+    lost = _lost(sessions, frozenset(each.id for each in dead), unproven)
+    living = [each for each in workers if evidence[each.id].verdict is not Verdict.DEAD]
+    now = doubt(
+        estate.doubt,
+        unproven,
+        _held_at_all(estate, lost, living),
+        estate.look(),
+        policy,
+        lost=len(lost),
+    )
     return Deaths(
         dead=tuple((each, evidence[each.id]) for each in dead if each.id not in now.doubted),
         sessions=tuple(children_first(list(sessions.values()))),
@@ -49,6 +54,34 @@ def find_deaths(estate: Estate, policy: LivenessPolicy) -> Deaths:
         },
         doubt=now,
     )
+
+
+def _held_by(estate: Estate, workers: Iterable[Worker]) -> dict[int, Session]:
+    return {
+        session.ref: session
+        for worker in workers
+        for session in estate.ledger.reaping.sessions_of(worker.id)
+    }
+
+
+def _lost(
+    sessions: Mapping[int, Session], dead: frozenset[str], unproven: frozenset[str]
+) -> frozenset[int]:
+    """The sessions that would be without a living holder, and would live but for a silence."""
+    if not unproven:
+        return frozenset()
+    holders = {ref: {each.worker.id for each in held.holders} for ref, held in sessions.items()}
+    return frozenset(ref for ref, ids in holders.items() if ids <= dead and ids & unproven)
+
+
+def _held_at_all(estate: Estate, lost: frozenset[int], living: Iterable[Worker]) -> int:
+    """How many sessions are held, lost ones included; counted until they make no mass of those."""
+    held = set(lost)
+    for worker in living:
+        if len(lost) <= SHARE * len(held):
+            break
+        held |= _held_by(estate, [worker]).keys()
+    return len(held)
 
 
 def bury(estate: Estate, deaths: Deaths) -> None:
@@ -64,8 +97,9 @@ def bury(estate: Estate, deaths: Deaths) -> None:
         [
             (session.ref, worker)
             for session in deaths.sessions
+            if _lives_on(session, evidence, policy)
             for worker in dead_holders(session, estate.of_holders(session))
-            if worker in evidence and _lives_on(session, evidence, policy)
+            if worker in evidence
         ]
     )
 

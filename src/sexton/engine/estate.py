@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from sexton.model.evidence import Evidence
+from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
@@ -31,6 +31,7 @@ class Estate:
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
+    _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
 
     def look(self) -> Look:
         """This moment, on all clocks of the observer."""
@@ -38,12 +39,23 @@ class Estate:
         return Look(self.clock.monotonic(), elapsed, self.clock.now().timestamp() - elapsed)
 
     def evidence(self, workers: Iterable[Worker]) -> dict[str, Evidence]:
-        """What is known about each worker: the kernel's word, and the watch kept over beats."""
-        policy = self.rules(None).rules.liveness
-        return {
-            worker.id: judge(worker, self.processes.look(worker.identity), policy, self.watch)
-            for worker in workers
-        }
+        """What is known about each worker: the kernel's word, and the watch kept over beats.
+
+        Each is looked at once, however many sessions it holds; with another beat it is asked anew.
+        """
+        policy = None
+        found = {}
+        for worker in workers:
+            seen = (worker.id, worker.beat, worker.dead_at is None)
+            if seen not in self._judged:
+                policy = policy or self.rules(None).rules.liveness
+                sight = self.processes.look(worker.identity)
+                # A file is used from one machine only, which has no twin that might be alive.
+                alone = sight is Sight.REBOOTED and not self.ledger.is_shared
+                watch = Watch() if alone else self.watch
+                self._judged[seen] = judge(worker, sight, policy, watch)
+            found[worker.id] = self._judged[seen]
+        return found
 
     def of_holders(self, session: Session) -> dict[str, Evidence]:
         """What is known about each holder of a session."""

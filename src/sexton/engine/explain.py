@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from sexton.engine.estate import Estate, rules_now
@@ -12,7 +12,7 @@ from sexton.engine.plan import decide
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
-from sexton.policies.liveness import LivenessPolicy, is_busy, stalled_for
+from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
 from sexton.policies.reset import holding, standing
 
 RECENT = 10
@@ -52,6 +52,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
+    yield from _silence(estate, session)
     yield from _decision(estate, session)
 
 
@@ -75,6 +76,21 @@ def _turn(session: Session, holder: Holder, policy: LivenessPolicy, now: datetim
         yield f"stalled: no progress for {int(stalled.total_seconds())} s"
 
 
+def _silence(estate: Estate, session: Session) -> Iterator[Answer]:
+    """What silence means for a session of whose owner nothing is known."""
+    policy, now = estate.rules(None).rules.liveness, estate.clock.now()
+    bound = policy.bound(session.source)
+    if session.holders or reap_reason(session, {}, policy, now) is not None:
+        return
+    if bound is not None:
+        silent, most = (each / timedelta(days=1) for each in (now - session.active_at, bound))
+        words = f"dead after {most:.1f} days of silence, silent for {max(0, silent):.1f}"
+        yield Answer("reap", "kept", f"nothing is known of its owner; {words}")
+    elif session.home != NATIVE:
+        words = f"liveness.inactivity_bound sets no bound for '{session.source}'"
+        yield Answer("reap", "kept", f"nothing is known of its owner, and {words}")
+
+
 def _decision(estate: Estate, session: Session) -> Iterator[Answer]:
     now = estate.clock.now()
     rules = rules_now(estate)
@@ -92,7 +108,7 @@ def _decision(estate: Estate, session: Session) -> Iterator[Answer]:
         case None if policy is None:
             yield Answer("reset", "kept", "its home sets no reset policy")
         case None:
-            shield = holding(session, busy=is_busy(session, evidence))
+            shield = holding(session, running_turn(session, evidence), now)
             yield Answer("reset", "kept", _kept(shield))
         case never:
             assert_never(never)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from sexton.engine.apply import apply, new_receipt
 from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
+from sexton.engine.finalize import Runner
+from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
-from sexton.engine.standing import samples
+from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
 from sexton.model.message import one_line
@@ -31,8 +36,11 @@ LONGEST_GAP = 3
 
 MOST_WATCHED = 256
 """Each watched process takes a descriptor; the death of any other is found at the next look."""
-SAMPLE_EVERY = timedelta(minutes=10)
-"""All keepers of a ledger together store at most one sample per home in this time."""
+PATIENCE = 5.0
+"""Seconds a keeper that ends waits for end-of-session work that is nearly done."""
+
+
+T = TypeVar("T")
 
 log = logging.getLogger("sexton.keeper")
 
@@ -47,6 +55,7 @@ class Sweep:
     held: tuple[Held, ...]
     troubles: tuple[str, ...]
     finished: bool
+    finalizing: int = 0
 
 
 class Keeper:
@@ -58,19 +67,24 @@ class Keeper:
         worker: str,
         interval: float,
         deaths: DeathWatch | None = None,
+        runner: Runner | None = None,
+        messenger: Messenger | None = None,
     ) -> None:
         self._estate = estate  # asked anew for each sweep: homes come and go
         self._worker = worker
         self.interval = interval
         self._deaths = deaths
+        self._runner = runner
+        self._messenger = messenger
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._watch = Watch()
         self._doubt = Doubt()
         self._reached: Estate | None = None
         self._mourned: frozenset[str] = frozenset()
-        self._told: frozenset[str] = frozenset()
-        self._astray: frozenset[str] = frozenset()
+        self._unreachable: frozenset[str] = frozenset()
+        self._failing: dict[str, str] = {}
+        self._held: dict[tuple[str, str], str] = {}
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -78,6 +92,8 @@ class Keeper:
             if self._stop.is_set():
                 return  # the watch may be closed by now, and its descriptor somebody else's
             self._stop.set()
+            if self._runner is not None:
+                self._runner.stop()
             if self._deaths is not None:
                 self._deaths.wake()
 
@@ -91,21 +107,46 @@ class Keeper:
     def run(self, on_sweep: Callable[[Sweep], object] | None = None) -> None:
         """Sweep until stopped, at once when a worker on this machine dies.
 
-        A sweep that fails is told once and tried again.
+        A sweep that fails is told once and tried again. End-of-session work goes on beside it, so
+        that no sweep waits for it.
         """
-        last_trouble = ""
+        tell = on_sweep or (lambda _: None)
+        if self._messenger is not None:
+            sender = partial(self._send, self._messenger)
+            threading.Thread(target=sender, name="sexton-notices", daemon=True).start()
+        with self._finalizing():
+            while not self._stop.is_set():
+                self._outlive("sweep", lambda: tell(self.sweep()))
+                self._rest()
+
+    def once(self) -> Sweep:
+        """One sweep, and all end-of-session work whose time has come."""
+        sweep = self.sweep()
+        begun = 0 if self._runner is None else self._runner.drain()
+        if self._messenger is not None:
+            self._outlive("send notices", self._messenger.deliver)
+        return replace(sweep, finalizing=begun)
+
+    def _send(self, messenger: Messenger) -> None:
+        """Hand notices over beside the sweeps, so that none waits for a silent server."""
         while not self._stop.is_set():
-            try:
-                swept = self.sweep()
-                if on_sweep is not None:
-                    on_sweep(swept)
-                last_trouble = ""
-            except Exception as trouble:  # the loop outlives whatever a sweep meets
-                if str(trouble) != last_trouble:
-                    last_trouble = str(trouble)
-                    expected = isinstance(trouble, SextonError)
-                    log.error("sweep failed: %s", trouble, exc_info=not expected)
-            self._rest()
+            self._outlive("send notices", messenger.deliver)
+            self._stop.wait(LOOK_EVERY)
+
+    @contextmanager
+    def _finalizing(self) -> Iterator[None]:
+        if self._runner is None:
+            yield
+            return
+        runner = self._runner
+        thread = threading.Thread(target=runner.run, name="sexton-finalizers", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            runner.stop()
+            thread.join()
+            runner.settle(PATIENCE)
 
     def sweep(self) -> Sweep:
         """One round over everything this keeper can reach."""
@@ -114,6 +155,9 @@ class Keeper:
         reschedule_stale(estate)
         found = survey(estate)
         self._mourned = frozenset(worker.id for worker, _ in found.deaths.dead)
+        # Before the sessions end: each of the dead is recorded with evidence of its own.
+        bury(estate, found.deaths)
+        estate.ledger.finalizing.free(estate.clock.now())
         receipt = new_receipt()
         outcomes = []
         for outcome in apply(estate, found.plan, receipt):
@@ -122,12 +166,14 @@ class Keeper:
             if self._stop.is_set():
                 break
         estate.ledger.index.reschedule(found.settled)
-        bury(estate, found.deaths)
+        self._tell_held(found.plan.held)
+        if self._messenger is not None:
+            self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
         estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
         if not self._stop.is_set():
-            _take_samples(replace(estate, doubt=self._doubt))
+            take_samples(replace(estate, doubt=self._doubt))
         return Sweep(
             receipt=receipt,
             observed=observed,
@@ -136,6 +182,20 @@ class Keeper:
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),
         )
+
+    def _tell_held(self, held: Iterable[Held]) -> None:
+        """One line for each reset that is held back, and one when it is not any more."""
+        now = {(each.seen.home, each.seen.id): each for each in held}
+        for name, each in now.items():
+            if self._held.get(name) != each.holding.code:
+                log.info(
+                    "reset of %s held back by %s (%s): %s",
+                    one_line("/".join(name)), each.holding.code, each.wanted.code,
+                    each.holding.text,
+                )  # fmt: skip
+        for name in self._held.keys() - now.keys():
+            log.info("reset of %s is not held back any more", one_line("/".join(name)))
+        self._held = {name: each.holding.code for name, each in now.items()}
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
@@ -175,49 +235,48 @@ class Keeper:
 
         A process that left before it exited is no worker any more, and nothing is to be done.
         """
+        dead = self._outlive("look at the workers", self._dead_by_kernel)
+        if dead is None:  # the next sweep meets the same trouble
+            return False
+        unseen, self._mourned = dead - self._mourned, dead
+        return bool(unseen)
+
+    def _dead_by_kernel(self) -> frozenset[str]:
         if self._reached is None:
-            return False
-        try:
-            workers = self._look(self._reached)
-            evidence = replace(self._reached, watch=self._watch).evidence(workers)
-        except Exception:  # the next sweep meets the same trouble, and tells it
-            log.debug("the workers can not be looked at", exc_info=True)
-            return False
-        dead = frozenset(
+            return frozenset()
+        workers = self._look(self._reached)
+        evidence = replace(self._reached, watch=self._watch).evidence(workers)
+        return frozenset(
             id for id, proof in evidence.items() if proof.verdict is Verdict.DEAD and proof.kernel
         )
-        unseen = dead - self._mourned
-        self._mourned |= dead
-        return bool(unseen)
 
     def _observe(self, estate: Estate) -> tuple[tuple[Observed, ...], tuple[str, ...]]:
         """Look at every home; one that can not be read does not keep the others waiting."""
         seen, troubles = [], list(estate.unreachable)
-        for name, record in estate.records.items():
-            try:
-                seen.append(observe_home(estate, estate.homes[name], record))
-            except Exception as trouble:  # a home that breaks us must not cost the others
-                if not isinstance(trouble, SextonError) and name not in self._astray:
-                    self._astray |= {name}
-                    log.exception("home %s can not be observed", name)
-                troubles.append(f"{name}: {trouble}")
-        for words in frozenset(troubles) - self._told:
+        for words in frozenset(troubles) - self._unreachable:
             log.warning("home not observed: %s", words)
-        self._told = frozenset(troubles)
+        self._unreachable = frozenset(troubles)
+        for name, record in estate.records.items():
+            what = f"look at the home {name}"
+            found = self._outlive(what, partial(observe_home, estate, estate.homes[name], record))
+            if found is None:
+                troubles.append(f"{name}: {self._failing[what]}")
+            else:
+                seen.append(found)
         return tuple(seen), tuple(troubles)
 
-
-def _take_samples(estate: Estate) -> None:
-    """Store how the open sessions stand, unless that was done for a home just now."""
-    now, ledger = estate.clock.now(), estate.ledger
-    recent = {
-        sample.home
-        for sample in ledger.samples.since(now - SAMPLE_EVERY)
-        if now - SAMPLE_EVERY < sample.at <= now
-    }
-    lacking = [home for home in ledger.homes.all() if home.name not in recent]
-    if lacking:
-        ledger.samples.store(samples(estate, lacking), now)
+    def _outlive(self, what: str, work: Callable[[], T]) -> T | None:
+        """What comes of the work, or None if it failed, which is told once and tried again."""
+        try:
+            done = work()
+        except Exception as trouble:  # whatever a sweep, a look or a home meets, the keeper goes on
+            if self._failing.get(what) != str(trouble):
+                expected = isinstance(trouble, SextonError)
+                log.error("%s failed: %s", what, trouble, exc_info=not expected)
+            self._failing[what] = str(trouble)
+            return None
+        self._failing.pop(what, None)
+        return done
 
 
 def _tell(outcome: Outcome) -> None:

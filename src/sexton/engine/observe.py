@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 
 from sexton.engine.estate import Estate
 from sexton.model.session import Session
-from sexton.policies.reset import schedule
-from sexton.policies.rulebook import Rulebook, decode
-from sexton.ports import Home, HomeRecord, Homes
+from sexton.policies.reset import ResetPolicy
+from sexton.policies.rulebook import Rulebook, decode, encode
+from sexton.ports import HomeRecord, Homes
+from sexton.ports.homes import Observable
+
+_NO_RESETS = Rulebook(reset=ResetPolicy(max_messages=None, max_bytes=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +37,13 @@ class LedgerKnows:
         return frozenset(self.homes.ids(self.record, open_only=False))
 
 
-def observe_home(estate: Estate, home: Home, record: HomeRecord) -> Observed:
+def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observed:
     """Bring what changed in one home into the ledger, part by part."""
     homes = estate.ledger.homes
     record = next(each for each in homes.all() if each.ref == record.ref)
     result = Observed(home=record.name)
-    rules = home.rules()
-    rulebook = decode(rules) if rules else None
+    rulebook = _rulebook(estate, home)
+    rules = encode(rulebook)
     # Other rules mean other due times for every session, so everything is looked at again.
     mark = record.mark if rules == record.rules else None
     for sighting in home.look(mark, LedgerKnows(homes, record)):
@@ -52,7 +55,11 @@ def observe_home(estate: Estate, home: Home, record: HomeRecord) -> Observed:
     return result
 
 
-def _with_due(session: Session, rulebook: Rulebook | None) -> Session:
-    if rulebook is None or not session.is_open:
-        return replace(session, due_at=None)
-    return replace(session, due_at=schedule(session, rulebook.reset_policy(session), 0).at)
+def _rulebook(estate: Estate, home: Observable) -> Rulebook:
+    """The resets are the home's own; when silence counts as death the ledger says for all."""
+    own = home.rules()
+    return replace(decode(own) if own else _NO_RESETS, liveness=estate.rules(None).rules.liveness)
+
+
+def _with_due(session: Session, rulebook: Rulebook) -> Session:
+    return replace(session, due_at=rulebook.schedule(session, 0).at if session.is_open else None)

@@ -13,7 +13,7 @@ from sexton.model.evidence import Evidence
 from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Seen, WarnSession
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
-from sexton.policies.liveness import LivenessPolicy, is_busy, reap_reason
+from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn
 from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Filter, Place
@@ -75,7 +75,7 @@ def decide(
         return None
     reason = reset_reason(session, policy, now)
     if reason is not None:
-        held_by = holding(session, busy=is_busy(session, evidence))
+        held_by = holding(session, running_turn(session, evidence), now)
         if held_by is not None:
             return Held(seen=as_seen(session), wanted=reason, holding=held_by)
         return EndSession(seen=as_seen(session), reason=reason)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from enum import StrEnum
 
 from sexton.engine.estate import Estate
-from sexton.engine.plan import survey
-from sexton.model.evidence import Evidence, Verdict
-from sexton.model.plan import ReapSession
-from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import LivenessPolicy, reap_reason
+from sexton.model.evidence import Verdict
+from sexton.model.session import NATIVE
 from sexton.ports import HomeRecord, Sample
 
-MOST = 10_000
-"""So many open sessions of an observed home are asked one by one; the others stay unproven."""
+SAMPLE_EVERY = timedelta(minutes=10)
+"""All keepers of a ledger together store at most one sample per home in this time."""
 
 
 class Standing(StrEnum):
@@ -29,50 +25,29 @@ class Standing(StrEnum):
     UNPROVEN = "unproven"  # nothing shows whether anybody still holds it
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """The sessions that somebody holds, and what is known of every holder."""
-
-    sessions: Mapping[int, Session]
-    evidence: Mapping[str, Evidence]
-
-
 def samples(estate: Estate, homes: Iterable[HomeRecord]) -> list[Sample]:
     """How the open sessions of each home stand now.
 
-    Costs what is open and what is held; ended sessions cost nothing, however many there are.
+    They are counted by who holds them, and then the holders are judged, so that it costs what
+    there are workers; ended sessions cost nothing, however many there are.
     """
-    held = _held(estate)
-    return [_sample(estate, home, held) for home in homes]
-
-
-def _held(estate: Estate) -> _Held:
-    reaping = estate.ledger.reaping
-    sessions = {
-        session.ref: session
-        for worker in reaping.suspects()
-        for session in reaping.sessions_of(worker.id)
+    evidence = estate.evidence(estate.ledger.reaping.suspects())
+    verdicts = {
+        id: Verdict.UNKNOWN if id in estate.doubt.doubted else proof.verdict
+        for id, proof in evidence.items()
     }
-    holders = {
-        holder.worker.id: holder.worker
-        for session in sessions.values()
-        for holder in session.holders
-    }
-    return _Held(sessions, estate.evidence(holders.values()))
+    return [_sample(estate, home, verdicts) for home in homes]
 
 
-def _sample(estate: Estate, home: HomeRecord, held: _Held) -> Sample:
-    ids = estate.ledger.homes.ids(home, open_only=True)
-    found = Counter(
-        _by_holders(session, held.evidence, estate.doubt.doubted)
-        for session in held.sessions.values()
-        if session.home == home.name
-    )
-    ownerless = max(0, len(ids) - found.total())
-    leaked = min(ownerless, _overdue(estate, home, ids) if ownerless else 0)
+def _sample(estate: Estate, home: HomeRecord, verdicts: Mapping[str, Verdict]) -> Sample:
+    held = dict(estate.ledger.homes.census.held(home))
+    nobodys = held.pop((), 0)
+    found: Counter[Standing] = Counter()
+    for workers, sessions in held.items():
+        found[_standing({verdicts.get(id, Verdict.UNKNOWN) for id in workers})] += sessions
+    leaked = min(nobodys, _overdue(estate, home)) if nobodys else 0
     found[Standing.LEAKED] += leaked
-    rest = Standing.WAITING if home.name == NATIVE else Standing.UNPROVEN
-    found[rest] += ownerless - leaked
+    found[Standing.WAITING if home.name == NATIVE else Standing.UNPROVEN] += nobodys - leaked
     return Sample(
         home=home.name,
         at=estate.clock.now(),
@@ -84,29 +59,27 @@ def _sample(estate: Estate, home: HomeRecord, held: _Held) -> Sample:
     )
 
 
-def _by_holders(
-    session: Session, evidence: Mapping[str, Evidence], doubted: Container[str]
-) -> Standing:
-    ids = [holder.worker.id for holder in session.holders]
-    verdicts = {Verdict.UNKNOWN if id in doubted else evidence[id].verdict for id in ids}
+def _standing(verdicts: set[Verdict]) -> Standing:
     if Verdict.LIVE in verdicts:
         return Standing.LIVE
     return Standing.LEAKED if verdicts == {Verdict.DEAD} else Standing.UNPROVEN
 
 
-def _overdue(estate: Estate, home: HomeRecord, ids: Sequence[str]) -> int:
+def _overdue(estate: Estate, home: HomeRecord) -> int:
     """How many sessions that nobody holds have been silent beyond the bound of their source."""
-    policy = estate.rules(None).rules.liveness
-    if not policy.inactivity_bound:
-        return 0
-    if home.name == NATIVE:
-        actions = survey(estate, NATIVE).plan.actions
-        return sum(isinstance(each, ReapSession) and not each.dead for each in actions)
-    # In an observed home a session is due only once, so that the plan does not show it again.
-    asked = (each for id in ids[:MOST] for each in estate.ledger.index.find(home.name, id))
-    return sum(_is_overdue(each, policy, estate.clock.now()) for each in asked)
+    now, census = estate.clock.now(), estate.ledger.homes.census
+    bounds = estate.rules(None).rules.liveness.inactivity_bound
+    return sum(census.silent(home, source, now - bound) for source, bound in bounds)
 
 
-def _is_overdue(session: Session, policy: LivenessPolicy, now: datetime) -> bool:
-    ownerless = session.is_open and not session.holders
-    return ownerless and reap_reason(session, {}, policy, now) is not None
+def take_samples(estate: Estate) -> None:
+    """Store how the open sessions stand, unless that was done for a home just now."""
+    now, ledger = estate.clock.now(), estate.ledger
+    recent = {
+        sample.home
+        for sample in ledger.samples.since(now - SAMPLE_EVERY)
+        if now - SAMPLE_EVERY < sample.at <= now
+    }
+    lacking = [home for home in ledger.homes.all() if home.name not in recent]
+    if lacking:
+        ledger.samples.store(samples(estate, lacking), now)

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
-from sexton.model.session import NATIVE
-from sexton.ports import Entry, Known, Reaping, SessionBook, Sighting
+from sexton.model.session import NATIVE, Session
+from sexton.ports import Entry, Known, Messages, Reaping, SessionBook, Sighting
+
+PAGE_BYTES = 1_000_000
 
 
 class NativeHome:
@@ -17,9 +20,10 @@ class NativeHome:
     name = NATIVE
     kind = "native"
 
-    def __init__(self, book: SessionBook, reaping: Reaping) -> None:
+    def __init__(self, book: SessionBook, reaping: Reaping, messages: Messages) -> None:
         self._book = book
         self._reaping = reaping
+        self._messages = messages
 
     def rules(self) -> str | None:
         return None
@@ -32,3 +36,12 @@ class NativeHome:
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         return self._book.end(seen, reason, entry, now)
+
+    def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
+        after = since
+        while after < through:
+            page = self._messages.page(session.ref, after, PAGE_BYTES)
+            if not page:
+                return
+            yield from (message for message in page if message.seq <= through)
+            after = page[-1].seq

@@ -1,71 +1,81 @@
 """How do many threads share one commit?
 
-A commit waits for the disk. One thread owns the write connection and commits whatever is
-queued together; every caller returns only after the commit that holds its own job.
+A commit waits for the disk. A caller that finds nobody else writing commits by itself; whoever
+comes meanwhile boards a batch, and one thread commits each batch together. Every caller returns
+only after the commit that holds its own job.
+
+A signal handler may write at any moment, also while its own thread is in here. So nothing below
+waits for a lock that a frame of the same thread may hold: what two threads share is changed by
+single steps, and `busy` lets its owner in again.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Tx = TypeVar("Tx")
 
-BATCH = 512
-
 
 class Ticket(Generic[Tx]):
     """A job on its way through a commit."""
 
-    __slots__ = ("_done", "error", "job", "result")
+    __slots__ = ("done", "error", "job", "result")
 
     def __init__(self, job: Callable[[Tx], Any]) -> None:
         self.job = job
+        self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
-        self._done = threading.Lock()
-        self._done.acquire()
 
-    def finish(self) -> None:
-        self._done.release()
 
-    def wait(self) -> Any:
-        """The job's result once it is durable, or its error."""
-        self._done.acquire()
-        if self.error is not None:
-            raise self.error
-        return self.result
+class Batch(Generic[Tx]):
+    """Jobs that are committed together, and the gate that opens when that is done."""
+
+    __slots__ = ("gate", "tickets")
+
+    def __init__(self) -> None:
+        self.tickets: list[Ticket[Tx]] = []
+        self.gate = _shut()
 
 
 class GroupCommit(Generic[Tx]):
-    """A queue of jobs and the thread that commits them.
+    """The batch that is boarding and the thread that commits it.
 
-    `commit` runs a batch and fills in results and errors. `busy` is held while a batch runs, so
-    that a fork can wait for a moment without one.
+    `commit` runs a list of jobs and fills in results and errors. `busy` is held while it runs, so
+    that a fork can wait for a moment without a transaction.
     """
 
-    def __init__(self, commit: Callable[[list[Ticket[Tx]]], None], busy: threading.Lock) -> None:
+    def __init__(
+        self,
+        commit: Callable[[list[Ticket[Tx]]], None],
+        busy: threading.RLock,
+    ) -> None:
         self._commit = commit
         self._busy = busy
-        self._queue: SimpleQueue[Ticket[Tx] | None] = SimpleQueue()
-        self._starting = threading.RLock()  # a signal handler may write while we are in here
+        self._boarding: Batch[Tx] = Batch()
+        self._running = False
+        self._wanted = _shut()
+        self._starting = threading.RLock()
         self._thread: threading.Thread | None = None
         self._stopped = False
 
     def run(self, job: Callable[[Tx], T]) -> T:
         """Run a job and return its result once it is durable."""
         ticket: Ticket[Tx] = Ticket(job)
-        with self._starting:
-            inline = self._stopped or not self._start()
-            if not inline:
-                self._queue.put(ticket)
-        if inline:  # no thread, but still a durable commit
-            with self._busy:
-                self._carry_out([ticket])
-        result: T = ticket.wait()
+        while not ticket.done:
+            batch = None if self._alone() else self._board(ticket)
+            if batch is None:
+                with self._busy:
+                    self._carry_out([ticket])
+            else:
+                with batch.gate:  # whoever passes lets the next through: one wake-up at a time
+                    pass
+        if ticket.error is not None:
+            raise ticket.error
+        result: T = ticket.result
         return result
 
     def stop(self) -> None:
@@ -73,10 +83,39 @@ class GroupCommit(Generic[Tx]):
         with self._starting:
             thread, self._thread = self._thread, None
             self._stopped = True
-            if thread is not None:
-                self._queue.put(None)
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        if thread is not None:
+            self._wake()
+            if thread is not threading.current_thread():
+                thread.join()
+
+    def _alone(self) -> bool:
+        """Whether the job is to be committed here and now.
+
+        Handing a lone job to the thread and back would cost more than the job; and the thread
+        would wait for ever for what the interrupted frame of a signal handler holds.
+        """
+        mine: bool = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
+        return mine or not (self._boarding.tickets or self._running)
+
+    def _board(self, ticket: Ticket[Tx]) -> Batch[Tx] | None:
+        """The batch the job is on, or None if there is no thread to commit one.
+
+        If the batch left at this very moment, its gate opens with the job undone, and the caller
+        boards the next.
+        """
+        with self._starting:
+            if self._stopped or not self._start():
+                return None
+            batch = self._boarding
+            batch.tickets.append(ticket)
+        self._wake()
+        return batch
+
+    def _wake(self) -> None:
+        try:
+            self._wanted.release()
+        except RuntimeError:  # the thread is awake already, and has not taken the batch yet
+            return
 
     def _start(self) -> bool:
         """Whether there is a thread, or one could be started: at exit and at limits it can not."""
@@ -90,31 +129,32 @@ class GroupCommit(Generic[Tx]):
         return True
 
     def _loop(self) -> None:
-        while (first := self._queue.get()) is not None:
+        last = False
+        while not last:
+            self._wanted.acquire()
+            last = self._stopped
             with self._busy:
-                batch, last = self._collect(first)
-                self._carry_out(batch)
-            if last:
-                return
+                batch, self._boarding = self._boarding, Batch()
+                if tickets := batch.tickets[:]:
+                    self._carry_out(tickets)
+            batch.gate.release()
+            with batch.gate:  # the last to pass: those who come back at once share a commit again
+                pass
 
-    def _collect(self, first: Ticket[Tx]) -> tuple[list[Ticket[Tx]], bool]:
-        batch = [first]
-        while len(batch) < BATCH:
-            try:
-                ticket = self._queue.get_nowait()
-            except Empty:
-                return batch, False
-            if ticket is None:
-                return batch, True
-            batch.append(ticket)
-        return batch, False
-
-    def _carry_out(self, batch: list[Ticket[Tx]]) -> None:
+    def _carry_out(self, tickets: list[Ticket[Tx]]) -> None:
+        self._running = True
         try:
-            self._commit(batch)
+            self._commit(tickets)
         except BaseException as problem:  # noqa: BLE001  # raised again in every caller
-            for ticket in batch:
+            for ticket in tickets:
                 ticket.error = ticket.error or problem
         finally:
-            for ticket in batch:
-                ticket.finish()
+            self._running = False
+            for ticket in tickets:
+                ticket.done = True
+
+
+def _shut() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from sexton.ledger import rows
+from sexton.ledger.census import LedgerCensus
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import micros
 from sexton.ports import HomeRecord, Sighting
@@ -19,6 +20,7 @@ class LedgerHomes:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.census = LedgerCensus(database)
 
     def attach(self, name: str, kind: str, path: str, host: str, act: bool) -> HomeRecord:
         def job(tx: Transaction) -> HomeRecord:
@@ -60,7 +62,7 @@ class LedgerHomes:
 
 
 def _activity(home: HomeRecord, sighting: Sighting, now: datetime) -> list[dict[str, Any]]:
-    """What proves a recorded reap wrong: activity after it."""
+    """What proves a recorded reap wrong: activity after it, of which an end alone is none."""
     return [
         {
             "home": home.name,
@@ -69,7 +71,7 @@ def _activity(home: HomeRecord, sighting: Sighting, now: datetime) -> list[dict[
             "now": micros(now),
         }
         for session in sighting.seen
-        if session.is_open
+        if session.ended_at is None or session.active_at < session.ended_at
     ]
 
 

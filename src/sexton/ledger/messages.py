@@ -11,7 +11,7 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros
 from sexton.model.message import Draft, Message
 from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session
+from sexton.model.session import Session
 from sexton.ports import Appended, Batch
 
 PAGE = 256
@@ -22,16 +22,19 @@ class LedgerMessages:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._append = (
-            self._append_in_one_statement
-            if database.dialect == "postgres"
-            else self._append_row_by_row
-        )
+        self._is_postgres = database.dialect == "postgres"
 
     def append(self, batch: Batch, now: datetime) -> Appended | None:
-        values = _guard(batch, micros(now))
-        row = self._append(values, batch.drafts)
-        return None if row is None else Appended(row[0], Limit(row[1]), row[2])
+        values, drafts = _guard(batch, micros(now)), batch.drafts
+        row: rows.Row | None
+        if self._is_postgres:  # one statement, one round trip
+            found = self._database.statement("append_messages", **values, **_columns(drafts))
+            row = found[0] if found else None
+        else:
+            row = self._database.write(lambda tx: _store(tx, values, drafts))
+        if row is None:
+            row = self._database.write(lambda tx: self._store_anew(tx, values, drafts))
+        return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
 
     def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
         """The next messages, at least one if there is one, not many more bytes than the limit."""
@@ -47,45 +50,48 @@ class LedgerMessages:
 
         return self._database.read(job)
 
-    def _append_row_by_row(
-        self, values: dict[str, Any], drafts: Sequence[Draft]
+    def _store_anew(
+        self, tx: Transaction, values: dict[str, Any], drafts: Sequence[Draft]
     ) -> rows.Row | None:
-        def job(tx: Transaction) -> rows.Row | None:
-            row = tx.one("append_guard", **values)
-            if row is None:
-                return None
-            first = row[0] - len(drafts) + 1
-            tx.many(
-                "insert_message",
-                [
-                    {
-                        "session": values["ref"],
-                        "seq": first + place,
-                        "at": values["now"],
-                        "role": draft.role,
-                        "is_text": int(draft.is_text),
-                        "content": draft.content,
-                        "extra": draft.extra,
-                    }
-                    for place, draft in enumerate(drafts)
-                ],
-            )
-            return row
+        """For a session whose due time was computed under other policies."""
+        guard = {name: values[name] for name in ("ref", "epoch", "serial")}
+        if tx.one("take_policies", **guard) is None:
+            return None
+        if self._is_postgres:
+            return tx.one("append_messages", **values, **_columns(drafts))
+        return _store(tx, values, drafts)
 
-        return self._database.write(job)
 
-    def _append_in_one_statement(
-        self, values: dict[str, Any], drafts: Sequence[Draft]
-    ) -> rows.Row | None:
-        found = self._database.statement(
-            "append_messages",
-            **values,
-            roles=[draft.role for draft in drafts],
-            texts=[int(draft.is_text) for draft in drafts],
-            contents=[draft.content for draft in drafts],
-            extras=[draft.extra for draft in drafts],
-        )
-        return found[0] if found else None
+def _store(tx: Transaction, values: dict[str, Any], drafts: Sequence[Draft]) -> rows.Row | None:
+    row = tx.one("append_guard", **values)
+    if row is None:
+        return None
+    first = row[0] - len(drafts) + 1
+    tx.many(
+        "insert_message",
+        [
+            {
+                "session": values["ref"],
+                "seq": first + place,
+                "at": values["now"],
+                "role": draft.role,
+                "is_text": int(draft.is_text),
+                "content": draft.content,
+                "extra": draft.extra,
+            }
+            for place, draft in enumerate(drafts)
+        ],
+    )
+    return row
+
+
+def _columns(drafts: Sequence[Draft]) -> dict[str, list[Any]]:
+    return {
+        "roles": [draft.role for draft in drafts],
+        "texts": [int(draft.is_text) for draft in drafts],
+        "contents": [draft.content for draft in drafts],
+        "extras": [draft.extra for draft in drafts],
+    }
 
 
 def _guard(batch: Batch, now: int) -> dict[str, Any]:

@@ -8,10 +8,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
+from sexton.ledger.compression import LedgerCompression
 from sexton.ledger.database import HIDDEN, Database
+from sexton.ledger.finalizing import LedgerBackfill, LedgerFinalizing
 from sexton.ledger.homes import LedgerHomes
 from sexton.ledger.index import LedgerIndex
 from sexton.ledger.messages import LedgerMessages
+from sexton.ledger.outbox import LedgerOutbox
 from sexton.ledger.reaping import LedgerReaping
 from sexton.ledger.samples import LedgerSamples
 from sexton.ledger.sessions import LedgerSessions
@@ -31,6 +34,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
     return Ledger(
         id=row[0],
         url=masked(url),
+        is_shared=database.dialect == "postgres",
         book=LedgerSessions(database),
         messages=LedgerMessages(database),
         index=LedgerIndex(database),
@@ -40,6 +44,10 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         homes=LedgerHomes(database),
         reaping=LedgerReaping(database),
         samples=LedgerSamples(database),
+        finalizing=LedgerFinalizing(database),
+        backfill=LedgerBackfill(database),
+        compression=LedgerCompression(database),
+        outbox=LedgerOutbox(database),
         close=database.close,
     )
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
@@ -14,6 +18,14 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
 from sexton.ports import Entry
+
+_SESSION_COLUMNS = 30
+_COLUMNS_OF_ENTRY = itemgetter(
+    "at", "actor", "receipt", "home", "session", "action", "result", "reason", "explanation"
+)
+
+Death = tuple[str, int, str]
+"""A worker, the beat it was last seen with, and the evidence."""
 
 
 class LedgerReaping:
@@ -30,35 +42,36 @@ class LedgerReaping:
         return [rows.worker(row) for row in found]
 
     def sessions_of(self, worker: str) -> list[Session]:
-        def job(tx: Transaction) -> list[Session]:
-            found = tx.all("sessions_of_worker", worker=worker)
-            return [rows.session(row, holders(tx, row[0])) for row in found]
-
-        return self._database.read(job)
+        found = self._database.read(lambda tx: tx.all("sessions_of_worker", worker=worker))
+        return list(_with_holders(found))
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        """A constant number of statements, whatever the number of sessions."""
+
         def job(tx: Transaction) -> list[bool]:
-            awake = _awake(tx, [action for action, _ in reaps])
-            return [
-                action.seen.ref not in awake and _reap(tx, action, entry, now)
-                for action, entry in reaps
-            ]
+            ended = _reap(tx, [action for action, _ in reaps], now)
+            told = [rows.entry(entry, now) for action, entry in reaps if action.seen.ref in ended]
+            tx.all("insert_entries", entries=json.dumps([_COLUMNS_OF_ENTRY(each) for each in told]))
+            return [action.seen.ref in ended for action, _ in reaps]
 
         return self._database.write(job)
 
     def declare(self, dead: Sequence[tuple[Worker, str]], now: datetime) -> int:
+        deaths = json.dumps([(worker.id, worker.beat, evidence) for worker, evidence in dead])
+
         def job(tx: Transaction) -> int:
-            return sum(
-                _declare(tx, worker.id, worker.beat, evidence, now)
-                for worker, evidence in sorted(dead, key=lambda each: each[0].id)
-            )
+            tx.all("lock_workers", deaths=deaths)
+            return len(tx.all("declare_dead", deaths=deaths, now=micros(now)))
 
         return self._database.write(job) if dead else 0
 
     def release(self, held: Sequence[tuple[int, str]]) -> None:
-        freed = [{"ref": ref, "worker": worker} for ref, worker in sorted(held)]
-        if freed:
-            self._database.write(lambda tx: tx.many("release_holder", freed))
+        def job(tx: Transaction) -> None:
+            tx.all("lock_sessions", refs=json.dumps([ref for ref, _ in held]))
+            tx.all("release_holders", held=json.dumps([(*each, None) for each in held]))
+
+        if held:
+            self._database.write(job)
 
     def revive(
         self, ref: int, worker: str, schedule: Schedule, entry: Entry, now: datetime
@@ -84,45 +97,57 @@ class LedgerReaping:
         self._database.statement("make_progress", ref=ref, worker=worker, now=micros(now))
 
 
-def _awake(tx: Transaction, actions: Sequence[ReapSession]) -> set[int]:
-    """The sessions of which a holder is not as dead as it was taken for, with all others locked.
+def _with_holders(found: Iterable[rows.Row]) -> Iterator[Session]:
+    """Sessions from rows of `sessions_of_worker`; a worker that holds many is made once."""
+    known: dict[str, Worker] = {}
+    for _, group in groupby(found, key=itemgetter(0)):
+        same = list(group)
+        holding = []
+        for row in same:
+            held = row[_SESSION_COLUMNS:]
+            worker = known.get(held[4]) or known.setdefault(held[4], rows.worker(held[4:]))
+            holding.append(rows.holding(held, worker))
+        yield rows.session(same[0], holding)
 
-    Sessions before workers, each in order: keepers that meet wait instead of deadlocking. What
-    joins a session is seen or waits, since its holders are counted after it is locked.
+
+def _reap(tx: Transaction, actions: Sequence[ReapSession], now: datetime) -> frozenset[int]:
+    """End the sessions that still are as seen, with all that an end brings about.
+
+    Sessions are locked before workers, as everywhere, and asked about when both are. The holders
+    are declared dead, so that whoever beats again is told.
     """
-    for seen in sorted((action.seen for action in actions), key=lambda each: each.ref):
-        tx.one("lock_open", ref=seen.ref, epoch=seen.epoch)
-    held = sorted((*holder, action.seen.ref) for action in actions for holder in action.dead)
-    return {
-        ref
-        for worker, beat, ref in held
-        if tx.one("confirm_dead", ref=ref, worker=worker, beat=beat) is None
-    }
+    tx.all("lock_sessions", refs=json.dumps([action.seen.ref for action in actions]))
+    tx.all("lock_workers", deaths=json.dumps(_deaths(actions)))
+    held = [(action.seen.ref, *holder) for action in actions for holder in action.dead]
+    proved = Counter(row[0] for row in tx.all("confirm_dead", held=json.dumps(held)))
+    dead = [_as_seen(each) for each in actions if proved[each.seen.ref] == len(each.dead)]
+    ended = frozenset(row[0] for row in tx.all("reap_sessions", reaps=json.dumps(dead)))
+    tx.all("drop_holders_of", refs=json.dumps(sorted(ended)))
+    buried = _deaths(each for each in actions if each.seen.ref in ended)
+    tx.all("declare_dead", deaths=json.dumps(buried), now=micros(now))
+    return ended
 
 
-def _reap(tx: Transaction, action: ReapSession, entry: Entry, now: datetime) -> bool:
-    """End the session and declare its holders dead, so that whoever beats again is told."""
+def _as_seen(action: ReapSession) -> tuple[int | str, ...]:
+    """The values of `reaps`."""
     seen = action.seen
-    ended = tx.one(
-        "reap_session",
-        ref=seen.ref,
-        epoch=seen.epoch,
-        active_at=micros(seen.active_at),
-        message_count=seen.message_count,
-        turn_count=seen.turn_count,
-        reason=action.reason.code,
-        dead=len(action.dead),
+    counts = (seen.message_count, seen.turn_count)
+    return (
+        seen.ref,
+        seen.epoch,
+        micros(seen.active_at),
+        *counts,
+        action.reason.code,
+        len(action.dead),
     )
-    if ended is None:
-        return False
-    tx.all("drop_holders", ref=seen.ref)
-    evidence = f"{action.reason.code.removeprefix('reaped:')}: {action.reason.text}"
-    for worker, beat in action.dead:
-        _declare(tx, worker, beat, evidence, now)
-    tx.all("insert_entry", **rows.entry(entry, now))
-    return True
 
 
-def _declare(tx: Transaction, worker: str, beat: int, evidence: str, now: datetime) -> bool:
-    declared = tx.one("declare_dead", worker=worker, beat=beat, evidence=evidence, now=micros(now))
-    return declared is not None
+def _deaths(actions: Iterable[ReapSession]) -> list[Death]:
+    """Each dead holder once, with the reason of a session it held."""
+    found: dict[str, Death] = {}
+    for action in actions:
+        for worker, beat in action.dead:
+            if worker not in found:
+                code = action.reason.code.removeprefix("reaped:")
+                found[worker] = (worker, beat, f"{code}: {action.reason.text}")
+    return list(found.values())

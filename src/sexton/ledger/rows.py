@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import Message, revive_content
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.session import Limit, Relation, Session, State
@@ -41,6 +42,11 @@ def moment(stored: int) -> datetime:
 
 def maybe_moment(stored: int | None) -> datetime | None:
     return None if stored is None else moment(stored)
+
+
+def limits(stored: int) -> Limit:
+    """The limits a session was warned about."""
+    return _WARNED[stored]
 
 
 def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
@@ -214,3 +220,24 @@ def entry(written: Entry, now: datetime) -> Mapping[str, Any]:
         "reason": written.reason.code,
         "explanation": written.reason.text,
     }
+
+
+def finalization(row: Row) -> Finalization:
+    """A finalization from the columns of `finalization`."""
+    return Finalization(
+        ref=row[0],
+        home=row[1],
+        session=row[2],
+        session_ref=row[3],
+        finalizer=row[4],
+        since=row[5],
+        through=row[6],
+        state=FinalizationState(row[7]),
+        attempts=row[8],
+        claim=row[9],
+        worker=row[10],
+        owed_at=moment(row[11]),
+        not_before=moment(row[12]),
+        finished_at=maybe_moment(row[13]),
+        last_error=row[14],
+    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import micros, moment
+from sexton.ledger.rows import maybe_moment, micros, moment
 from sexton.model.plan import ReapSession
 from sexton.ports import Sample, ShadowCount
 
@@ -70,3 +70,7 @@ class LedgerSamples:
     def shadows(self) -> list[ShadowCount]:
         found = self._database.read(lambda tx: tx.all("count_shadow_reaps"))
         return [ShadowCount(home=row[0], recorded=row[1], contradicted=row[2]) for row in found]
+
+    def first_shadow(self, home: str) -> datetime | None:
+        ((first,),) = self._database.read(lambda tx: tx.all("first_shadow_reap", home=home))
+        return maybe_moment(first)

@@ -10,7 +10,7 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros
 from sexton.model.plan import Reason, Seen
 from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session
+from sexton.model.session import Session
 from sexton.model.worker import Holder
 from sexton.ports import Appended, Birth, Entry
 
@@ -123,17 +123,17 @@ class LedgerSessions:
             if row is None:
                 return None
             tx.all("mark_busy", ref=session.ref, worker=worker, now=at)
-            return Appended(row[0], Limit(row[1]), row[2])
+            return Appended(row[0], rows.limits(row[1]), row[2])
 
         return self._database.write(job)
 
-    def finish_turn(self, ref: int, worker: str, failed: bool) -> None:
-        def job(tx: Transaction) -> None:
+    def finish_turn(self, ref: int, worker: str, failed: bool) -> bool:
+        def job(tx: Transaction) -> bool:
             if failed:
                 tx.all("mark_errored", ref=ref)
-            tx.all("clear_busy", ref=ref, worker=worker)
+            return tx.one("clear_busy", ref=ref, worker=worker) is not None
 
-        self._database.write(job)
+        return self._database.write(job)
 
     def mark(
         self,

@@ -41,6 +41,17 @@ class SqliteTransaction:
         self._connection.executemany(self._text[name], rows).fetchall()
 
 
+class Attempt:
+    """A transaction on its way to its commit."""
+
+    __slots__ = ("begun", "connection", "torn")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self.begun = False
+        self.torn = False
+
+
 class SqliteDatabase:
     """One file, one writing thread, as many readers as ask at once."""
 
@@ -49,9 +60,11 @@ class SqliteDatabase:
     _group: GroupCommit[SqliteTransaction]
     _readers: list[apsw.Connection]
     _write_connection: apsw.Connection | None
+    _attempt: Attempt | None
 
     def __init__(self, path: Path, patience: float | None = None) -> None:
         self.path = path
+        self._name = str(path)
         self._closed = False
         self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()
@@ -75,8 +88,10 @@ class SqliteDatabase:
 
     def write(self, job: Callable[[SqliteTransaction], T]) -> T:
         self._check_usable()
-        with sqlite_file.errors(self.path):
+        try:
             return self._group.run(job)
+        except apsw.Error as problem:
+            sqlite_file.explain(problem, self.path)
 
     def statement(self, name: str, /, **values: Any) -> list[Row]:
         return self.write(lambda tx: tx.all(name, **values))
@@ -85,6 +100,7 @@ class SqliteDatabase:
         self._closed = True
         self._group.stop()
         with self._busy, self._gate:
+            self._set_aside()
             self._drop_writer()
             while self._readers:
                 self._readers.pop().close()
@@ -92,6 +108,7 @@ class SqliteDatabase:
 
     def before_fork(self) -> None:
         self._busy.acquire()
+        self._set_aside()
         self._gate.acquire()
         self._forking = True  # new readers wait, or there might never be a moment without any
         while self._reading:
@@ -119,12 +136,13 @@ class SqliteDatabase:
         self._group.stop()
 
     def _clear(self) -> None:
-        self._busy = threading.Lock()
+        self._busy = threading.RLock()
         self._gate = threading.Condition()
         self._reading = 0
         self._forking = False
         self._readers = []
         self._write_connection = None
+        self._attempt = None
         self._group = GroupCommit(self._commit, self._busy)
 
     def _check_usable(self) -> None:
@@ -136,7 +154,7 @@ class SqliteDatabase:
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
             self._write_connection = sqlite_file.open_writer(self.path, self._patience)
-            self._identity = sqlite_file.identity(self.path)
+            self._identity = sqlite_file.identity(self._name)
         return self._write_connection
 
     def _borrow(self) -> apsw.Connection:
@@ -183,17 +201,49 @@ class SqliteDatabase:
             connection.close()
 
     def _commit_together(self, batch: list[Ticket[SqliteTransaction]]) -> None:
-        connection = self._writer()
-        connection.execute("BEGIN IMMEDIATE")
+        self._set_aside()
+        interrupted = self._attempt
+        while True:
+            attempt = self._attempt = Attempt(self._writer())
+            try:
+                return self._try(attempt, batch)
+            except (apsw.ConnectionClosedError, apsw.CursorClosedError):
+                if not attempt.torn or self._closed:
+                    raise
+            finally:
+                self._attempt = interrupted
+                if attempt.connection is not self._write_connection:
+                    attempt.connection.close()
+
+    def _set_aside(self) -> None:
+        """Make way for a signal handler that came in the middle of its own thread's commit.
+
+        The handler's write must be durable before it returns, so it can not share the open
+        transaction: that one is rolled back and run again afterwards.
+        """
+        attempt, current = self._attempt, self._write_connection
+        if current is None:
+            return
+        if current.in_transaction:  # also what an exception left behind in the middle of tidying
+            if attempt is not None and attempt.connection is current:
+                attempt.torn = True
+            self._drop_writer()
+        elif attempt is not None and attempt.connection is current and not attempt.begun:
+            self._write_connection = None  # it waits for the lock, and may go on waiting
+
+    def _try(self, attempt: Attempt, batch: list[Ticket[SqliteTransaction]]) -> None:
+        connection = attempt.connection
         try:
+            connection.execute("BEGIN IMMEDIATE")
+            attempt.begun = True
             tx = SqliteTransaction(connection)
             for ticket in batch:
                 ticket.result = ticket.job(tx)
             connection.execute("COMMIT")
-            if sqlite_file.identity(self.path) != self._identity:
+            if sqlite_file.identity(self._name) != self._identity:
                 raise LedgerGone(f"the ledger {self.path} was removed or replaced")
         finally:
-            if connection.in_transaction:
+            if not attempt.torn and connection.in_transaction:
                 connection.execute("ROLLBACK")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import apsw
 
@@ -25,6 +25,7 @@ from sexton.ledger.migrations import migrate_sqlite
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
 WAL_LIMIT = 64 * 1024 * 1024
+WAL_PAGES = 4000  # from so many on the log is folded in: pages written often are then written once
 SMALLEST = 512
 
 _FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
@@ -48,10 +49,15 @@ def errors(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as problem:
-        for theirs, ours, words in _ERRORS:
-            if isinstance(problem, theirs):
-                raise ours(f"{words.format(path=path)} ({problem})") from problem
-        raise
+        explain(problem, path)
+
+
+def explain(problem: apsw.Error, path: Path) -> NoReturn:
+    """Raise what the engine's error means to a user; itself if it is a mistake of ours."""
+    for theirs, ours, words in _ERRORS:
+        if isinstance(problem, theirs):
+            raise ours(f"{words.format(path=path)} ({problem})") from problem
+    raise problem
 
 
 def check_engine(version: str) -> None:
@@ -79,7 +85,7 @@ def open_writer(path: Path, patience: float) -> apsw.Connection:
         return connection
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def identity(path: str) -> tuple[int, int] | None:
     """Which file is at the path; None if there is none."""
     try:
         status = os.stat(path)
@@ -104,7 +110,7 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
         _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-        f"PRAGMA journal_size_limit = {WAL_LIMIT}"
+        f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {WAL_PAGES}"
     ).fetchall()
     migrate_sqlite(connection, APPLICATION_ID)
 
@@ -171,10 +177,15 @@ def _fair_wait(patience: float) -> Callable[[int], bool]:
         nonlocal started
         if attempt == 0:
             started = time.monotonic()
-        time.sleep(random.uniform(0.0005, 0.003))  # noqa: S311  # spreads waiters, hides nothing
+        _pause()
         return time.monotonic() - started < patience
 
     return wait
+
+
+def _pause() -> None:
+    """A short time, another one in each process."""
+    time.sleep(0.0005 + os.urandom(1)[0] / 100_000)
 
 
 def _retry_while_busy(attempt: Callable[[], object], patience: float) -> None:
@@ -186,6 +197,6 @@ def _retry_while_busy(attempt: Callable[[], object], patience: float) -> None:
         except apsw.BusyError:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(random.uniform(0.0005, 0.003))  # noqa: S311  # spreads waiters, hides nothing
+            _pause()
         else:
             return

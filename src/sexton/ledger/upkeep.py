@@ -11,6 +11,7 @@ from sexton.ledger.rows import micros, moment
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.session import Session
 from sexton.model.worker import Worker
+from sexton.policies.rulebook import owings
 from sexton.ports import Entry, LastSweep, StoredPolicies
 
 KEEP_WORKERS = timedelta(days=7)
@@ -104,6 +105,8 @@ class LedgerPolicies:
             )
             if published is None:  # somebody published at the same moment
                 return None
+            tx.all("clear_owing")
+            tx.many("insert_owing", [row for owing in owings(text) for row in owing.rows()])
             tx.all("insert_entry", **rows.entry(_published(before, digest, actor), now))
             return StoredPolicies(published[0], digest, text)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from sexton.model.record import record
 
 
 class Verdict(StrEnum):
@@ -27,7 +28,7 @@ class Sight(StrEnum):
     HIDDEN = "hidden"  # it should be visible here but can not be read
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Evidence:
     """A verdict with the signals it rests on, in words.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from sexton.model.record import record
 
 
 class FinalizationState(StrEnum):
@@ -16,18 +17,29 @@ class FinalizationState(StrEnum):
     DEAD = "dead"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Finalization:
-    """One finalizer's work for the messages of a session up to `through`."""
+    """One finalizer's work for the messages of a session after `since`, up to `through`.
 
+    `claim` is the fence: it rises each time somebody takes the work on, and whoever reports with
+    an older one has lost it.
+    """
+
+    ref: int
     home: str
     session: str
+    session_ref: int
     finalizer: str
+    since: int
     through: int
     state: FinalizationState
-    attempts: int = 0
-    last_error: str | None = None
-    not_before: datetime | None = None
+    attempts: int
+    claim: int
+    worker: str | None
+    owed_at: datetime
+    not_before: datetime
+    finished_at: datetime | None
+    last_error: str | None
 
     @property
     def key(self) -> str:

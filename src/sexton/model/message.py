@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sexton.errors import InvalidMessage
+from sexton.model.record import made, record
 
 PREVIEW_LENGTH = 120
 DEEPEST = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Message:
     """What was said; content is text, JSON, or nothing."""
 
@@ -22,10 +22,10 @@ class Message:
     role: str
     content: Any
     at: datetime
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = made(dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Draft:
     """A message on its way into the ledger, already in stored form.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from sexton.model.record import record
 from sexton.model.session import Limit
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Reason:
     """A decision's code, for programs, and its text, for people."""
 
@@ -18,7 +18,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Seen:
     """The session as it was when the decision was made; apply does nothing if it has moved on."""
 
@@ -32,7 +32,7 @@ class Seen:
     pinned: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EndSession:
     """End the session for that reason. Undone by reviving it."""
 
@@ -42,7 +42,7 @@ class EndSession:
     reversible: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ReapSession:
     """End a session whose holders are all dead, as of its last activity. Undone by reviving it.
 
@@ -56,7 +56,7 @@ class ReapSession:
     reversible: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class WarnSession:
     """Say once that the session comes near a limit."""
 
@@ -70,7 +70,7 @@ class WarnSession:
 Action: TypeAlias = EndSession | ReapSession | WarnSession
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Held:
     """A decision that is held back, and what holds it."""
 
@@ -79,7 +79,7 @@ class Held:
     holding: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Plan:
     """Actions with their reasons, made at one moment for one ledger under one set of policies."""
 
@@ -99,7 +99,7 @@ class Result(StrEnum):
     RECORDED = "recorded"  # the home is only observed: this is what would have been done
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outcome:
     """An action and what came of it; the log, the terminal and the journal render this value."""
 
@@ -108,7 +108,7 @@ class Outcome:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JournalEntry:
     """A line of the journal: what was done, to which session, by whom, why, what came of it."""
 

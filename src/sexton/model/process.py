@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from sexton.model.record import record
 from sexton.model.worker import Identity
 
 
@@ -19,7 +19,7 @@ class ProcessKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Process:
     """A registered process: whose it is, what it runs, and until when it may hold a reset back."""
 

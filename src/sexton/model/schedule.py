@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from sexton.model.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(kw_only=False)
 class Schedule:
     """At a time, or when a count is reached, whichever comes first.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntFlag, StrEnum
 
 from sexton.errors import InvalidName
+from sexton.model.record import made, record
 from sexton.model.usage import Usage
 from sexton.model.worker import Holder
 
@@ -61,7 +61,7 @@ class Limit(IntFlag):
     AGE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Session:
     """The facts about one session.
 
@@ -88,7 +88,7 @@ class Session:
     message_count: int = 0
     byte_count: int = 0
     turn_count: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = made(Usage)
     title: str | None = None
     preview: str | None = None
     pinned: bool = False

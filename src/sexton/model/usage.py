@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sexton.model.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Usage:
     """Tokens by kind and the cost in millionths of a dollar, so that sums are exact."""
 

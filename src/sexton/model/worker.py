@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from sexton.model.record import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class Identity:
     """One process of one boot of one machine.
 
@@ -23,7 +24,7 @@ class Identity:
     uid: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Worker:
     """An agent process or keeper that registered with the ledger."""
 
@@ -39,7 +40,7 @@ class Worker:
     evidence: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Holder:
     """A worker that has a session open.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.plan import Reason
+from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.model.worker import Holder, Worker
 from sexton.policies.silence import Watch
@@ -16,7 +16,7 @@ UNATTENDED = ("cron", "subagent", "batch")
 """Sources whose messages no person writes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LivenessPolicy:
     """How life is proved, how long silence is waited for, and what ends with its owner.
 
@@ -49,7 +49,9 @@ _PROOFS: Mapping[Sight, tuple[Verdict, str | None, str]] = {
 _FAR: Mapping[Sight, str] = {
     Sight.ELSEWHERE: "on another host or in another pid namespace",
     Sight.HIDDEN: "its process can not be read from here",
+    Sight.REBOOTED: "before the machine was started again, or on another of that name",
 }
+_WEAKEST_FIRST = ("lease_expired", "host_rebooted", "process_gone")
 
 
 def judge(worker: Worker, sight: Sight, policy: LivenessPolicy, watch: Watch) -> Evidence:
@@ -58,14 +60,22 @@ def judge(worker: Worker, sight: Sight, policy: LivenessPolicy, watch: Watch) ->
     if worker.dead_at is not None:
         kind, _, why = (worker.evidence or "process_gone: declared dead").partition(": ")
         return Evidence(verdict=Verdict.DEAD, code=kind, kernel=True, signals=(why,))
-    moves = watch.has_moved(worker.id, worker.beat)
-    # A machine with the same name whose worker still beats is another machine.
-    if sight in _PROOFS and not (sight is Sight.REBOOTED and moves):
+    if sight in _PROOFS and not (sight is Sight.REBOOTED and _may_be_a_twin(worker, policy, watch)):
         verdict, code, words = _PROOFS[sight]
         return Evidence(verdict=verdict, code=code, kernel=True, signals=(f"{who}: {words}",))
-    return _by_beat(
-        worker, f"{who}: {_FAR.get(sight, 'another machine of that name')}", policy, watch
-    )
+    return _by_beat(worker, f"{who}: {_FAR[sight]}", policy, watch)
+
+
+def _may_be_a_twin(worker: Worker, policy: LivenessPolicy, watch: Watch) -> bool:
+    """Whether it may live on a copy of this machine, which has the same name but another boot.
+
+    A twin that lives is heard, or has stopped writing by itself after half a TTL. Whoever keeps
+    no watch at all takes the name for what it says.
+    """
+    if watch.last is None:
+        return False
+    silence = watch.silence(worker.id, worker.beat)
+    return watch.has_moved(worker.id, worker.beat) or silence < policy.ttl.total_seconds() / 2
 
 
 def _by_beat(worker: Worker, who: str, policy: LivenessPolicy, watch: Watch) -> Evidence:
@@ -89,12 +99,17 @@ def dead_holders(session: Session, evidence: Mapping[str, Evidence]) -> tuple[st
     )
 
 
+def running_turn(session: Session, evidence: Mapping[str, Evidence]) -> Holder | None:
+    """The holder in whose turn the session is, one that is not proved dead; or None."""
+    for holder in session.holders:
+        if holder.busy_since and evidence[holder.worker.id].verdict is not Verdict.DEAD:
+            return holder
+    return None
+
+
 def is_busy(session: Session, evidence: Mapping[str, Evidence]) -> bool:
-    """Whether a turn runs in the session: one whose holder is not proved dead."""
-    return any(
-        holder.busy_since is not None and evidence[holder.worker.id].verdict is not Verdict.DEAD
-        for holder in session.holders
-    )
+    """Whether a turn runs in the session."""
+    return running_turn(session, evidence) is not None
 
 
 def stalled_for(
@@ -112,17 +127,17 @@ def reap_reason(
 ) -> Reason | None:
     """Why a session is dead and is to be ended, or None.
 
-    With holders only their death counts, and only where the session dies with its owner.
+    With holders only their death counts, and only where the session dies with its owner. It is
+    as certain as the weakest proof, which gives the reason its code; the text states them all.
     Without any, nothing is known: only a bound that the operator has set for its source counts.
     """
     if session.holders:
-        if len(dead_holders(session, evidence)) < len(session.holders):
-            return None
-        if session.source not in policy.dies_with_owner:
-            return None
         proofs = [evidence[holder.worker.id] for holder in session.holders]
-        last = next((proof for proof in proofs if not proof.kernel), proofs[0])
-        return Reason(f"reaped:{last.code}", "; ".join(last.signals))
+        if session.source not in policy.dies_with_owner or not _are_dead(proofs):
+            return None
+        proofs.sort(key=_strength)
+        stated = dict.fromkeys(signal for proof in proofs for signal in proof.signals)
+        return Reason(f"reaped:{proofs[0].code}", "; ".join(stated))
     bound = policy.bound(session.source)
     if bound is not None and now - session.active_at >= bound:
         days = (now - session.active_at).total_seconds() / 86400
@@ -130,3 +145,11 @@ def reap_reason(
             "reaped:inactive", f"nothing is known of its owner, silent for {days:.1f} days"
         )
     return None
+
+
+def _are_dead(proofs: Sequence[Evidence]) -> bool:
+    return all(proof.verdict is Verdict.DEAD for proof in proofs)
+
+
+def _strength(proof: Evidence) -> int:
+    return _WEAKEST_FIRST.index(proof.code) if proof.code in _WEAKEST_FIRST else -1

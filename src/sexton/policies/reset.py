@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 
 from sexton.model.plan import Reason
+from sexton.model.record import record
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
+from sexton.model.worker import Holder
 
 
 class Mode(StrEnum):
@@ -23,7 +24,7 @@ class Mode(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ResetPolicy:
     """When a session is over, and when that is announced."""
 
@@ -79,12 +80,14 @@ def limit_warning(
     return None
 
 
-def holding(session: Session, *, busy: bool) -> Reason | None:
-    """What holds a reset of the session back, or None."""
+def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | None:
+    """What holds a reset of the session back: its pin, the turn that runs in it, or None."""
     if session.pinned:
         return Reason("pinned", "it is pinned")
-    if busy:
-        return Reason("busy", "a turn is running in it")
+    if turn is not None and turn.busy_since is not None:
+        who = turn.worker
+        where = f"{who.kind}, pid {who.identity.pid} on {who.identity.host}"
+        return Reason("busy", f"a turn of {where} has run for {_span(now - turn.busy_since)}")
     return None
 
 
@@ -136,7 +139,7 @@ def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
         day += timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Gauge:
     """A value that grows towards its limit."""
 

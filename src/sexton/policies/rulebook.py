@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sexton.model.record import as_dict, made, names, record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
+from sexton.policies.finalizing import Owing
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ResetRule:
     """A reset policy for the sessions that match; an empty tuple matches any."""
 
@@ -49,13 +49,14 @@ class ResetRule:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Rulebook:
     """Everything that decides, as one value."""
 
-    reset: ResetPolicy = field(default_factory=ResetPolicy)
+    reset: ResetPolicy = made(ResetPolicy)
     reset_rules: tuple[ResetRule, ...] = ()
-    liveness: LivenessPolicy = field(default_factory=LivenessPolicy)
+    liveness: LivenessPolicy = made(LivenessPolicy)
+    finalizers: tuple[Owing, ...] = ()
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -92,7 +93,7 @@ def bounded(planned: Schedule, session: Session, policy: LivenessPolicy) -> Sche
     return replace(planned, at=silent if planned.at is None else min(planned.at, silent))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class InForce:
     """The rulebook in force and the version it was published under."""
 
@@ -103,7 +104,7 @@ class InForce:
 
 def encode(rules: Rulebook) -> str:
     """The rulebook as text that is the same for the same rules."""
-    return json.dumps(asdict(rules), sort_keys=True, separators=(",", ":"), default=_plain)
+    return json.dumps(rules, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def decode(text: str) -> Rulebook:
@@ -113,11 +114,23 @@ def decode(text: str) -> Rulebook:
         reset=_reset_policy(stored["reset"]),
         reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
         liveness=_liveness(stored["liveness"]),
+        finalizers=_finalizers(stored),
     )
+
+
+def owings(text: str) -> tuple[Owing, ...]:
+    """The finalizers of stored rules; text that holds no rules has none."""
+    try:
+        stored = json.loads(text)
+    except ValueError:
+        return ()
+    return _finalizers(stored) if isinstance(stored, dict) else ()
 
 
 def digest(text: str) -> str:
     """The hash by which equal rulebooks are recognised."""
+    import hashlib  # noqa: PLC0415  # an agent that only writes needs none
+
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -136,13 +149,26 @@ def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:
     )
 
 
+def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
+    """What an older Sexton stored has none."""
+    return tuple(
+        Owing(
+            name=each["name"],
+            sources=tuple(each["sources"]),
+            spared=tuple(each["spared"]),
+            min_messages=each["min_messages"],
+        )
+        for each in stored.get("finalizers", ())
+    )
+
+
 def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
     matches = {name: tuple(stored[name]) for name in ("sources", "chat_types", "keys")}
     return ResetRule(policy=_reset_policy(stored["policy"]), **matches)
 
 
 def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
-    known = {name: stored[name] for name in ResetPolicy.__slots__ if name in stored}
+    known = {name: stored[name] for name in names(ResetPolicy) if name in stored}
     max_age = stored["max_age"]
     return replace(
         ResetPolicy(**known),
@@ -155,6 +181,10 @@ def _literal(pattern: str) -> int:
     return sum(character not in "*?[]" for character in pattern)
 
 
-def _plain(value: object) -> float:
-    assert isinstance(value, timedelta)
-    return value.total_seconds()
+def _plain(value: object) -> float | dict[str, Any]:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    plain = as_dict(value)
+    if isinstance(value, Rulebook) and not value.finalizers:
+        del plain["finalizers"]  # so that older versions write the same text for the same rules
+    return plain

@@ -7,10 +7,11 @@ while it was itself awake; a gap in its own looks voids all that it had observed
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from sexton.model.record import made, record
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Heard:
     """A worker's beat, the observer's running time when it was first seen, and whether it moves."""
 
@@ -19,7 +20,7 @@ class Heard:
     has_moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Look:
     """When an observer looked: on a clock that stops in a suspend, and on one that goes on.
 
@@ -31,12 +32,12 @@ class Look:
     drift: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Watch:
     """What an observer has heard so far."""
 
     last: Look | None = None
-    heard: Mapping[str, Heard] = field(default_factory=dict)
+    heard: Mapping[str, Heard] = made(dict)
 
     def silence(self, worker: str, beat: int) -> float:
         """For how many seconds of unbroken observation the worker has stood at that beat.

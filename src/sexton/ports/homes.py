@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
+from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
-from sexton.model.session import Session
+from sexton.model.record import record
+from sexton.model.session import Session, State
 from sexton.ports.upkeep import Entry
 
+AGES = (timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(days=30))
+"""The open sessions of a home are counted by which of these ages they have reached."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class HomeRecord:
     """A home the ledger knows, and how far it has been observed."""
 
@@ -27,7 +31,7 @@ class HomeRecord:
     observed_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sighting:
     """A part of what a look at a foreign home showed.
 
@@ -40,8 +44,63 @@ class Sighting:
     mark: Mapping[str, Any] | None = None
 
 
+@record
+class Cohort:
+    """How many sessions share a source, state, end reason and age, and how big they are.
+
+    `age` is how many of AGES they have reached, and None for sessions that have ended.
+    """
+
+    source: str
+    state: State
+    end_reason: str | None
+    age: int | None
+    sessions: int
+    messages: int
+    bytes: int
+    oldest: datetime
+    newest: datetime
+
+
+@record
+class Started:
+    """The sessions that were started on a day: how many are open still, how many were reaped."""
+
+    day: date
+    sessions: int = 0
+    open: int = 0
+    reaped: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The part that did not end by itself: open still, or only because it was reaped."""
+        return (self.open + self.reaped) / self.sessions if self.sessions else None
+
+
+class Census(Protocol):
+    """The sessions of a home in numbers; no answer is longer for more sessions."""
+
+    def cohorts(self, home: HomeRecord, now: datetime) -> list[Cohort]:
+        """All sessions by source, state, end reason and age, the most numerous first."""
+
+    def started(self, home: HomeRecord, since: datetime) -> list[Started]:
+        """The sessions started since, by day in UTC; days on which none was are left out."""
+
+    def biggest(self, home: HomeRecord, limit: int) -> list[Session]:
+        """The sessions with most content, without their holders."""
+
+    def held(self, home: HomeRecord) -> Mapping[tuple[str, ...], int]:
+        """How many open sessions the same workers hold; those of nobody under the empty tuple."""
+
+    def silent(self, home: HomeRecord, source: str, since: datetime) -> int:
+        """How many open sessions of a source nobody holds and nobody has used since."""
+
+
 class Homes(Protocol):
     """The homes of a ledger and the facts observed in them."""
+
+    @property
+    def census(self) -> Census: ...
 
     def attach(self, name: str, kind: str, path: str, host: str, act: bool) -> HomeRecord:
         """Know a home; the same path on the same host stays the same home."""
@@ -56,26 +115,33 @@ class Homes(Protocol):
         """The ids the ledger knows of a home."""
 
 
-class Home(Protocol):
-    """A place where an agent keeps sessions."""
+class Observable(Protocol):
+    """What can be seen of a home."""
 
     @property
     def name(self) -> str: ...
 
-    @property
-    def kind(self) -> str: ...
-
     def rules(self) -> str | None:
-        """The home's own policies as rulebook text; None where the ledger's apply."""
+        """The home's own resets as rulebook text; None where it has none."""
 
     def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
         """What changed since the mark, read-only; nothing at all if nothing did."""
+
+
+class Home(Observable, Protocol):
+    """A place where an agent keeps sessions."""
+
+    @property
+    def kind(self) -> str: ...
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End sessions whose holders are dead, each if it still is as seen; or HomeObserved."""
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""
+
+    def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
+        """The messages after a number, up to another, in order, read as they are needed."""
 
 
 class Known(Protocol):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from sexton.model.record import record
+from sexton.ports.compression import Compression
+from sexton.ports.finalizing import Backfill, Finalizing
 from sexton.ports.homes import Homes
 from sexton.ports.liveness import Reaping, Samples
+from sexton.ports.outbox import Outbox
 from sexton.ports.sessions import Messages, SessionBook, SessionIndex
 from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ledger:
-    """All the ports of one database, and its name."""
+    """All the ports of one database, and its name; a shared one is used from several machines."""
 
     id: str
     url: str
+    is_shared: bool
     book: SessionBook
     messages: Messages
     index: SessionIndex
@@ -26,4 +30,8 @@ class Ledger:
     homes: Homes
     reaping: Reaping
     samples: Samples
-    close: Callable[[], None] = field(default=lambda: None)
+    finalizing: Finalizing
+    backfill: Backfill
+    compression: Compression
+    outbox: Outbox
+    close: Callable[[], None]

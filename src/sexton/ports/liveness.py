@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from sexton.model.plan import ReapSession
+from sexton.model.record import record
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Identity, Worker
@@ -30,7 +30,7 @@ class DeathWatch(Protocol):
         """Let go of everything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sample:
     """How the open sessions of a home stood at one moment."""
 
@@ -43,7 +43,7 @@ class Sample:
     unproven: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ShadowCount:
     """Reaps that were only recorded for a home, and how many activity proved wrong."""
 
@@ -96,3 +96,6 @@ class Samples(Protocol):
 
     def shadows(self) -> list[ShadowCount]:
         """How the recorded reaps turned out, by home."""
+
+    def first_shadow(self, home: str) -> datetime | None:
+        """When the first reap was only recorded for a home."""

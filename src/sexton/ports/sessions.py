@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from sexton.model.message import Draft, Message
 from sexton.model.plan import Reason, Seen
+from sexton.model.record import record
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
 from sexton.ports.upkeep import Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Birth:
     """What a new session starts with, and who holds it."""
 
@@ -38,7 +38,7 @@ class Appended(NamedTuple):
     serial: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Filter:
     """Which sessions to list; None means any."""
 
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     ref: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Batch:
     """Messages to be stored together, and when to look at their session again."""
 
@@ -103,8 +103,8 @@ class SessionBook(Protocol):
     ) -> Appended | None:
         """Count a turn and mark the holder busy."""
 
-    def finish_turn(self, ref: int, worker: str, failed: bool) -> None:
-        """Clear the mark that `start_turn` made."""
+    def finish_turn(self, ref: int, worker: str, failed: bool) -> bool:
+        """Clear the mark that `start_turn` made; False if it is not here (any more)."""
 
     def mark(
         self,
@@ -155,7 +155,7 @@ class SessionIndex(Protocol):
         """Totals by home, source, state and end reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Tally:
     """How many sessions share a home, source, state and end reason, and how big they are."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from sexton.model.plan import JournalEntry, Reason
+from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.model.worker import Worker
 
@@ -35,7 +35,7 @@ class Workers(Protocol):
         """Every worker that has not left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Entry:
     """A journal entry to be written in the transaction of the change it tells of."""
 

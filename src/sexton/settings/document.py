@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from sexton.model.record import record
 from sexton.settings.problems import Complaint, Path, Spot
 
 MAX_BYTES = 262_144
@@ -31,7 +32,7 @@ _FLOAT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Document:
     """A text as plain values, with the spots of every key and value, and what is wrong in it."""
 

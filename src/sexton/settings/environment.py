@@ -11,7 +11,12 @@ from sexton.settings.schema import SECTIONS
 from sexton.settings.validation import complaints
 from sexton.settings.values import PREFIX, RESERVED
 
-_IN_FILE_ONLY = (("homes",), ("reset", "rules"), ("liveness", "inactivity_bound"))
+_IN_FILE_ONLY = (
+    ("homes",),
+    ("reset", "rules"),
+    ("liveness", "inactivity_bound"),
+    ("finalizers",),
+)
 
 VARIABLES: Mapping[str, Path] = {
     PREFIX + "__".join((str(section[0]), name)).upper(): (*section, name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from sexton.model.message import one_line
+from sexton.model.record import record
 
 Read = Callable[[object], object]
 T = TypeVar("T")
@@ -21,14 +21,23 @@ class Refused(ValueError):
     """The value is not of its kind; the text, if there is any, is what to write instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def as_is(value: object) -> object:
+    """A value that is written the way it is."""
+    return value
+
+
+@record
 class Kind:
-    """A kind of value: its words for people, how it is read, shown, and told to an editor."""
+    """A kind of value: its words for people, how it is read, shown, and told to an editor.
+
+    What may be a `secret` is not quoted in messages.
+    """
 
     words: str
     read: Read
     schema: Mapping[str, Any]
-    show: Callable[[Any], object] = field(default=lambda value: value)
+    show: Callable[[Any], object] = as_is
+    secret: bool = False
 
     def validate(self, value: object) -> object:
         """The value as the policies want it, or an error in our words."""
@@ -36,16 +45,27 @@ class Kind:
             return self.read(value)
         except Refused as refusal:
             hint = f"; {refusal}" if str(refusal) else ""
-            text = f"expected {self.words}, not {shown(value)}{hint}"
+            hidden = self.secret and isinstance(value, str)
+            found = "" if hidden else f", not {shown(value)}"
+            text = f"expected {self.words}{found}{hint}"
             raise PydanticCustomError("setting", "{text}", {"text": text}) from None
 
-    def or_null(self) -> Kind:
-        """The same kind where null means that there is no limit."""
+    def takes(self, value: object) -> bool:
+        """Whether the value is one of the kind."""
+        try:
+            self.read(value)
+        except Refused:
+            return False
+        return True
+
+    def or_null(self, meaning: str = "no limit") -> Kind:
+        """The same kind where null means that there is none."""
         return Kind(
-            words=f"{self.words}, or null for no limit",
+            words=f"{self.words}, or null for {meaning}",
             read=lambda value: None if value is None else self.read(value),
             schema={"anyOf": [dict(self.schema), {"type": "null"}]},
             show=lambda value: None if value is None else self.show(value),
+            secret=self.secret,
         )
 
     def __get_pydantic_core_schema__(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 
+from sexton.model.record import record
+from sexton.policies.finalizing import EVERY_SOURCE
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.settings import matching
 from sexton.settings.effect import RuleEffect, effect
+from sexton.settings.finalizers import spared
 from sexton.settings.quantities import show_duration
 from sexton.settings.values import Settings
 
@@ -19,7 +21,7 @@ __all__ = ["Finding", "RuleEffect", "effect", "inert"]
 _LONGEST_DAY = timedelta(hours=25)  # between two daily boundaries, when the clocks go back
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Finding:
     """Something that was written down and does nothing; `location` where that is known."""
 
@@ -41,6 +43,8 @@ def inert(settings: Settings) -> list[Finding]:
         *_never_idle(settings),
         *_unreachable(rules, winners),
         *_unchanging(settings, winners),
+        *_beyond(settings),
+        *_untold(settings),
     ]
     return [
         Finding(where=where, message=message, location=_location(settings.places, where))
@@ -51,7 +55,7 @@ def inert(settings: Settings) -> list[Finding]:
 _Note = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Use:
     """What a field needs of a policy to have any effect there."""
 
@@ -135,6 +139,34 @@ def _unchanging(settings: Settings, winners: list[list[int]]) -> Iterator[_Note]
         if all(policy == rule.policy for policy in instead):
             useless.add(place)
             yield _name(place), "changes nothing: its sessions have the same policy without it"
+
+
+def _beyond(settings: Settings) -> Iterator[_Note]:
+    """What finalizers can not make use of."""
+    most = settings.keeper.finalizers_at_once
+    for place, each in enumerate(settings.finalizers):
+        here = f"finalizers[{place}]"
+        if each.concurrency > most and f"{here}.concurrency" in settings.places:
+            yield f"{here}.concurrency", f"is never reached: keeper.finalizers_at_once is {most}"
+        telling = (EVERY_SOURCE, *spared(each.kind, (EVERY_SOURCE,)))
+        covered = [source for source in each.sources if source not in telling]
+        if EVERY_SOURCE in each.sources and covered:
+            yield f"{here}.sources", f"'{EVERY_SOURCE}' covers {' and '.join(covered)} already"
+    if not settings.finalizers and "keeper.finalizers_at_once" in settings.places:
+        yield "keeper.finalizers_at_once", "has no effect without finalizers"
+
+
+def _untold(settings: Settings) -> Iterator[_Note]:
+    """What was written down about notifications that nobody gets."""
+    notify, written = settings.notify, settings.places
+    if not notify.has_target:
+        if any(name.startswith("notify.") for name in written):
+            yield "notify", "has no effect without urls_env or webhook"
+        return
+    if notify.secret_env is not None and notify.webhook is None:
+        yield "notify.secret_env", "has no effect without webhook"
+    if "notify.held_after" in written and "held" not in notify.events:
+        yield "notify.held_after", "has no effect: held is not among the events"
 
 
 def _name(place: int, field: str = "") -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sexton.errors import SettingsInvalid, SettingsNotFound
+from sexton.model.record import replace
+from sexton.policies.finalizing import Owing
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook
 from sexton.settings import document
 from sexton.settings.environment import overrides
+from sexton.settings.finalizers import finalizer_settings, owing
 from sexton.settings.homes import named_homes, repeated_homes
 from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
 from sexton.settings.problems import Path as SettingPath
 from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
 from sexton.settings.validation import complaints, contradictions
-from sexton.settings.values import KeeperSettings, Settings, has_overrides
+from sexton.settings.values import KeeperSettings, NotifySetting, Settings, has_overrides
 
 __all__ = ["Problem", "has_overrides", "load", "problems"]
 
@@ -29,10 +32,13 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     if found.problems:
         raise SettingsInvalid("\n".join(str(problem) for problem in found.problems))
     fields = SettingsFile.model_validate(found.values)
+    finalizers = finalizer_settings(fields.finalizers, _directory(path), environ)
     return Settings(
-        rulebook=_rulebook(fields),
+        rulebook=_rulebook(fields, tuple(map(owing, finalizers))),
         homes=named_homes(fields.homes, _directory(path), environ),
-        keeper=KeeperSettings(sweep_every=fields.keeper.sweep_every),
+        finalizers=finalizers,
+        notify=NotifySetting(**dict(fields.notify) | {"events": tuple(fields.notify.events)}),
+        keeper=KeeperSettings(**dict(fields.keeper)),
         source=None if path is None else str(path),
         places=found.places,
     )
@@ -135,12 +141,13 @@ def _directory(path: Path | None) -> Path:
     return Path.cwd() if path is None else path.absolute().parent
 
 
-def _rulebook(fields: SettingsFile) -> Rulebook:
+def _rulebook(fields: SettingsFile, finalizers: tuple[Owing, ...]) -> Rulebook:
     default = _policy(ResetPolicy(), fields.reset)
     return Rulebook(
         reset=default,
         reset_rules=tuple(_rules(default, fields.reset)),
         liveness=_liveness(fields.liveness),
+        finalizers=finalizers,
     )
 
 

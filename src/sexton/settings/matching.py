@@ -6,10 +6,10 @@ Every answer is on the safe side: a rule is called useless only if it is for eve
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from math import prod
 
+from sexton.model.record import replace
 from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import ResetRule
 

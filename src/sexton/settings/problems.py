@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
 from sexton.model.message import one_line
+from sexton.model.record import record
 
 Path: TypeAlias = tuple[str | int, ...]
 """The names and places in lists that lead to a setting."""
@@ -15,7 +15,7 @@ Path: TypeAlias = tuple[str | int, ...]
 ENVIRONMENT = "environment"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Spot:
     """A line and a column of the settings file, both counted from 1."""
 
@@ -23,7 +23,7 @@ class Spot:
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Problem:
     """One thing to mend; `file` is 'environment' for a variable, which has no line."""
 
@@ -42,7 +42,7 @@ class Problem:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Complaint:
     """Something wrong with the setting at a path; `at_key` if it is the name that is wrong.
 

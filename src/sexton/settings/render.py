@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from sexton.model.message import one_line
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.settings.document import plain
-from sexton.settings.kinds import Kind
-from sexton.settings.schema import HomeFields, LivenessFields, PolicyFields, kind_of
-from sexton.settings.values import HomeSetting, Settings
+from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
+from sexton.settings.finalizers import BELONGS
+from sexton.settings.schema import (
+    HomeFields,
+    KeeperFields,
+    LivenessFields,
+    PolicyFields,
+    kind_of,
+)
+from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from sexton.settings.vocabulary import DURATION
 
 
@@ -31,7 +40,7 @@ def _lines(settings: Settings) -> Iterator[str]:
     for home in settings.homes:
         yield from _item(_home(home))
     yield "reset:"
-    for name, value in _policy_values(rules.reset):
+    for name, value in _values(PolicyFields, rules.reset):
         yield _noted(settings, "reset", name, value)
     yield "  rules:" if rules.reset_rules else "  rules: []"
     for rule in rules.reset_rules:
@@ -39,25 +48,42 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield "liveness:"
     for name, value in _liveness_values(rules.liveness):
         yield _noted(settings, "liveness", name, value)
+    yield "finalizers:" if settings.finalizers else "finalizers: []"
+    for finalizer in settings.finalizers:
+        yield from _item(dict(_finalizer_values(finalizer)))
+    yield "notify:"
+    for name, value in _values(NotifyFields, settings.notify):
+        yield _noted(settings, "notify", name, value)
     yield "keeper:"
-    yield _noted(settings, "keeper", "sweep_every", DURATION.show(settings.keeper.sweep_every))
+    for name, value in _values(KeeperFields, settings.keeper):
+        yield _noted(settings, "keeper", name, value)
 
 
-def _policy_values(policy: object) -> Iterator[tuple[str, Any]]:
-    for name, field in PolicyFields.model_fields.items():
-        kind = kind_of(field)
-        assert isinstance(kind, Kind)
-        yield name, kind.show(getattr(policy, name))
+def _values(model: type[BaseModel], said: object) -> Iterator[tuple[str, Any]]:
+    """What a record says, as it is written in the section that a model describes."""
+    for name, field in model.model_fields.items():
+        kind, value = kind_of(field), getattr(said, name)
+        yield name, kind.show(value) if kind else list(value)
 
 
 def _liveness_values(policy: LivenessPolicy) -> Iterator[tuple[str, Any]]:
     bounds = {source: DURATION.show(span) for source, span in policy.inactivity_bound}
-    for name, field in LivenessFields.model_fields.items():
-        kind, value = kind_of(field), getattr(policy, name)
-        if name == "inactivity_bound":
-            yield name, bounds
-        else:
-            yield name, kind.show(value) if kind else list(value)
+    for name, value in _values(LivenessFields, policy):
+        yield name, bounds if name == "inactivity_bound" else value
+
+
+def _finalizer_values(finalizer: FinalizerSetting) -> Iterator[tuple[str, Any]]:
+    """What its kind can say; a list that is empty can not be written."""
+    for name, field in FinalizerFields.model_fields.items():
+        kind, value = kind_of(field), getattr(finalizer, name)
+        if finalizer.kind not in BELONGS.get(name, FinalizerKind) or value == ():
+            continue
+        if isinstance(value, Path):
+            yield name, str(value)
+        elif kind is None:
+            yield name, list(value)
+        elif value is not None or kind.takes(None):
+            yield name, None if value is None else kind.show(value)
 
 
 def _home(home: HomeSetting) -> dict[str, Any]:
@@ -68,8 +94,12 @@ def _home(home: HomeSetting) -> dict[str, Any]:
 
 def _rule(settings: Settings, rule: ResetRule) -> dict[str, Any]:
     matches = {"sources": rule.sources, "chat_types": rule.chat_types, "keys": rule.keys}
-    inherited = dict(_policy_values(settings.rulebook.reset))
-    own = {name: value for name, value in _policy_values(rule.policy) if value != inherited[name]}
+    inherited = dict(_values(PolicyFields, settings.rulebook.reset))
+    own = {
+        name: value
+        for name, value in _values(PolicyFields, rule.policy)
+        if value != inherited[name]
+    }
     return {name: list(names) for name, names in matches.items() if names} | own
 
 

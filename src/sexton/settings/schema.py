@@ -9,14 +9,16 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
-from sexton.settings import vocabulary
+from sexton.settings import vocabulary, work_vocabulary
+from sexton.settings.fields import Duration, Limit, Listing, Names, Section, Spans, Strict
+from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.kinds import Kind
 from sexton.settings.problems import Path
 from sexton.settings.values import HomeSetting, KeeperSettings
@@ -26,17 +28,6 @@ _LIVENESS: Final = LivenessPolicy()
 _KEEPER: Final = KeeperSettings()
 _HOME: Final = HomeSetting(path=pathlib.Path(), name="")
 
-T = TypeVar("T")
-
-
-def _section(value: object) -> object:
-    """A section whose lines are all commented out is an empty one."""
-    return {} if value is None else value
-
-
-def _listing(value: object) -> object:
-    return [] if value is None else value
-
 
 def _without_defaults(schema: dict[str, Any]) -> None:
     """What a rule leaves out it inherits, so an editor must not offer a default for it."""
@@ -44,19 +35,7 @@ def _without_defaults(schema: dict[str, Any]) -> None:
         described.pop("default", None)
 
 
-Section = Annotated[T, BeforeValidator(_section)]
-Listing = Annotated[list[T], BeforeValidator(_listing)]
-Duration = Annotated[timedelta, vocabulary.DURATION]
-Count = Annotated[int | None, vocabulary.COUNT.or_null()]
-Names = list[Annotated[str, vocabulary.NAME]]
-Spans = dict[Annotated[str, vocabulary.NAME], Duration]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class HomeFields(_Strict):
+class HomeFields(Strict):
     """A place where another agent keeps sessions."""
 
     path: Annotated[str, vocabulary.PATH] = Field(
@@ -77,7 +56,7 @@ class HomeFields(_Strict):
     )
 
 
-class PolicyFields(_Strict):
+class PolicyFields(Strict):
     """When a session is over."""
 
     mode: Annotated[Mode, vocabulary.MODE] = Field(
@@ -104,7 +83,7 @@ class PolicyFields(_Strict):
         default=_RESET.max_age,
         description="Age alone harms nobody; a long conversation is bounded by its size.",
     )
-    max_messages: Count = Field(
+    max_messages: Limit = Field(
         default=_RESET.max_messages,
         description="A history that is sent along with every turn has to end somewhere: beyond "
         "this, a loop is likelier than a conversation.",
@@ -114,7 +93,7 @@ class PolicyFields(_Strict):
         description="More text than any model reads at once; it is reached by pasted files and "
         "tool output long before the number of messages is.",
     )
-    max_turns: Count = Field(
+    max_turns: Limit = Field(
         default=_RESET.max_turns,
         description="Turns differ too much in length for a number that suits everyone.",
     )
@@ -157,7 +136,7 @@ class ResetFields(PolicyFields):
     )
 
 
-class LivenessFields(_Strict):
+class LivenessFields(Strict):
     """How the death of a process is noticed, and what it means for its sessions."""
 
     dies_with_owner: Names = Field(
@@ -193,7 +172,7 @@ class LivenessFields(_Strict):
     )
 
 
-class KeeperFields(_Strict):
+class KeeperFields(Strict):
     """How a keeper works."""
 
     sweep_every: Duration = Field(
@@ -201,9 +180,15 @@ class KeeperFields(_Strict):
         description="Resets are due to the minute, and a sweep that finds nothing due costs next "
         "to nothing.",
     )
+    finalizers_at_once: Annotated[int, work_vocabulary.AT_ONCE] = Field(
+        default=_KEEPER.finalizers_at_once,
+        description="How much end-of-session work a keeper does at the same time, of all "
+        "finalizers together: enough that slow endpoints hold up nobody, few enough that a "
+        "thousand sessions that end together start no thousand programs.",
+    )
 
 
-class SettingsFile(_Strict):
+class SettingsFile(Strict):
     """The settings of Sexton, `sexton.yaml`."""
 
     homes: Listing[HomeFields] = Field(
@@ -212,6 +197,12 @@ class SettingsFile(_Strict):
     )
     reset: Section[ResetFields] = Field(default_factory=ResetFields)
     liveness: Section[LivenessFields] = Field(default_factory=LivenessFields)
+    finalizers: Listing[FinalizerFields] = Field(
+        default_factory=list,
+        description="Work to be done for every session that ends. Programs and servers get to "
+        "read what was said, so there is none unless it is asked for.",
+    )
+    notify: Section[NotifyFields] = Field(default_factory=NotifyFields)
     keeper: Section[KeeperFields] = Field(default_factory=KeeperFields)
 
 
@@ -221,6 +212,8 @@ SECTIONS: Mapping[Path, type[BaseModel]] = {
     ("reset",): ResetFields,
     ("reset", "rules"): RuleFields,
     ("liveness",): LivenessFields,
+    ("finalizers",): FinalizerFields,
+    ("notify",): NotifyFields,
     ("keeper",): KeeperFields,
 }
 """Which model describes the settings below a path; places in lists are left out."""
@@ -244,14 +237,23 @@ def default_of(field: FieldInfo) -> object:
     return kind.show(default) if kind and default is not None else default
 
 
+def has_default(field: FieldInfo) -> bool:
+    """Whether one could write the default; some depend on other settings."""
+    kind = kind_of(field)
+    if kind is None:
+        return not any(getattr(mark, "min_length", 0) for mark in field.metadata)
+    return not field.is_required() and kind.takes(default_of(field))
+
+
 def json_schema() -> dict[str, Any]:
     """The settings as JSON Schema, for editors and for programs that write them."""
     schema = SettingsFile.model_json_schema()
-    models: tuple[type[BaseModel], ...] = (HomeFields, ResetFields, LivenessFields, KeeperFields)
-    for model in models:
+    for model in SECTIONS.values():
+        if model in (SettingsFile, RuleFields):
+            continue
         described = schema["$defs"][model.__name__]["properties"]
         for name, field in model.model_fields.items():
             described[name].pop("default", None)
-            if not field.is_required() and name != "name":
+            if has_default(field):
                 described[name]["default"] = default_of(field)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from sexton.settings.finalizers import wrong_finalizers
 from sexton.settings.kinds import SHOWN, shown
 from sexton.settings.problems import Complaint, Path, did_you_mean
 from sexton.settings.quantities import show_duration
@@ -30,6 +31,7 @@ def complaints(values: Any) -> Iterator[Complaint]:
         for detail in error.errors(include_url=False):
             yield _complaint(detail)
     yield from _unlimited_rules(values)
+    yield from wrong_finalizers(values)
 
 
 def contradictions(values: Any) -> Iterator[Complaint]:

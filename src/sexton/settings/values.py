@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 
+from sexton.model.record import made, record
 from sexton.policies.rulebook import Rulebook
 
 PREFIX = "SEXTON_"
@@ -14,7 +15,7 @@ RESERVED = frozenset({"SEXTON_CONFIG", "SEXTON_LEDGER", "SEXTON_TOKEN"})
 """Variables of the command line; they override no setting."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class HomeSetting:
     """A foreign home to observe; `name` is what its sessions are called by, HOME/ID."""
 
@@ -24,14 +25,92 @@ class HomeSetting:
     act: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalizerKind(StrEnum):
+    """How end-of-session work is done."""
+
+    MEMORY = "memory"
+    COMMAND = "command"
+    WEBHOOK = "webhook"
+    PYTHON = "python"
+
+
+@record
+class FinalizerSetting:
+    """Work to be done when a session has ended; what another kind needs is None or empty.
+
+    Secrets are in the environment variables that are named here.
+    """
+
+    name: str
+    kind: FinalizerKind
+    sources: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    min_messages: int = 1
+    attempts: int = 8
+    concurrency: int = 4
+    per_minute: int | None = None
+    timeout: timedelta = timedelta(seconds=60)
+    command: tuple[str, ...] = ()
+    cwd: Path | None = None
+    url: str | None = None
+    secret_env: str | None = None
+    base_url: str | None = None
+    model: str | None = None
+    api_key_env: str | None = None
+    file: Path | None = None
+    context_tokens: int | None = None
+    daily_calls: int | None = None
+    entry_point: str | None = None
+
+
+def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
+    """A finalizer with the defaults of its kind."""
+    match kind:
+        case FinalizerKind.MEMORY:
+            return FinalizerSetting(
+                name=name,
+                kind=kind,
+                min_messages=4,
+                timeout=timedelta(minutes=5),
+                file=Path("memories.md"),
+                context_tokens=32_000,
+                daily_calls=500,
+            )
+        case FinalizerKind.PYTHON:
+            return FinalizerSetting(name=name, kind=kind, concurrency=1)
+        case FinalizerKind.COMMAND | FinalizerKind.WEBHOOK:
+            return FinalizerSetting(name=name, kind=kind)
+
+
+EVENTS = ("reset", "limit", "dead_letter", "held", "process")
+"""What people can be told of."""
+
+
+@record
+class NotifySetting:
+    """Who is told of what; `urls_env` and `secret_env` name environment variables."""
+
+    urls_env: str | None = None
+    webhook: str | None = None
+    secret_env: str | None = None
+    events: tuple[str, ...] = EVENTS
+    held_after: timedelta = timedelta(hours=24)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether there is anywhere to tell it."""
+        return self.urls_env is not None or self.webhook is not None
+
+
+@record
 class KeeperSettings:
     """How a keeper works; unlike the rulebook, each keeper has its own."""
 
     sweep_every: timedelta = timedelta(seconds=60)
+    finalizers_at_once: int = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Settings:
     """Everything that can be set.
 
@@ -39,11 +118,22 @@ class Settings:
     what is not in it is a default. Two settings are equal if they say the same, wherever.
     """
 
-    rulebook: Rulebook = field(default_factory=Rulebook)
+    rulebook: Rulebook = made(Rulebook)
     homes: tuple[HomeSetting, ...] = ()
-    keeper: KeeperSettings = field(default_factory=KeeperSettings)
-    source: str | None = field(default=None, compare=False)
-    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+    finalizers: tuple[FinalizerSetting, ...] = ()
+    notify: NotifySetting = made(NotifySetting)
+    keeper: KeeperSettings = made(KeeperSettings)
+    source: str | None = None
+    places: Mapping[str, str] = made(dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self._said())
+
+    def _said(self) -> tuple[object, ...]:
+        return self.rulebook, self.homes, self.finalizers, self.notify, self.keeper
 
 
 def has_overrides(environ: Mapping[str, str]) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import socket
 import sys
 from functools import cache
 from pathlib import Path
@@ -68,8 +66,10 @@ def host() -> str:
         except OSError:
             continue
         if text:
-            return f"{socket.gethostname()}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    return socket.gethostname()
+            import hashlib  # noqa: PLC0415  # slow to load, and asked once
+
+            return f"{os.uname().nodename}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return os.uname().nodename
 
 
 @cache

@@ -7,35 +7,48 @@
         print(child.lines())
 
 A target is called with a `Report` and the given arguments. What it told is known to the last
-line, however it ended.
+line, however it ended. Ways to hurt a child are in `sexton.testing.hurting`, and what must be
+true of the ledger afterwards in `sexton.testing.aftermath`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from sexton.testing.crash_nursery import LONGEST, Report
+from sexton.testing.crash_nursery import LONGEST, TAKEN, Report
 
-__all__ = ["Child", "Nursery", "Report"]
+__all__ = ["Child", "Nursery", "PidTaken", "Report"]
 
 PATIENCE = 60.0
 
 
-class Child:
-    """A process under test and everything it forked."""
+class PidTaken(Exception):
+    """The wanted pid belongs to a process that is none of ours."""
 
-    def __init__(self, pid: int, descriptor: int, collect: Callable[[int], int]) -> None:
+
+class Child:
+    """A process under test and everything it forked; `terminal` is our end of its terminal."""
+
+    def __init__(
+        self,
+        pid: int,
+        descriptor: int,
+        collect: Callable[[int], int],
+        terminal: int | None = None,
+    ) -> None:
         self.pid = pid
+        self.terminal = terminal
         self._collect = collect
         self._code: int | None = None
         self._lines: list[str] = []
@@ -62,6 +75,31 @@ class Child:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, which)
 
+    def hang_up(self) -> None:
+        """Close its terminal, as a lost connection or a closed window does."""
+        if self.terminal is not None:
+            os.close(self.terminal)
+            self.terminal = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not exited yet."""
+        return self._code is None and not self._has_exited(0)
+
+    def fall(self, seconds: float = PATIENCE) -> None:
+        """Wait until it has exited; nobody has collected it before `wait`."""
+        if self._code is None and not self._has_exited(seconds):
+            raise AssertionError(f"process {self.pid} lives on; it told {self.lines()[-5:]}")
+
+    def _has_exited(self, within: float) -> bool:
+        descriptor = os.pidfd_open(self.pid)
+        try:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            return bool(poll.poll(within * 1000))
+        finally:
+            os.close(descriptor)
+
     def kill(self) -> None:
         """Kill it and its forks at this very moment."""
         self.signal(signal.SIGKILL)
@@ -75,6 +113,7 @@ class Child:
             raise AssertionError(f"process {self.pid} hangs; it told {self.lines()[-5:]}")
         if self._code is None:
             self._code = self._collect(self.pid)
+        self.hang_up()
         return self._code
 
     def _listen(self, descriptor: int) -> None:
@@ -91,11 +130,12 @@ class Child:
 class Nursery:
     """Starts children from a process that has imported the given modules already.
 
-    When the starter dies in any way, so do the children.
+    When the starter dies in any way, so do the children. `environ` is added to theirs.
     """
 
-    def __init__(self, *modules: str) -> None:
+    def __init__(self, *modules: str, environ: Mapping[str, str] | None = None) -> None:
         self._modules = modules
+        self._environ = os.environ | dict(environ or {})
         self._children: list[Child] = []
 
     def __enter__(self) -> Self:
@@ -104,7 +144,10 @@ class Nursery:
         command = [sys.executable, "-m", "sexton.testing.crash_nursery", str(theirs.fileno())]
         with theirs:
             self._process = subprocess.Popen(
-                [*command, *self._modules], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+                [*command, *self._modules],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=self._environ,
             )
         return self
 
@@ -119,15 +162,36 @@ class Nursery:
         self._line.close()
         self._process.wait(PATIENCE)
 
-    def start(self, target: str, *arguments: str) -> Child:
-        """A new process that runs `module:function`."""
+    def start(
+        self,
+        target: str,
+        *arguments: str,
+        environ: Mapping[str, str] | None = None,
+        terminal: bool = False,
+        pid: int | None = None,
+    ) -> Child:
+        """A new process that runs `module:function`, perhaps with a terminal or a certain pid.
+
+        Raises `PermissionError` if pids can not be chosen here, `PidTaken` if somebody has it.
+        """
+        order = {"target": target, "arguments": arguments, "environ": dict(environ or {})}
         ours, theirs = os.pipe()
-        order = json.dumps({"target": target, "arguments": arguments}).encode()
+        near, far = os.openpty() if terminal else (None, None)
+        handed = [theirs] if far is None else [theirs, far]
         try:
-            socket.send_fds(self._line, [order], [theirs])
+            socket.send_fds(self._line, [json.dumps(order | {"pid": pid}).encode()], handed)
         finally:
-            os.close(theirs)
-        child = Child(self._answer(), ours, self._collect)
+            for descriptor in handed:
+                os.close(descriptor)
+        born = self._answer()
+        if born in (None, TAKEN):
+            os.close(ours)
+            if near is not None:
+                os.close(near)
+            if born == TAKEN:
+                raise PidTaken(f"the pid {pid} belongs to somebody else")
+            raise PermissionError(f"the pid {pid} can not be chosen on this machine")
+        child = Child(born, ours, self._collect, near)
         self._children.append(child)
         return child
 

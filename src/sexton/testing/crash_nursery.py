@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import json
 import os
 import signal
 import socket
 import sys
+import termios
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sexton.testing.starving import STARVED, starve
 
 LONGEST = 65_536
+EXITED = 70
+"""The exit code of a child that was told to call `os._exit`."""
+EXIT, STARVE = signal.SIGUSR1, signal.SIGUSR2
+"""Signals by which a child is told to end itself."""
+LAST_PID = Path("/proc/sys/kernel/ns_last_pid")
+ATTEMPTS = 200
+TAKEN = -1
 
 
 class Report:
@@ -29,44 +44,108 @@ class Report:
 def serve(line: socket.socket) -> None:
     """Fork what is asked for and collect what has ended, until the other side is gone."""
     born: set[int] = set()
-    while True:
-        order, descriptors, _, _ = socket.recv_fds(line, LONGEST, 1)
-        if not order:
-            break
-        asked = json.loads(order)
-        if "wait" in asked:
-            _, status = os.waitpid(asked["wait"], 0)
-            born.discard(asked["wait"])
-            line.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
-            continue
-        pid = os.fork()
-        if pid == 0:
-            line.close()
-            _live(asked["target"], asked["arguments"], descriptors[0])
-        os.close(descriptors[0])
-        _lead_a_group(pid)
+    try:
+        # An answer that nobody hears means the same as no further order.
+        with suppress(BrokenPipeError):
+            while _obey(line, born):
+                pass
+    finally:
+        for pid in born:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+
+
+def _obey(line: socket.socket, born: set[int]) -> bool:
+    """Carry out one order; False if there is none any more."""
+    order, descriptors, _, _ = socket.recv_fds(line, LONGEST, 2)
+    if not order:
+        return False
+    asked = json.loads(order)
+    if "wait" in asked:
+        _, status = os.waitpid(asked["wait"], 0)
+        born.discard(asked["wait"])
+        line.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
+        return True
+    pid = _fork(asked["pid"])
+    if pid == 0:
+        line.close()
+        _live(asked, descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    if pid not in (None, TAKEN):
         born.add(pid)
-        line.send(json.dumps(pid).encode())
-    for pid in born:
-        with suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
+        _see_it_lead(pid, alone=len(descriptors) == 1)
+    line.send(json.dumps(pid).encode())
+    return True
 
 
-def _live(target: str, arguments: list[str], descriptor: int) -> None:
+def _fork(wanted: int | None) -> int | None:
+    """Fork, as the process with the wanted pid if there is one.
+
+    None if pids can not be chosen here, `TAKEN` if somebody else has this one.
+    """
+    if wanted is None:
+        return os.fork()
+    for _ in range(ATTEMPTS):
+        try:
+            LAST_PID.write_text(str(wanted - 1))
+        except OSError:
+            return None
+        pid = os.fork()
+        if pid == 0 and os.getpid() != wanted:
+            os._exit(0)
+        if pid in (0, wanted):
+            return pid
+        os.waitpid(pid, 0)  # somebody else was born in between
+    return TAKEN
+
+
+def _live(asked: dict[str, Any], descriptors: list[int]) -> None:
     """Be a child: do what the target does, then exit without any tidying of the nursery's."""
-    _lead_a_group(0)
     code = 1
     try:
-        module, _, name = target.partition(":")
+        _settle(asked["environ"], descriptors[1:])
+        module, _, name = asked["target"].partition(":")
         program: Callable[..., None] = getattr(importlib.import_module(module), name)
-        program(Report(descriptor), *arguments)
+        program(Report(descriptors[0]), *asked["arguments"])
         code = 0
     except BaseException:
-        traceback.print_exc()
+        if not starve.done:
+            traceback.print_exc()
+        code = STARVED if starve.done else code
         raise
     finally:
-        sys.stderr.flush()
+        with suppress(MemoryError):
+            sys.stderr.flush()
         os._exit(code)
+
+
+def _settle(environ: dict[str, str], terminal: list[int]) -> None:
+    """Get a group and perhaps a terminal of its own, and learn the ways to end."""
+    if terminal:
+        os.setsid()
+        fcntl.ioctl(terminal[0], termios.TIOCSCTTY, 0)
+        os.close(terminal[0])
+    else:
+        _lead_a_group(0)
+    os.environ.update(environ)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started us may ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(EXIT, lambda *_: os._exit(EXITED))
+    signal.signal(STARVE, lambda *_: starve())
+    if "libfaketime" in os.environ.get("LD_PRELOAD", ""):
+        # Where it fakes the wall clock alone, it breaks the kernel call behind `time.sleep`.
+        setattr(time, "sleep", lambda seconds: threading.Event().wait(seconds))  # noqa: B010
+
+
+def _see_it_lead(pid: int, *, alone: bool) -> None:
+    """Return once the child leads its group; one with a terminal has to take the lead itself."""
+    if alone:
+        _lead_a_group(pid)
+    for _ in range(ATTEMPTS * 100):
+        if os.getpgid(pid) == pid:
+            return
+        threading.Event().wait(0.0001)
 
 
 def _lead_a_group(pid: int) -> None:
@@ -76,6 +155,8 @@ def _lead_a_group(pid: int) -> None:
 
 
 if __name__ == "__main__":
+    # An interrupt is for whoever started us, whose end is ours.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for needed in sys.argv[2:]:
         importlib.import_module(needed)
     with socket.socket(fileno=int(sys.argv[1])) as opened:

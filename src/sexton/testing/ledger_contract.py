@@ -12,12 +12,19 @@ The suite needs hypothesis.
 from __future__ import annotations
 
 from sexton.ports import Ledger
+from sexton.testing.ledger_contract_census import CensusContract
+from sexton.testing.ledger_contract_compression import CompressionContract
+from sexton.testing.ledger_contract_finalizing import ForeignOwingContract, OwingContract
+from sexton.testing.ledger_contract_finalizing_claims import ClaimsContract
+from sexton.testing.ledger_contract_finalizing_races import FinalizingRacesContract
+from sexton.testing.ledger_contract_finalizing_work import LookingContract, OutcomesContract
 from sexton.testing.ledger_contract_holders import HoldersContract
 from sexton.testing.ledger_contract_index import IndexContract
 from sexton.testing.ledger_contract_liveness import LivenessContract
 from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
 from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
+from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
@@ -33,6 +40,16 @@ class LedgerContract(
     RacesContract,
     LivenessContract,
     LivenessRacesContract,
+    CensusContract,
+    OwingContract,
+    ForeignOwingContract,
+    ClaimsContract,
+    OutcomesContract,
+    LookingContract,
+    FinalizingRacesContract,
+    CompressionContract,
+    OutboxContract,
+    OutboxRacesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 

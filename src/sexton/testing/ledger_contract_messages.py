@@ -56,6 +56,19 @@ class MessagesContract:
         }
         assert now == replace(begun, **facts)
 
+    def test_a_write_takes_newer_policies_over(self, ledger: Ledger) -> None:
+        begun, other = born(ledger), born(ledger, "other")
+        assert say(ledger, begun, "a", schedule=Schedule(3)) is not None
+        assert [each.ref for each in ledger.index.stale(3, 10)] == [other.ref]
+        assert say(ledger, begun, "b", schedule=Schedule(2)) is not None
+        assert [each.ref for each in ledger.index.stale(2, 10)] == [other.ref]
+
+    def test_a_refused_write_takes_no_policies_over(self, ledger: Ledger) -> None:
+        begun = born(ledger)
+        fenced = replace(begun, epoch=begun.epoch + 1)
+        assert say(ledger, fenced, "a", schedule=Schedule(3)) is None
+        assert [each.ref for each in ledger.index.stale(3, 10)] == [begun.ref]
+
     def test_messages_come_back_in_order_and_with_all_their_parts(self, ledger: Ledger) -> None:
         begun = born(ledger)
         for second in range(3):

@@ -18,7 +18,16 @@ from sexton.model.worker import Identity, Worker
 from sexton.policies.liveness import judge
 from sexton.policies.mass_death import Doubt, doubt
 from sexton.policies.silence import Look, Watch, listen
-from sexton.testing.simulation_world import DAY, PER_DAY, POLICY, Host, Process, World
+from sexton.testing.simulation_world import (
+    BEAT_EVERY,
+    DAY,
+    PER_DAY,
+    POLICY,
+    Host,
+    Process,
+    Witness,
+    World,
+)
 
 LOOK_EVERY = 15.0
 SWEEP_EVERY = 60.0
@@ -55,6 +64,7 @@ class Observer:
     sweeps_at: float | None = None
     reaps: list[tuple[float, Process, int, Evidence]] = field(default_factory=list)
     looks: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """When each was first seen with its beat, by this observer's running time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +90,7 @@ class Keepers:
         self.world = world
         self.observers: dict[str, Observer] = {}
         self.wrongs: list[str] = []
+        self._answers: dict[tuple[str, Sight, float, bool], Evidence] = {}
 
     def step(self) -> None:
         """Every keeper that can does what is due; one on a rebooted host begins anew."""
@@ -88,7 +99,7 @@ class Keepers:
             observer = self.observers.get(host.name)
             if observer is None or observer.boot != host.boot:
                 observer = self.observers[host.name] = Observer(host, host.boot)
-            if world.reaches(host) and world.now >= host.keeper_paused_until:
+            if host.reaches and world.now >= host.keeper_paused_until:
                 self.observe(observer)
 
     def observe(self, observer: Observer) -> None:
@@ -98,6 +109,11 @@ class Keepers:
         if observer.sweeps_at is not None and self.world.now >= observer.sweeps_at:
             observer.sweeps_at = None
             self.sweep(observer)
+        if observer.reaps:
+            self.carry_out(observer)
+
+    def carry_out(self, observer: Observer) -> None:
+        """The reaps whose time has come."""
         due = [each for each in observer.reaps if self.world.now >= each[0]]
         observer.reaps = [each for each in observer.reaps if self.world.now < each[0]]
         for _, process, beat, evidence in due:
@@ -106,7 +122,7 @@ class Keepers:
     def look(self, observer: Observer) -> None:
         host = observer.host
         observer.next_look = host.running + LOOK_EVERY
-        beats = {each.id: each.beat for each in self.world.processes if not each.buried}
+        beats = self.world.beats()
         before = observer.watch
         look = moment(host)
         observer.watch = listen(before, beats, look, LONGEST_GAP)
@@ -123,9 +139,10 @@ class Keepers:
         if gap > LONGEST_GAP:
             self.world.note("observation voided")
             observer.looks = {}
+        looks = observer.looks
         for id, beat in beats.items():
-            if observer.looks.get(id, (None, 0.0))[0] != beat:
-                observer.looks[id] = (beat, look.running)
+            if id not in looks or looks[id][0] != beat:
+                looks[id] = (beat, look.running)
 
     def sweep(self, observer: Observer) -> None:
         present = [each for each in self.world.processes if not each.buried]
@@ -142,19 +159,16 @@ class Keepers:
                 observer.reaps.append((at, process, process.beat, found[process.id]))
 
     def judged(self, observer: Observer, process: Process) -> Evidence:
-        heard = observer.watch.heard.get(process.id)
-        if heard is not None and heard.beat != process.beat:
+        """What the policy says; asked once for each thing that it can know of a worker."""
+        watch, id, beat = observer.watch, process.id, process.beat
+        heard = watch.heard.get(id)
+        if heard is not None and heard.beat != beat:
             self.world.note("beat between look and sweep")
-        identity = Identity(host=process.host.name, boot_id=str(process.boot), pid=1, started=1)
-        row = Worker(
-            id=process.id,
-            identity=identity,
-            kind="agent",
-            version="1",
-            beat=process.beat,
-            registered_at=START,
-        )
-        return judge(row, seen_from(observer.host, process), POLICY, observer.watch)
+        sight = seen_from(observer.host, process)
+        known = (process.host.name, sight, watch.silence(id, beat), watch.has_moved(id, beat))
+        if known not in self._answers:
+            self._answers[known] = judge(row(process), sight, POLICY, watch)
+        return self._answers[known]
 
     def reap(self, observer: Observer, process: Process, beat: int, evidence: Evidence) -> None:
         """The ledger's compare-and-set, and the question whether it was right."""
@@ -163,7 +177,7 @@ class Keepers:
         if process.beat != beat:
             self.world.note("beat between sweep and reap")
             return
-        process.buried = True
+        self.world.bury(process)
         how = "by the kernel's word" if evidence.kernel else "for its silence"
         self.world.note(f"reaped {how}", process.id)
         if evidence.kernel and process.alive:
@@ -174,6 +188,8 @@ class Keepers:
             self.wrongs.append(f"{process.id} was reaped for its silence on its own host")
         if process.alive:
             self.world.note("reaped alive from another host", process.id)
+            if self.world.witness is not None:
+                self.world.witness.lost(process.id)
         self.check_silence(observer, process)
 
     def check_silence(self, observer: Observer, process: Process) -> None:
@@ -188,6 +204,19 @@ def moment(host: Host) -> Look:
     return Look(host.running, host.elapsed, host.wall - host.elapsed)
 
 
+def row(process: Process) -> Worker:
+    """A worker as the ledger knows it."""
+    identity = Identity(host=process.host.name, boot_id=str(process.boot), pid=1, started=1)
+    return Worker(
+        id=process.id,
+        identity=identity,
+        kind="agent",
+        version="1",
+        beat=process.beat,
+        registered_at=START,
+    )
+
+
 def seen_from(host: Host, process: Process) -> Sight:
     """What the kernel of a host says about a process."""
     if process.host is not host:
@@ -197,21 +226,31 @@ def seen_from(host: Host, process: Process) -> Sight:
     return Sight.PRESENT if process.alive else Sight.GONE
 
 
-def simulate(seed: int, days: float) -> Outcome:
+def simulate(seed: int, days: float, witness: Witness | None = None) -> Outcome:
     """Live through so many days; the same seed gives the same life."""
-    world = World(seed)
+    world = World(seed, witness)
     keepers = Keepers(world)
     while world.now < days * DAY + CALM:
         world.step(calm=world.now >= days * DAY)
         keepers.step()
     lost = [each.id for each in world.processes if not each.alive and not each.buried]
+    untold = [each.id for each in world.processes if each.buried and _could_know(world, each)]
     return Outcome(
         seed=seed,
         days=days,
         counts=world.counts,
-        wrongs=(*keepers.wrongs, *(f"{id} is dead and was never found" for id in lost)),
+        wrongs=(
+            *keepers.wrongs,
+            *(f"{id} is dead and was never found" for id in lost),
+            *(f"{id} was given up and never told" for id in untold),
+        ),
         trace=world.trace,
     )
+
+
+def _could_know(world: World, process: Process) -> bool:
+    """Whether it lives and has had the time for a beat."""
+    return world.is_up(process) and world.now >= process.paused_until + 2 * BEAT_EVERY
 
 
 def main() -> int:

@@ -6,12 +6,13 @@ import hashlib
 import random
 from collections import Counter
 from dataclasses import dataclass
+from typing import Protocol
 
 from sexton.policies.liveness import LivenessPolicy
 
 STEP = 5.0
 DAY = 86_400.0
-HOSTS, WORKERS = 4, 7
+HOSTS, WORKERS = 4, 5
 POLICY = LivenessPolicy()
 PAUSES = (20.0, 60.0, 100.0, 120.0, 400.0, 3600.0, 20_000.0)
 
@@ -25,6 +26,7 @@ PER_DAY = {
     "wall clock jumped": 12.0,
     "database frozen": 8.0,
 }
+BEAT_EVERY = POLICY.beat_every.total_seconds()
 
 
 @dataclass(slots=True)
@@ -39,6 +41,8 @@ class Host:
     asleep_until: float = 0.0
     cut_until: float = 0.0
     keeper_paused_until: float = 0.0
+    reaches: bool = True
+    """Whether it is awake and has the database."""
 
 
 @dataclass(slots=True)
@@ -56,16 +60,29 @@ class Process:
     buried: bool = False
 
 
+class Witness(Protocol):
+    """Told of everybody who is given up while alive, and of the moment it learns of that."""
+
+    def lost(self, id: str) -> None:
+        """A keeper of another host has reaped it."""
+
+    def told(self, id: str) -> None:
+        """Its next beat was refused, or its next write would be."""
+
+
 class World:
     """All that keepers can know nothing about but what they see; goes on in steps of 5 seconds."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, witness: Witness | None = None) -> None:
         self.chance = random.Random(seed)
+        self.witness = witness
         self.now = 0.0
+        self.next_misfortune = 0.0
         self.frozen_until = 0.0
         self.hosts = [Host(f"host {number}") for number in range(HOSTS)]
         self.counts: Counter[str] = Counter()
         self.processes: list[Process] = []
+        self._beats: dict[str, int] | None = None
         self._trace = hashlib.sha256()
         self._born = 0
         for host in self.hosts * WORKERS:
@@ -78,25 +95,48 @@ class World:
 
     def step(self, *, calm: bool) -> None:
         """All clocks go on, misfortunes happen unless it is calm, and whoever can beats."""
-        self.now += STEP
-        if not calm:
+        now = self.now = self.now + STEP
+        self._beats = None
+        while not calm and now >= self.next_misfortune:
             self.suffer()
         for host in self.hosts:
             host.elapsed += STEP
             host.wall += STEP
-            if self.now >= host.asleep_until:
+            if now >= host.asleep_until:
                 host.running += STEP
-        for process in [each for each in self.processes if self.is_up(each)]:
-            if process.host.running >= process.next_beat:
-                self.beat(process)
-        self.processes = [each for each in self.processes if each.alive or not each.buried]
+            host.reaches = now >= host.asleep_until and now >= host.cut_until
+            host.reaches = host.reaches and now >= self.frozen_until
+        # Found first: whoever beats may bring others into the world.
+        due = [
+            each
+            for each in self.processes
+            if each.next_beat <= each.host.running
+            and each.host.reaches
+            and each.alive
+            and now >= each.paused_until
+        ]
+        for process in due:
+            self.beat(process)
+
+    def beats(self) -> dict[str, int]:
+        """What the ledger says of everybody it does not take for dead."""
+        if self._beats is None:
+            self.processes = [each for each in self.processes if each.alive or not each.buried]
+            self._beats = {each.id: each.beat for each in self.processes if not each.buried}
+        return self._beats
+
+    def bury(self, process: Process) -> None:
+        """The ledger takes the worker for dead."""
+        process.buried = True
+        self._beats = None
 
     def suffer(self) -> None:
-        """Some misfortune, perhaps."""
-        for name, often in PER_DAY.items():
-            if self.chance.random() < often * STEP / DAY:
-                self.note(name)
-                self.strike(name, self.chance.choice(self.hosts))
+        """Some misfortune, and the time of the next one."""
+        if self.next_misfortune:
+            [name] = self.chance.choices(list(PER_DAY), list(PER_DAY.values()))
+            self.note(name)
+            self.strike(name, self.chance.choice(self.hosts))
+        self.next_misfortune += self.chance.expovariate(sum(PER_DAY.values()) / DAY)
 
     def strike(self, name: str, host: Host) -> None:
         """Let the misfortune happen, to the host if it is one of hosts."""
@@ -130,6 +170,7 @@ class World:
     def enrol(self, host: Host) -> None:
         """A new worker."""
         self._born += 1
+        self._beats = None
         self.processes.append(
             Process(
                 f"worker {self._born}",
@@ -155,17 +196,15 @@ class World:
                 process.boot, process.next_beat = host.boot, 0.0
 
     def is_up(self, process: Process) -> bool:
-        awake = self.now >= max(process.paused_until, process.host.asleep_until)
-        return process.alive and awake and self.reaches(process.host)
-
-    def reaches(self, host: Host) -> bool:
-        """Whether the host is awake and has the database."""
-        return self.now >= max(host.asleep_until, host.cut_until, self.frozen_until)
+        """Whether it would beat now."""
+        return process.alive and process.host.reaches and self.now >= process.paused_until
 
     def beat(self, process: Process) -> None:
-        process.next_beat = process.host.running + POLICY.beat_every.total_seconds()
+        process.next_beat = process.host.running + BEAT_EVERY
         if process.buried:
             self.note("told so at its next beat", process.id)
+            if self.witness is not None:
+                self.witness.told(process.id)
             process.alive = False  # it goes on as a new worker
             self.enrol(process.host)
             return

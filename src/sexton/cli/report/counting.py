@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from sexton.model.session import Session
-from sexton.ports import Filter, Ledger, Place, Sample
-
-CHUNK = 500
-REAPED = "reaped:"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
-    """The sessions that were started on a day: how many are open still, how many were reaped."""
-
-    day: date
-    sessions: int = 0
-    open: int = 0
-    reaped: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """The part that did not end by itself: open still, or only because it was reaped."""
-        return (self.open + self.reaped) / self.sessions if self.sessions else None
+from sexton.cli.report.shadow import Shadow, shadow_of
+from sexton.ports import HomeRecord, Ledger, Sample
+from sexton.ports.homes import Started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,71 +20,69 @@ class Counted:
     samples: int = 0
     open: int = 0
     leaked: int = 0
+    unproven: int = 0
 
     @property
     def share(self) -> float | None:
         """The part of the open sessions that was leaked; nothing open is nothing leaked."""
+        return self._part(self.leaked)
+
+    @property
+    def unproven_share(self) -> float | None:
+        """The part of the open sessions of which nothing is known."""
+        return self._part(self.unproven)
+
+    def _part(self, sessions: int) -> float | None:
         if not self.samples:
             return None
-        return self.leaked / self.open if self.open else 0.0
+        return sessions / self.open if self.open else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaks:
-    """Every day of the time asked for, and the last count of each home."""
+    """Every day of the time asked for, the last count of each home, and what was only recorded."""
 
     before: tuple[Started, ...]
     after: tuple[Counted, ...]
     last: tuple[Sample, ...]
+    shadows: tuple[Shadow, ...]
 
 
 def count_leaks(
-    ledger: Ledger,
-    home: str | None,
-    since: timedelta,
-    now: datetime,
-    advance: Callable[[int], None],
+    ledger: Ledger, homes: Sequence[HomeRecord], since: timedelta, now: datetime
 ) -> Leaks:
-    """Count day by day, of one home or of all; `advance` is told how many sessions were read."""
+    """Count day by day over some homes."""
     first = (now - since).astimezone(UTC).date()
     start = datetime.combine(first, time(), UTC)
     days = [first + timedelta(days=each) for each in range((now - start).days + 1)]
-    started: dict[date, Counter[str]] = {day: Counter() for day in days}
-    for page in _pages(ledger, home, start):
-        for session in page:
-            _add(started, session)
-        advance(len(page))
+    names = {home.name for home in homes}
     samples = [
         sample
         for sample in ledger.samples.since(start)
-        if home in (None, sample.home) and sample.at <= now
+        if sample.home in names and sample.at <= now
     ]
-    counted: dict[date, Counter[str]] = {day: Counter() for day in days}
-    for sample in samples:
-        counted[_day(sample.at)].update(samples=1, open=sample.open, leaked=sample.leaked)
     return Leaks(
-        before=tuple(Started(day=day, **counts) for day, counts in started.items()),
-        after=tuple(Counted(day=day, **counts) for day, counts in counted.items()),
+        before=tuple(_started(ledger, homes, days)),
+        after=tuple(_counted(samples, days)),
         last=tuple({sample.home: sample for sample in samples}.values()),
+        shadows=tuple(each for home in homes if (each := shadow_of(ledger, home))),
     )
 
 
-def _pages(ledger: Ledger, home: str | None, start: datetime) -> Iterator[list[Session]]:
-    """Whatever was started since was active since: older activity need not be read."""
-    place: Place | None = None
-    while page := ledger.index.page(Filter(home=home), place, CHUNK):
-        yield page
-        if page[-1].active_at < start:
-            return
-        place = Place(page[-1].active_at, page[-1].ref)
+def _started(
+    ledger: Ledger, homes: Sequence[HomeRecord], days: Sequence[date]
+) -> Iterator[Started]:
+    start = datetime.combine(days[0], time(), UTC)
+    found: dict[date, Counter[str]] = defaultdict(Counter)
+    for home in homes:
+        for each in ledger.homes.census.started(home, start):
+            found[each.day].update(sessions=each.sessions, open=each.open, reaped=each.reaped)
+    return (Started(day=day, **found[day]) for day in days)
 
 
-def _add(days: dict[date, Counter[str]], session: Session) -> None:
-    counts = days.get(_day(session.started_at))
-    if counts is not None:
-        was_reaped = (session.end_reason or "").startswith(REAPED)
-        counts.update(sessions=1, open=int(session.is_open), reaped=int(was_reaped))
-
-
-def _day(moment: datetime) -> date:
-    return moment.astimezone(UTC).date()
+def _counted(samples: Sequence[Sample], days: Sequence[date]) -> Iterator[Counted]:
+    found: dict[date, Counter[str]] = defaultdict(Counter)
+    for each in samples:
+        day = each.at.astimezone(UTC).date()
+        found[day].update(samples=1, open=each.open, leaked=each.leaked, unproven=each.unproven)
+    return (Counted(day=day, **found[day]) for day in days)

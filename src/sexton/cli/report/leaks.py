@@ -10,32 +10,28 @@ from typing import Any
 import click
 
 from sexton.bootstrap import Sexton
-from sexton.cli.arguments import force_file_option, named
+from sexton.cli.arguments import force_file_option, named, span_option
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import chosen_url, existing, ledger_file
-from sexton.cli.report.chart import Series, chart
-from sexton.cli.report.counting import Counted, Leaks, Started, count_leaks
+from sexton.cli.report.chart import Colour, Series, chart
+from sexton.cli.report.counting import Counted, Leaks, count_leaks
+from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
 from sexton.cli.wording import counted, iso, number, share, stamp
 from sexton.engine.standing import Standing
 from sexton.errors import HomeNotFound
 from sexton.ledger.samples import KEEP
 from sexton.ports import Sample
-from sexton.settings.quantities import parse_duration
+from sexton.ports.homes import Started
 
-BEFORE = "before: not ended by themselves, of the sessions started that day"
-AFTER = "after: leaked, of the sessions that were open when a sweep counted"
-COLOURS = ("#b45309", "#1d4ed8")
-
-
-def _to_span(ctx: click.Context, option: click.Parameter, value: str) -> timedelta:
-    span = parse_duration(value)
-    if not span or span > KEEP:
-        words = f"must be a duration like 7d or 12w, at most {KEEP.days}d"
-        raise click.BadParameter(words, ctx, option)
-    return span
+BEFORE = "before: open still or ended by the reaper, of the sessions started that day"
+LEAKED = "after: leaked, of the sessions that were open when a sweep counted"
+UNPROVEN = "after: unproven, of the sessions that were open when a sweep counted"
+ORANGE = Colour("#b45309", "#f59e0b")
+BLUE = Colour("#1d4ed8", "#60a5fa")
+GREY = Colour("#6b7280", "#9ca3af")
 
 
 @click.command(
@@ -47,14 +43,7 @@ def _to_span(ctx: click.Context, option: click.Parameter, value: str) -> timedel
         "sexton report leaks --home hermes --json",
     ),
 )
-@click.option(
-    "--since",
-    callback=_to_span,
-    default="30d",
-    show_default=True,
-    metavar="DURATION",
-    help="How far back to look.",
-)
+@span_option("--since", default="30d", most=KEEP, help="How far back to look.")
 @click.option("--home", callback=named("home"), metavar="NAME", help="Only this home.")
 @click.option(
     "-o",
@@ -72,7 +61,8 @@ def command(
 
     Before: of the sessions started on each day, the part that did not end by itself, that is, is
     open still or was ended only by the reaper. After: of the sessions that were open whenever a
-    sweep counted them, the part that was leaked; a keeper stores such a count every ten minutes.
+    sweep counted them, the part that was leaked, and the part that is unproven, as nothing shows
+    whether anybody still holds it; a keeper stores such a count every ten minutes.
 
     With a file, or '-' for standard output, both are drawn as SVG. The file is readable for its
     owner only and replaces nothing unless forced. Needs a ledger that exists.
@@ -98,23 +88,25 @@ def command(
 
 
 def _counted(opened: Sexton, home: str | None, since: timedelta, now: datetime) -> Leaks:
-    names = [record.name for record in opened.ledger.homes.all()]
-    if home is not None and home not in names:
-        raise HomeNotFound(f"no home is called '{home}'", hint=f"Name one of: {', '.join(names)}.")
-    with progress("counting sessions") as advance:
-        return count_leaks(opened.ledger, home, since, now, advance)
+    known = opened.ledger.homes.all()
+    wanted = [each for each in known if home in (None, each.name)]
+    if not wanted:
+        names = ", ".join(each.name for each in known)
+        raise HomeNotFound(f"no home is called '{home}'", hint=f"Name one of: {names}.")
+    with progress("counting sessions"):
+        return count_leaks(opened.ledger, wanted, since, now)
 
 
 def _drawn(leaks: Leaks, home: str | None) -> str:
     of = "all homes" if home is None else home
-    return chart(
-        f"Leaked sessions of {of}",
-        [each.day for each in leaks.before],
-        [
-            Series(name=BEFORE, colour=COLOURS[0], shares=[each.share for each in leaks.before]),
-            Series(name=AFTER, colour=COLOURS[1], shares=[each.share for each in leaks.after]),
-        ],
-    )
+    series = [
+        Series(name=BEFORE, colour=ORANGE, shares=[each.share for each in leaks.before]),
+        Series(name=LEAKED, colour=BLUE, shares=[each.share for each in leaks.after]),
+    ]
+    if any(each.unproven for each in leaks.after):
+        shares = [each.unproven_share for each in leaks.after]
+        series.append(Series(name=UNPROVEN, colour=GREY, shares=shares, dashed=True))
+    return chart(f"Sessions left behind in {of}", [each.day for each in leaks.before], series)
 
 
 def _show(leaks: Leaks, output: Path | None) -> None:
@@ -129,12 +121,15 @@ def _show(leaks: Leaks, output: Path | None) -> None:
         say("after: no sweep has counted in this time")
     else:
         say(
-            f"after: {counted(found.samples, 'count')} by sweeps, "
-            f"{share(found.leaked, found.open)} of the open sessions leaked on average"
+            f"after: {counted(found.samples, 'count')} by sweeps; of the open sessions "
+            f"{share(found.leaked, found.open)} leaked and "
+            f"{share(found.unproven, found.open)} unproven on average"
         )
     for sample in leaks.last:
         standing = ", ".join(f"{number(getattr(sample, each))} {each}" for each in Standing)
         say(f"{sample.home} at {stamp(sample.at)}: {number(sample.open)} open: {standing}")
+    for shadow in leaks.shadows:
+        say(f"{shadow.count.home}, {shadow_words(shadow)}")
     if output is not None:
         note(f"drawn to {output}")
 
@@ -157,6 +152,7 @@ def _shape(leaks: Leaks, home: str | None, output: Path | None, now: datetime) -
             "days": [{"day": each.day.isoformat(), **_counted_shape(each)} for each in leaks.after],
         },
         "last": [_sample_shape(each) for each in leaks.last],
+        "shadow": [{"home": each.count.home, **shadow_shape(each)} for each in leaks.shadows],
     }
 
 
@@ -170,7 +166,11 @@ def _started_shape(each: Started) -> dict[str, Any]:
 
 
 def _counted_shape(each: Counted) -> dict[str, Any]:
-    return {"samples": each.samples, "share": _rounded(each.share)}
+    return {
+        "samples": each.samples,
+        "share": _rounded(each.share),
+        "unproven_share": _rounded(each.unproven_share),
+    }
 
 
 def _sample_shape(each: Sample) -> dict[str, Any]:
@@ -197,6 +197,7 @@ def _all_counted(days: Sequence[Counted]) -> Counted:
         samples=sum(each.samples for each in days),
         open=sum(each.open for each in days),
         leaked=sum(each.leaked for each in days),
+        unproven=sum(each.unproven for each in days),
     )
 
 

@@ -101,7 +101,7 @@ def command(ctx: click.Context, /, limit: int, after: Place | None, **wanted: st
         if options.json:
             array(_shape(session) for session in page.sessions(opened))
         else:
-            _show(list(page.sessions(opened)), limit, opened.clock.now())
+            _show(opened, list(page.sessions(opened)), limit)
         note_keeper(opened.ledger, opened.clock)
 
 
@@ -118,13 +118,24 @@ def _show_nothing(options: Shared) -> None:
         array(())
 
 
-def _show(sessions: list[Session], limit: int, now: datetime) -> None:
+def _show(opened: Sexton, sessions: list[Session], limit: int) -> None:
     if not sessions:
-        note("there are no such sessions")
+        note(_nothing(opened))
         return
+    now = opened.clock.now()
     table(_COLUMNS, (_row(session, now) for session in sessions))
     if len(sessions) == limit:
         note(f"for more: --after {cursor_after(sessions[-1])}")
+
+
+def _nothing(opened: Sexton) -> str:
+    """Why the list is empty: nothing matches, or nothing is there at all yet."""
+    if opened.ledger.index.page(Filter(), None, 1):
+        return "there are no such sessions"
+    return (
+        "the ledger has no sessions yet; an agent that opens it with sexton.open() brings its own, "
+        "and 'sexton doctor PATH' those of a Hermes home"
+    )
 
 
 def _row(session: Session, now: datetime) -> tuple[str, ...]:

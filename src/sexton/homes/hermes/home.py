@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
-from sexton.homes.hermes import observe
+from sexton.homes.hermes import observe, transcript
 from sexton.homes.hermes.database import Signature, read, signature
 from sexton.homes.hermes.files import HomeFigures, figures_of
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.mark import Mark, load
 from sexton.homes.hermes.observe import Survey
 from sexton.homes.hermes.places import DATABASE
+from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import Session
 from sexton.ports import Clock, Entry, Known, Sighting
@@ -94,6 +96,19 @@ class HermesHome:
             f"{seen.id} belongs to the Hermes home {self._name!r}, which is only observed",
             hint="End it with Hermes itself; this release changes nothing in a Hermes home.",
         )
+
+    def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
+        """The messages after so many, up to a number, as far as Hermes still has them."""
+        after, ended = since, session.ended_at or session.active_at
+        while after < through:
+            look = partial(
+                transcript.page, session=session.id, after=after, through=through, ended=ended
+            )
+            found = read(self._database, self._clock, look)
+            if not found:
+                return
+            yield from found
+            after = found[-1].seq
 
     def figures(self) -> HomeFigures:
         """Sizes and counts for a report."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ def _bring_up_to_date(
         if exists:
             run(named["update_ledger_row"], **row)
         else:
-            run(named["insert_ledger_row"], id=uuid.uuid4().hex, **row)
+            run(named["insert_ledger_row"], id=os.urandom(16).hex(), **row)
     return bool(missing)
 
 

@@ -27,7 +27,9 @@ VALUES (:home, :id, :key, :source, :chat_type, :job, :parent, :relation, :state,
         :title, :preview, :pinned, :human_touched, :errored)
 ON CONFLICT (home, id) DO UPDATE SET
     key = excluded.key, source = excluded.source, chat_type = excluded.chat_type, job = excluded.job,
-    parent = excluded.parent, relation = excluded.relation, state = excluded.state,
+    parent = excluded.parent, relation = excluded.relation,
+    state = CASE WHEN excluded.state = 'ended' AND sessions.state = 'finalized' THEN sessions.state
+                 ELSE excluded.state END,
     started_at = excluded.started_at, active_at = excluded.active_at, due_at = excluded.due_at,
     ended_at = excluded.ended_at, end_reason = excluded.end_reason, last_seq = excluded.last_seq,
     message_count = excluded.message_count, byte_count = excluded.byte_count, turn_count = excluded.turn_count,

@@ -12,50 +12,121 @@ FROM workers AS w
 WHERE w.dead_at IS NOT NULL AND EXISTS (SELECT 1 FROM holders AS o WHERE o.worker = w.id);
 
 -- sessions_of_worker
-SELECT {session}
-FROM holders AS o
-JOIN sessions AS s ON s.ref = o.session AND s.state = 'open'
+-- A row for each holder of each session, those of one session together.
+SELECT {session}, s.ref, o.joined_at, o.busy_since, o.progress_at, {worker}
+FROM holders AS mine
+JOIN sessions AS s ON s.ref = mine.session AND s.state = 'open'
 JOIN homes AS h ON h.ref = s.home
-WHERE o.worker = :worker;
+JOIN holders AS o ON o.session = s.ref
+JOIN workers AS w ON w.id = o.worker
+WHERE mine.worker = :worker
+ORDER BY mine.session, o.joined_at, w.id;
 
--- confirm_dead [sqlite]
-SELECT w.id
-FROM holders AS o JOIN workers AS w ON w.id = o.worker
-WHERE o.session = :ref AND o.worker = :worker AND (w.dead_at IS NOT NULL OR w.beat = :beat);
+-- refs [sqlite]
+SELECT value FROM json_each(:refs)
 
--- confirm_dead [postgres]
+-- refs [postgres]
+SELECT CAST(json_array_elements_text(CAST(:refs AS JSON)) AS BIGINT)
+
+-- held [sqlite]
+SELECT value ->> 0 AS session, value ->> 1 AS worker, value ->> 2 AS beat FROM json_each(:held)
+
+-- held [postgres]
+SELECT CAST(each ->> 0 AS BIGINT) AS session, each ->> 1 AS worker, CAST(each ->> 2 AS BIGINT) AS beat
+FROM json_array_elements(CAST(:held AS JSON)) AS each
+
+-- deaths [sqlite]
+SELECT value ->> 0 AS worker, value ->> 1 AS beat, value ->> 2 AS evidence FROM json_each(:deaths)
+
+-- deaths [postgres]
+SELECT each ->> 0 AS worker, CAST(each ->> 1 AS BIGINT) AS beat, each ->> 2 AS evidence
+FROM json_array_elements(CAST(:deaths AS JSON)) AS each
+
+-- reaps [sqlite]
+SELECT value ->> 0 AS ref, value ->> 1 AS epoch, value ->> 2 AS active_at,
+       value ->> 3 AS message_count, value ->> 4 AS turn_count, value ->> 5 AS reason, value ->> 6 AS dead
+FROM json_each(:reaps)
+
+-- reaps [postgres]
+SELECT CAST(each ->> 0 AS BIGINT) AS ref, CAST(each ->> 1 AS BIGINT) AS epoch, CAST(each ->> 2 AS BIGINT) AS active_at,
+       CAST(each ->> 3 AS BIGINT) AS message_count, CAST(each ->> 4 AS BIGINT) AS turn_count,
+       each ->> 5 AS reason, CAST(each ->> 6 AS BIGINT) AS dead
+FROM json_array_elements(CAST(:reaps AS JSON)) AS each
+
+-- entries [sqlite]
+SELECT value ->> 0 AS at, value ->> 1 AS actor, value ->> 2 AS receipt,
+       value ->> 3 AS home, value ->> 4 AS session, value ->> 5 AS action,
+       value ->> 6 AS result, value ->> 7 AS reason, value ->> 8 AS explanation
+FROM json_each(:entries)
+
+-- entries [postgres]
+SELECT CAST(each ->> 0 AS BIGINT) AS at, each ->> 1 AS actor, each ->> 2 AS receipt,
+       each ->> 3 AS home, each ->> 4 AS session, each ->> 5 AS action,
+       each ->> 6 AS result, each ->> 7 AS reason, each ->> 8 AS explanation
+FROM json_array_elements(CAST(:entries AS JSON)) AS each
+
+-- insert_entries
+INSERT INTO journal (at, actor, receipt, home, session, action, result, reason, explanation)
+SELECT at, actor, receipt, home, session, action, result, reason, explanation
+FROM ({entries}) AS told;
+
+-- lock_sessions [sqlite]
+-- Nobody else writes during a transaction.
+SELECT 1;
+
+-- lock_sessions [postgres]
+-- In order: keepers that meet wait instead of deadlocking. Whoever joins is seen afterwards, or waits.
+SELECT ref FROM sessions WHERE ref IN ({refs}) ORDER BY ref FOR UPDATE;
+
+-- lock_workers [sqlite]
+SELECT 1;
+
+-- lock_workers [postgres]
 -- A beat that comes in now waits for us, and then finds its worker dead.
-SELECT w.id
-FROM holders AS o JOIN workers AS w ON w.id = o.worker
-WHERE o.session = :ref AND o.worker = :worker AND (w.dead_at IS NOT NULL OR w.beat = :beat)
-FOR NO KEY UPDATE OF w;
+SELECT id FROM workers WHERE id IN (SELECT worker FROM ({deaths}) AS dead) ORDER BY id FOR NO KEY UPDATE;
 
--- reap_session
--- The session ended when it was last active; whoever joined meanwhile keeps it.
+-- confirm_dead
+-- One row for each holder that is as dead as it was taken for.
+SELECT o.session
+FROM ({held}) AS seen
+CROSS JOIN holders AS o
+CROSS JOIN workers AS w
+WHERE o.session = seen.session AND o.worker = seen.worker AND w.id = o.worker
+  AND (w.dead_at IS NOT NULL OR w.beat = seen.beat);
+
+-- reap_sessions
+-- A session ended when it was last active; whoever joined meanwhile keeps it.
 UPDATE sessions
-SET state = 'ended', ended_at = active_at, end_reason = :reason
-WHERE ref = :ref AND state = 'open' AND epoch = :epoch
-  AND active_at = :active_at AND message_count = :message_count AND turn_count = :turn_count
-  AND :dead = (SELECT COUNT(*) FROM holders WHERE session = :ref)
-RETURNING ref;
+SET state = 'ended', ended_at = sessions.active_at, end_reason = seen.reason
+FROM ({reaps}) AS seen
+WHERE sessions.ref = seen.ref AND sessions.state = 'open' AND sessions.epoch = seen.epoch
+  AND sessions.active_at = seen.active_at
+  AND sessions.message_count = seen.message_count AND sessions.turn_count = seen.turn_count
+  AND seen.dead = (SELECT COUNT(*) FROM holders WHERE holders.session = sessions.ref)
+RETURNING sessions.ref;
 
--- release_holder
+-- drop_holders_of
+DELETE FROM holders WHERE session IN ({refs});
+
+-- release_holders
 -- Only who was declared dead: whoever beat in between keeps what it holds.
 DELETE FROM holders
-WHERE session = :ref AND worker = :worker
-  AND EXISTS (SELECT 1 FROM workers WHERE id = :worker AND dead_at IS NOT NULL);
+WHERE (session, worker) IN (SELECT session, worker FROM ({held}) AS freed)
+  AND EXISTS (SELECT 1 FROM workers WHERE workers.id = holders.worker AND workers.dead_at IS NOT NULL);
 
 -- declare_dead
 UPDATE workers
-SET dead_at = :now, evidence = :evidence
-WHERE id = :worker AND dead_at IS NULL AND left_at IS NULL AND beat = :beat
-RETURNING id;
+SET dead_at = :now, evidence = dead.evidence
+FROM ({deaths}) AS dead
+WHERE workers.id = dead.worker AND workers.beat = dead.beat
+  AND COALESCE(workers.dead_at, workers.left_at) IS NULL
+RETURNING workers.id;
 
 -- revive_session
 UPDATE sessions
 SET state = 'open', ended_at = NULL, end_reason = NULL, epoch = epoch + 1,
     due_at = :due_at, policy_serial = :serial
-WHERE ref = :ref AND state = 'ended' AND end_reason LIKE 'reaped:%'
+WHERE ref = :ref AND state IN ('ended', 'finalized') AND end_reason LIKE 'reaped:%'
   AND NOT EXISTS (
       SELECT 1 FROM sessions AS newer
       WHERE newer.home = 1 AND newer.state = 'open' AND newer.key = sessions.key

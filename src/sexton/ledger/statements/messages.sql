@@ -9,11 +9,17 @@ SET last_seq      = last_seq + :count,
                            OR byte_count + :bytes >= :at_bytes
                            OR turn_count >= :at_turns
                          THEN :now ELSE :due_at END,
-    policy_serial = :serial,
     preview       = COALESCE(preview, :preview),
     human_touched = human_touched | :human
-WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial = :serial
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
+
+-- take_policies
+-- Only where they differ: an index over the serial would be written anew with every message.
+UPDATE sessions
+SET policy_serial = :serial
+WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial <> :serial
+RETURNING ref;
 
 -- insert_message
 INSERT INTO messages (session, seq, at, role, is_text, content, extra)

@@ -127,7 +127,8 @@ UPDATE holders
 SET turns = turns - 1,
     busy_since = CASE WHEN turns > 1 THEN busy_since END,
     progress_at = CASE WHEN turns > 1 THEN progress_at END
-WHERE session = :ref AND worker = :worker AND turns > 0;
+WHERE session = :ref AND worker = :worker AND turns > 0
+RETURNING session;
 
 -- mark_errored
 UPDATE sessions SET errored = 1 WHERE ref = :ref AND errored = 0;

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -14,28 +13,30 @@ from typing import TYPE_CHECKING
 from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
+from sexton.bootstrap.finding import ledger_url, load_settings
 from sexton.errors import (
-    PlatformUnsupported,
+    HomeNotFound,
     SessionAmbiguous,
     SessionNotFound,
-    SettingsNotFound,
     SextonError,
 )
 from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
+from sexton.model.message import Message
 from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
-from sexton.settings.values import HomeSetting, Settings, has_overrides
+from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
-from sexton.system.places import default_ledger, default_settings
 from sexton.system.processes import SystemProcesses, host
 
 if TYPE_CHECKING:
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
+    from sexton.engine.finalize import Runner
     from sexton.engine.keep import Keeper, Sweep
+    from sexton.engine.notify import Messenger
     from sexton.model.plan import Outcome, Plan
 
 
@@ -61,24 +62,6 @@ def open(url: str | None = None, config: str | Path | None = None) -> Sexton:
     return opened
 
 
-def ledger_url(url: str | None, environ: Mapping[str, str]) -> str:
-    """The ledger that was asked for, by argument, by environment or by custom."""
-    if os.name != "posix":
-        raise PlatformUnsupported("this operating system can not be supported yet")
-    return url or environ.get("SEXTON_LEDGER") or str(default_ledger(environ))
-
-
-def load_settings(config: str | Path | None, environ: Mapping[str, str]) -> Settings | None:
-    """The settings that were given, or None if nothing was: then the ledger's own stand."""
-    named = config or environ.get("SEXTON_CONFIG")
-    path = _expanded(named) if named else _existing(default_settings(environ))
-    if path is None and not has_overrides(environ):
-        return None
-    from sexton.settings.loader import load  # noqa: PLC0415  # most agents have no settings file
-
-    return load(path, environ)
-
-
 class Sexton:
     """A ledger and everything that can be done with it."""
 
@@ -96,7 +79,7 @@ class Sexton:
         self.processes = processes or SystemProcesses()
         self.rules = RulesInForce(ledger.policies)
         self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
-        self._sweeper: AgentWorker | None = None
+        self._sweeper: Keeper | None = None
         self._workers: list[AgentWorker] = []
         self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
 
@@ -171,11 +154,14 @@ class Sexton:
         return apply(self.estate(), plan, receipt or new_receipt())
 
     def sweep(self) -> Sweep:
-        """Observe, plan and apply once, as a keeper does."""
+        """Observe, plan and apply once, and do what ended sessions owe, as a keeper does.
+
+        What it heard of workers elsewhere is remembered from one call to the next.
+        """
         if self._sweeper is None:
-            self._sweeper = self.worker(kind="keeper")
-        with closing(self.keeper(self._sweeper)) as keeper:
-            return keeper.sweep()
+            # Nobody waits for deaths between two calls.
+            self._sweeper = self.keeper(self.worker(kind="keeper"), watchful=False)
+        return self._sweeper.once()
 
     def keep(self) -> Keeper:
         """Run a keeper in a thread of this process until `close`."""
@@ -220,7 +206,7 @@ class Sexton:
         """What the engine works with: the homes of the settings, and further ones."""
         from sexton.engine.estate import Estate  # noqa: PLC0415  # agents seldom need it
 
-        homes: dict[str, Home] = {NATIVE: NativeHome(self.ledger.book, self.ledger.reaping)}
+        homes: dict[str, Home] = {NATIVE: self._native()}
         records: dict[str, HomeRecord] = {}
         unreachable: list[str] = []
         for setting in (*self.settings.homes, *extra):
@@ -261,31 +247,51 @@ class Sexton:
             self._attached[setting] = (home, record)
         return self._attached[setting]
 
-    def keeper(self, worker: AgentWorker) -> Keeper:
+    def keeper(self, worker: AgentWorker, *, watchful: bool = True) -> Keeper:
         """A keeper that is not running yet; whoever asks for it closes it."""
         # Agents seldom keep.
         from sexton.engine.keep import Keeper  # noqa: PLC0415
         from sexton.system.deaths import DeathWatch  # noqa: PLC0415
 
         every = self.settings.keeper.sweep_every.total_seconds()
-        deaths = DeathWatch() if hasattr(os, "pidfd_open") else None
-        return Keeper(self.estate, worker.id, every, deaths)
+        deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
+        return Keeper(
+            self.estate, worker.id, every, deaths, self._runner(worker), self._messenger(worker)
+        )
 
+    def _messenger(self, worker: AgentWorker) -> Messenger | None:
+        """Who tells people what happened, if the settings say where."""
+        if not self.settings.notify.has_target:
+            return None
+        from sexton.bootstrap.notices import messenger  # noqa: PLC0415  # agents tell nobody
 
-def _expanded(named: str | Path) -> Path:
-    try:
-        return Path(named).expanduser()
-    except RuntimeError as problem:
-        raise SettingsNotFound(f"the settings file {named} can not be found: {problem}") from None
+        return messenger(self.ledger, self.settings.notify, self.clock, lambda: worker.id)
 
+    def _native(self) -> NativeHome:
+        return NativeHome(self.ledger.book, self.ledger.reaping, self.ledger.messages)
 
-def _existing(path: Path) -> Path | None:
-    # A directory that may not be read holds no settings for this user.
-    return path if os.path.exists(path) else None
+    def _transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
+        home = self.estate().homes.get(session.home)
+        if home is None:
+            raise HomeNotFound(f"the home '{session.home}' is not attached here")
+        return home.transcript(session, since, through)
+
+    def _runner(self, worker: AgentWorker) -> Runner | None:
+        """Who does end-of-session work here, if the settings name any."""
+        if not self.settings.finalizers:
+            return None
+        from sexton.bootstrap.duties import duties  # noqa: PLC0415  # agents seldom finalize
+        from sexton.engine.finalize import Runner  # noqa: PLC0415
+
+        ready = duties(self.settings, self.clock, os.environ)
+        most = self.settings.keeper.finalizers_at_once
+        return Runner(self.ledger, self.clock, ready, lambda: worker.id, self._transcript, most)
 
 
 def _user() -> str:
     try:
+        import getpass  # noqa: PLC0415  # few ask who acts
+
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"

@@ -1,0 +1,175 @@
+"""How does a conversation go on in a shorter session, and never lose a message on the way?
+
+The summary is asked for outside of any transaction; only when it exists do the parent end and
+the child begin, together. Whatever was said meanwhile is in the child, and whoever still writes
+to the parent is refused, finds the child and writes there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from sexton.agent.desk import Desk
+from sexton.agent.opening import new_id
+from sexton.errors import InvalidMessage, SummaryFailed, SummaryPostponed
+from sexton.model.message import Draft, Message, draft
+from sexton.model.plan import Reason
+from sexton.model.record import record, replace
+from sexton.model.session import Session
+from sexton.policies.compression import FALLBACK, Terms, seconds, span
+from sexton.ports.compression import Readiness, Shortening
+
+Summarise: TypeAlias = Callable[[list[Message]], str | Mapping[str, Any]]
+"""Gets the messages that are to give way, and returns their summary as text or as a message."""
+
+ROLE = "system"
+MARK = "summary"
+BACKOFF = 0.25
+LONGEST_BACKOFF = 5.0
+
+
+@record
+class Middle:
+    """The messages of a session that are to give way, and the last one that is kept before."""
+
+    session: Session
+    head: int
+    messages: Sequence[Message]
+
+    def mark(self, *, fallback: bool) -> dict[str, Any]:
+        """What a summary says about itself."""
+        return {
+            "of": self.session.id,
+            "from": self.messages[0].seq,
+            "through": self.messages[-1].seq,
+            "messages": len(self.messages),
+            "fallback": fallback,
+        }
+
+
+def middle(session: Session, messages: Sequence[Message], terms: Terms) -> Middle | None:
+    """What is to be summarised, or None if that would gain nothing."""
+    found = span([message.role for message in messages], terms.keep_head, terms.keep_tail)
+    if found is None:
+        return None
+    begin, end = found
+    head = messages[begin - 1].seq if begin else 0
+    return Middle(session=session, head=head, messages=messages[begin:end])
+
+
+def summary_of(
+    desk: Desk, old: Middle, summarise: Summarise, terms: Terms, ready: Readiness
+) -> tuple[Draft, str]:
+    """The summary, or where one is allowed what stands for it and why; else the error says so.
+
+    A session that is to rest is not asked about: its last summary failed a short while ago.
+    """
+    found: Draft | SummaryFailed
+    if ready.rests_until is not None and desk.clock.now() < ready.rests_until:
+        found = SummaryPostponed(f"a summary of the session {old.session.id} failed lately")
+    else:
+        found = Asked(summarise, old, terms.attempts).wait(seconds(terms.timeout))
+    if isinstance(found, Draft):
+        return found, ""
+    if terms.on_failure == FALLBACK:
+        return _fallback(old), str(found)
+    if not isinstance(found, SummaryPostponed):
+        _rest(desk, old.session, str(found), seconds(terms.cool_down))
+    raise found
+
+
+def go_on_shorter(desk: Desk, old: Middle, summary: Draft, trouble: str) -> Session | None:
+    """The child, which holds what was kept, the summary, and what was said meanwhile.
+
+    None if the session has ended or was taken over; then nothing is changed.
+    """
+    id, parent = new_id(), old.session
+    count = f"{len(old.messages)} messages"
+    told = f"{count} were left to its parent, as {trouble}" if trouble else f"{count} summarised"
+    child = replace(parent, id=id)
+    return desk.ledger.compression.compress(
+        Shortening(
+            session=parent,
+            id=id,
+            head=old.head,
+            through=old.messages[-1].seq,
+            summary=summary,
+            entries=(
+                desk.entry(parent, "end", Reason("compression", f"it goes on as {id}")),
+                desk.entry(
+                    child, "begin", Reason("compression", f"goes on from {parent.id}: {told}")
+                ),
+            ),
+        ),
+        desk.clock.now(),
+    )
+
+
+class Asked:
+    """A summariser at work in a thread of its own; one that never returns holds up nobody."""
+
+    def __init__(self, summarise: Summarise, old: Middle, attempts: int) -> None:
+        self._summarise = summarise
+        self._old = old
+        self._attempts = attempts
+        self._found: Draft | None = None
+        self._errors: list[Exception] = []
+        self._over = threading.Event()
+        self._stop = threading.Event()
+
+    def wait(self, timeout: float) -> Draft | SummaryFailed:
+        """The summary, or why there is none in that time, whatever the number of attempts."""
+        threading.Thread(target=self._work, name="sexton-summary", daemon=True).start()
+        try:
+            self._over.wait(timeout)
+        finally:
+            self._stop.set()
+        return self._found or self._failure()
+
+    def _failure(self) -> SummaryFailed:
+        """What went wrong, without a word of what was said: the errors may quote it."""
+        kinds = [type(error).__name__ for error in self._errors]
+        kinds += [] if self._over.is_set() else ["no answer in time"]
+        failure = SummaryFailed(
+            f"the session {self._old.session.id} got no summary: {', '.join(kinds)}"
+        )
+        failure.__cause__ = self._errors[-1] if self._errors else None
+        return failure
+
+    def _work(self) -> None:
+        for attempt in range(self._attempts):
+            pause = min(BACKOFF * 2**attempt, LONGEST_BACKOFF)
+            try:
+                self._found = _stored(self._summarise(list(self._old.messages)), self._old)
+            except Exception as error:  # noqa: BLE001  # the agent's own code; its caller is told
+                self._errors.append(error)
+            is_last = self._found is not None or attempt + 1 == self._attempts
+            if is_last or self._stop.wait(pause):
+                break
+        self._over.set()
+
+
+def _stored(given: object, old: Middle) -> Draft:
+    """The summary in stored form, marked as one."""
+    message = {"content": given} if isinstance(given, str) else given
+    if not isinstance(message, Mapping) or not message.get("content"):
+        raise InvalidMessage("a summary is text or a message with content")
+    extra = {name: value for name, value in message.items() if name not in ("role", "content")}
+    marked = extra | {MARK: old.mark(fallback=False)}
+    return draft(message.get("role", ROLE), message["content"], marked)
+
+
+def _rest(desk: Desk, session: Session, trouble: str, cool_down: float) -> None:
+    reason = Reason("summary_failed", trouble)
+    entry = replace(desk.entry(session, "compress", reason), result="failed")
+    now = desk.clock.now()
+    desk.ledger.compression.rest(session, now + timedelta(seconds=cool_down), entry, now)
+
+
+def _fallback(old: Middle) -> Draft:
+    count, parent = len(old.messages), old.session.id
+    note = f"{count} earlier messages are not summarised here; the session {parent} holds them."
+    return draft(ROLE, note, {MARK: old.mark(fallback=True)})

@@ -1,0 +1,16 @@
+"""Where does a conversation go on that was compressed?"""
+
+from __future__ import annotations
+
+from sexton.agent.desk import Desk
+from sexton.model.record import replace
+from sexton.model.session import Session
+
+
+def following(desk: Desk, session: Session) -> Session | None:
+    """Where the conversation goes on if the session was compressed, under the same epoch.
+
+    Whoever had lost the session before it was compressed has lost its child, too.
+    """
+    tip = desk.ledger.compression.tip(session.ref)
+    return None if tip is None else replace(tip, epoch=session.epoch)

@@ -1,0 +1,60 @@
+"""Which finalizations are meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli.arguments import complete_session, named
+from sexton.model.finalization import Finalization, FinalizationState
+from sexton.ports.finalizing import Wanted
+
+CHUNK = 500
+
+finalizer_option = click.option(
+    "--finalizer", callback=named("finalizer"), metavar="NAME", help="Only of this finalizer."
+)
+session_option = click.option(
+    "--session",
+    callback=named("session"),
+    shell_complete=complete_session,
+    metavar="SESSION",
+    help="Only of this session.",
+)
+
+
+def wanted(
+    opened: Sexton,
+    session: str | None,
+    finalizer: str | None,
+    state: FinalizationState | None = None,
+) -> Wanted:
+    """What was asked for; a session may be named by the beginning of its id."""
+    found = None if session is None else opened.find(session)
+    return Wanted(
+        state=state,
+        finalizer=finalizer,
+        home=None if found is None else found.home,
+        session=None if found is None else found.id,
+    )
+
+
+def pages(opened: Sexton, asked: Wanted, chunk: int = CHUNK) -> Iterator[Finalization]:
+    """Everything that was asked for, newest first."""
+    after: int | None = None
+    while page := opened.ledger.finalizing.page(asked, after, chunk):
+        yield from page
+        after = page[-1].ref
+
+
+def check_chosen(session: str | None, finalizer: str | None, everything: bool) -> None:
+    """Refuse to decide about everything unless that was said."""
+    if not (session or finalizer or everything):
+        raise click.UsageError("say which: --session, --finalizer, or --all")
+
+
+all_option = click.option(
+    "--all", "everything", is_flag=True, help="Of every session and finalizer."
+)

@@ -1,0 +1,66 @@
+"""`sexton finalizers list`: which end-of-session work is there?"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import click
+
+from sexton.cli.arguments import limit_option
+from sexton.cli.command import Command, shared
+from sexton.cli.finalizers.choosing import (
+    CHUNK,
+    finalizer_option,
+    pages,
+    session_option,
+    wanted,
+)
+from sexton.cli.finalizers.view import shape, show
+from sexton.cli.keeper_notice import note_keeper
+from sexton.cli.opening import existing
+from sexton.cli.terminal import array, note
+from sexton.model.finalization import FinalizationState
+
+
+@click.command(
+    "list",
+    cls=Command,
+    examples=(
+        "sexton finalizers list",
+        "sexton finalizers list --state dead --json",
+        "sexton finalizers list --session 3f0c9a",
+    ),
+)
+@click.option(
+    "--state",
+    type=click.Choice([state.value for state in FinalizationState]),
+    help="Only in this state.",
+)
+@finalizer_option
+@session_option
+@limit_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    state: str | None,
+    finalizer: str | None,
+    session: str | None,
+    limit: int,
+) -> None:
+    """List end-of-session work, newest first.
+
+    Pending work waits for its time, running work is in a keeper's hands, dead work was given up
+    after the last try and waits for a person.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        chosen = None if state is None else FinalizationState(state)
+        asked = wanted(opened, session, finalizer, chosen)
+        found = islice(pages(opened, asked, min(limit, CHUNK)), limit)
+        if options.json:
+            array(shape(each) for each in found)
+        elif listed := list(found):
+            show(listed, opened.clock.now())
+        else:
+            note("no such work is owed or was done")
+        note_keeper(opened.ledger, opened.clock)

@@ -1,0 +1,189 @@
+-- clear_owing
+DELETE FROM owing;
+
+-- insert_owing
+INSERT INTO owing (finalizer, source, min_messages) VALUES (:finalizer, :source, :min_messages);
+
+-- finalization
+SELECT f.ref, h.name, s.id, f.session, f.finalizer, f.since, f.through, f.state, f.attempts, f.claim,
+       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error
+FROM finalizations AS f
+JOIN sessions AS s ON s.ref = f.session
+JOIN homes AS h ON h.ref = f.home
+
+-- claim_finalizations [sqlite]
+-- For each home of the worker's host and each finalizer the first few, then the first of these.
+UPDATE finalizations
+SET state = 'running', worker = :worker, claim = claim + 1, attempts = attempts + 1
+WHERE ref IN (
+    SELECT ripe.value ->> 1
+    FROM workers AS w
+    JOIN homes AS h ON h.host IS NULL OR h.host = w.host
+    CROSS JOIN json_each(:finalizers) AS mine
+    CROSS JOIN json_each((
+        SELECT json_group_array(json_array(not_before, ref))
+        FROM (SELECT not_before, ref FROM finalizations
+              WHERE state = 'pending' AND home = h.ref AND finalizer = mine.value AND not_before <= :now
+              ORDER BY not_before, ref LIMIT :limit)
+    )) AS ripe
+    WHERE w.id = :worker AND w.left_at IS NULL AND w.dead_at IS NULL
+    ORDER BY ripe.value ->> 0, ripe.value ->> 1
+    LIMIT :limit
+)
+RETURNING ref;
+
+-- claim_finalizations [postgres]
+-- Whoever meets another passes over its rows; what is asked of a row is asked again when it is taken.
+WITH ripe AS MATERIALIZED (
+    SELECT first.ref
+    FROM workers AS w
+    JOIN homes AS h ON h.host IS NULL OR h.host = w.host
+    CROSS JOIN json_array_elements_text(CAST(:finalizers AS JSON)) AS mine
+    CROSS JOIN LATERAL (
+        SELECT f.not_before, f.ref FROM finalizations AS f
+        WHERE f.state = 'pending' AND f.home = h.ref AND f.finalizer = mine AND f.not_before <= :now
+        ORDER BY f.not_before, f.ref LIMIT :limit
+        FOR UPDATE SKIP LOCKED
+    ) AS first
+    WHERE w.id = :worker AND w.left_at IS NULL AND w.dead_at IS NULL
+    ORDER BY first.not_before, first.ref
+    LIMIT :limit
+)
+UPDATE finalizations
+SET state = 'running', worker = :worker, claim = claim + 1, attempts = attempts + 1
+WHERE ref IN (SELECT ref FROM ripe) AND state = 'pending' AND not_before <= :now
+  AND finalizer IN (SELECT json_array_elements_text(CAST(:finalizers AS JSON)))
+RETURNING ref;
+
+-- find_finalizations
+{finalization}
+WHERE f.ref IN ({refs})
+ORDER BY f.not_before, f.ref;
+
+-- find_memo
+SELECT memo FROM finalizations WHERE ref = :ref;
+
+-- memoise
+UPDATE finalizations SET memo = :memo
+WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+RETURNING ref;
+
+-- finish_finalization
+UPDATE finalizations
+SET state = 'done', worker = NULL, memo = NULL, note = :note, finished_at = :now
+WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+RETURNING ref;
+
+-- put_back_finalization
+UPDATE finalizations
+SET state = :state, worker = NULL, attempts = attempts - :uncounted, last_error = :error,
+    finished_at = CAST(:finished AS BIGINT),
+    not_before = COALESCE(CAST(:again AS BIGINT), not_before)
+WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+RETURNING ref;
+
+-- finalize_session
+UPDATE sessions SET state = 'finalized'
+WHERE ref = :session AND state = 'ended'
+  AND NOT EXISTS (SELECT 1 FROM finalizations AS f
+                  WHERE f.session = sessions.ref AND f.state IN ('pending', 'running'));
+
+-- forget_superseded
+-- A later one covers more: the highest stays, and with it what is done for the session.
+DELETE FROM finalizations
+WHERE session = :session AND finalizer = :finalizer AND through < :through
+  AND state = 'done' AND finished_at < :before;
+
+-- free_finalizations
+-- A worker that is not known any more has left long ago.
+UPDATE finalizations
+SET state = 'pending', worker = NULL, not_before = :now
+WHERE state = 'running'
+  AND NOT EXISTS (SELECT 1 FROM workers AS w
+                  WHERE w.id = finalizations.worker AND w.left_at IS NULL AND w.dead_at IS NULL)
+RETURNING ref;
+
+-- page_finalizations
+{finalization}
+WHERE f.ref < :before
+  AND (CAST(:finalizer AS TEXT) IS NULL OR f.finalizer = :finalizer)
+  AND (CAST(:home AS TEXT) IS NULL OR h.name = :home)
+ORDER BY f.ref DESC
+LIMIT :limit;
+
+-- page_finalizations_in_state
+{finalization}
+WHERE f.state = :state AND f.ref < :before
+  AND (CAST(:finalizer AS TEXT) IS NULL OR f.finalizer = :finalizer)
+  AND (CAST(:home AS TEXT) IS NULL OR h.name = :home)
+ORDER BY f.ref DESC
+LIMIT :limit;
+
+-- page_finalizations_of_session
+-- From the session to its few rows, whatever its home.
+SELECT f.ref, h.name, s.id, f.session, f.finalizer, f.since, f.through, f.state, f.attempts, f.claim,
+       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error
+FROM homes AS h CROSS JOIN sessions AS s CROSS JOIN finalizations AS f
+WHERE s.home = h.ref AND s.id = :session AND f.session = s.ref AND f.ref < :before
+  AND (CAST(:finalizer AS TEXT) IS NULL OR f.finalizer = :finalizer)
+  AND (CAST(:home AS TEXT) IS NULL OR h.name = :home)
+  AND (CAST(:state AS TEXT) IS NULL OR f.state = :state)
+ORDER BY f.ref DESC
+LIMIT :limit;
+
+-- session_of_finalization
+SELECT session FROM finalizations WHERE ref = :ref;
+
+-- retry_finalization
+UPDATE finalizations
+SET state = 'pending', attempts = 0, not_before = :now, finished_at = NULL
+WHERE ref = :ref AND state = 'dead'
+RETURNING ref;
+
+-- discard_finalization
+UPDATE finalizations
+SET state = 'done', memo = NULL, note = 'discarded', finished_at = :now
+WHERE ref = :ref AND state IN ('pending', 'dead')
+RETURNING ref;
+
+-- count_backfill
+SELECT COUNT(*), COALESCE(CAST(SUM(s.message_count) AS BIGINT), 0), COALESCE(CAST(SUM(s.byte_count) AS BIGINT), 0)
+FROM dues JOIN sessions AS s ON s.ref = dues.session
+WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0 AND dues.through > 0;
+
+-- backfill [sqlite]
+INSERT INTO finalizations (home, session, finalizer, since, through, owed_at, not_before)
+SELECT home, session, finalizer, since, through, :now, :now
+FROM dues
+WHERE finalizer = :finalizer AND ended_at >= :since AND since = 0 AND through > 0
+ORDER BY ended_at, session
+LIMIT :limit
+RETURNING ref;
+
+-- backfill [postgres]
+-- A session that is being revived is passed over; of one that ended again meanwhile the newer work is there.
+WITH ended AS MATERIALIZED (
+    SELECT s.home, s.ref, s.last_seq
+    FROM dues JOIN sessions AS s ON s.ref = dues.session
+    WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0 AND dues.through > 0
+      AND s.state IN ('ended', 'finalized')
+    ORDER BY dues.ended_at, dues.session
+    LIMIT :limit
+    FOR UPDATE OF s SKIP LOCKED
+)
+INSERT INTO finalizations (home, session, finalizer, since, through, owed_at, not_before)
+SELECT home, ref, CAST(:finalizer AS TEXT), 0, last_seq, :now, :now
+FROM ended
+ON CONFLICT DO NOTHING
+RETURNING ref;
+
+-- spend_calls
+INSERT INTO finalizer_days (day, finalizer, calls)
+SELECT CAST(:day AS TEXT), CAST(:finalizer AS TEXT), CAST(:calls AS BIGINT)
+WHERE CAST(:calls AS BIGINT) <= :most
+ON CONFLICT (day, finalizer) DO UPDATE SET calls = finalizer_days.calls + excluded.calls
+WHERE finalizer_days.calls + excluded.calls <= :most
+RETURNING calls;
+
+-- forget_days
+DELETE FROM finalizer_days WHERE day < :before;

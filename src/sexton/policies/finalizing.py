@@ -1,0 +1,132 @@
+"""Which end-of-session work does a session owe, and when is it tried?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from sexton.model.plan import Reason
+from sexton.model.record import record
+from sexton.model.session import Session, State
+
+EVERY_SOURCE = "*"
+OWES = "owes"
+LONGEST_WISH = timedelta(days=1)
+"""For how long at most an endpoint's wish to be left alone is heeded."""
+
+_MOST_DOUBLINGS = 64
+
+
+@record
+class Owing:
+    """Which sessions owe a finalizer's work.
+
+    Without `sources` those of every source do, but for the `spared` ones. A short session owes
+    nothing.
+    """
+
+    name: str
+    sources: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    min_messages: int = 0
+
+    def rows(self) -> Iterator[dict[str, str | int | None]]:
+        """The rule as rows of the ledger; None means that the source owes nothing."""
+        named = dict.fromkeys(self.sources or (EVERY_SOURCE,), self.min_messages)
+        spared = dict.fromkeys(self.spared)
+        for source, least in (spared | named).items():
+            yield {"finalizer": self.name, "source": source, "min_messages": least}
+
+    def includes(self, source: str) -> bool:
+        """Whether sessions of the source owe it."""
+        if source in self.sources:
+            return True
+        return source not in self.spared and (not self.sources or EVERY_SOURCE in self.sources)
+
+
+def why(session: Session, owing: Owing, since: int = 0) -> Reason:
+    """Whether an ended session owes the work (OWES), or why it does not; `since` is covered."""
+    for code, text in _excuses(session, owing, since):
+        return Reason(code, text)
+    return Reason(OWES, f"{session.message_count - since} messages are for {owing.name}")
+
+
+def _excuses(session: Session, owing: Owing, since: int) -> Iterator[tuple[str, str]]:
+    if session.is_open:
+        yield "open", "it is still open"
+    elif session.state not in (State.ENDED, State.FINALIZED):
+        yield "put_away", f"it is {session.state}"
+    if session.end_reason == "compression":
+        yield "compression", "the conversation goes on in the session that replaced it"
+    if not owing.includes(session.source):
+        yield "other_source", f"{owing.name} is not for sessions of {session.source}"
+    if session.message_count < owing.min_messages:
+        yield "too_short", f"{session.message_count} messages of at least {owing.min_messages}"
+    if session.message_count <= since:
+        yield "nothing_new", "everything that was said is covered"
+
+
+@record
+class RetryPolicy:
+    """How often failing work is tried, and how long is waited in between.
+
+    Each wait is `factor` times the one before, up to `longest`, and up to the share `jitter`
+    longer, so that what failed together is not tried together.
+    """
+
+    attempts: int = 8
+    first: timedelta = timedelta(seconds=30)
+    factor: float = 2.0
+    longest: timedelta = timedelta(hours=6)
+    jitter: float = 0.2
+
+
+def next_try(
+    attempts: int, policy: RetryPolicy, after: timedelta | None, now: datetime, chance: float
+) -> datetime | None:
+    """When to try again after so many attempts, or None to give up; `chance` is from 0 to 1."""
+    if attempts >= policy.attempts:
+        return None
+    grown = policy.first.total_seconds() * policy.factor ** min(attempts - 1, _MOST_DOUBLINGS)
+    wait = timedelta(seconds=min(grown, policy.longest.total_seconds()))
+    wait = max(wait, min(after or timedelta(0), LONGEST_WISH))
+    return now + wait * (1 + policy.jitter * chance)
+
+
+@record
+class Rate:
+    """At most so many at once, and so many in each span."""
+
+    count: int
+    per: timedelta = timedelta(minutes=1)
+
+
+@record
+class Bucket:
+    """What was left of a rate at a moment."""
+
+    left: float
+    at: datetime
+
+
+def filled(rate: Rate, now: datetime) -> Bucket:
+    """A bucket from which nothing has been taken."""
+    return Bucket(left=rate.count, at=now)
+
+
+def take(bucket: Bucket, rate: Rate, wanted: int, now: datetime) -> tuple[Bucket, int]:
+    """The bucket after taking as much of what is wanted as there is, and how much that was."""
+    refilled = _refilled(bucket, rate, now)
+    taken = min(wanted, int(refilled))
+    return Bucket(left=refilled - taken, at=max(bucket.at, now)), taken
+
+
+def ready_at(bucket: Bucket, rate: Rate) -> datetime:
+    """When one can be taken, if nothing is taken until then."""
+    return bucket.at + max(0.0, 1 - bucket.left) / rate.count * rate.per
+
+
+def _refilled(bucket: Bucket, rate: Rate, now: datetime) -> float:
+    """A clock that was put back refills nothing."""
+    passed = max(now - bucket.at, timedelta(0))
+    return min(rate.count, bucket.left + rate.count * (passed / rate.per))

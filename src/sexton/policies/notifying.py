@@ -1,0 +1,200 @@
+"""Of what are people told, in which words, and when is it the same thing?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from sexton.model.finalization import Finalization
+from sexton.model.message import one_line
+from sexton.model.notice import Event, Notice
+from sexton.model.plan import Held, JournalEntry, Reason, Result
+from sexton.model.process import Process
+from sexton.model.record import record
+from sexton.model.session import NATIVE
+from sexton.policies.finalizing import RetryPolicy
+
+FEW = 5
+"""More than so many at once are told together."""
+EXAMPLES = 3
+RETRY = RetryPolicy(attempts=16)
+"""Tries go on for a day and a half: a server may be down over night."""
+RESETS = frozenset({"idle", "daily", "max_messages", "max_bytes", "max_turns", "max_age"})
+"""The reasons for which a policy resets a session."""
+
+_LONGEST_NAME = 80
+_LONGEST_KEY = 500
+
+Title = Callable[[str, str], str | None]
+"""The title of a session by its home and id, if it has one."""
+
+
+@record
+class Interest:
+    """What somebody wants to be told of."""
+
+    events: frozenset[Event] = frozenset(Event)
+    held_after: timedelta = timedelta(hours=24)
+
+
+@record
+class Occasion:
+    """Something that happened to a session; `words` go on after its name.
+
+    `at` is the moment from which on it was worth telling.
+    """
+
+    key: str
+    event: Event
+    at: datetime
+    home: str
+    session: str
+    words: str
+
+
+def journalled(entry: JournalEntry) -> Occasion | None:
+    """A reset by policy or a warning, or None for everything else that was done."""
+    if entry.home is None or entry.session is None or entry.result != Result.DONE:
+        return None
+    code, text = entry.reason.code, entry.reason.text
+    if entry.action == "end" and code in RESETS:
+        parts = (entry.home, entry.session, str(entry.ref))
+        return _occasion(Event.RESET, parts, entry.at, f"was reset: {text}.")
+    if entry.action == "warn":
+        parts = (entry.home, entry.session, code.removeprefix("near_max_"))
+        return _occasion(Event.LIMIT, parts, entry.at, f"comes near a limit: {text}.")
+    return None
+
+
+def dead_letter(given_up: Finalization) -> Occasion:
+    """End-of-session work was given up; tried again by hand and given up again, it is another.
+
+    The error is not in it: it may quote what the program said about the transcript.
+    """
+    finalizer = one_line(given_up.finalizer)
+    parts = (given_up.home, given_up.session, f"{given_up.through}", finalizer, f"{given_up.claim}")
+    tries = "1 try" if given_up.attempts == 1 else f"{given_up.attempts} tries"
+    words = f"has end-of-session work that was given up: {finalizer}, after {tries}."
+    at = given_up.finished_at or given_up.not_before
+    return _occasion(Event.DEAD_LETTER, parts, at, words)
+
+
+def long_held(held: Held, since: datetime, interest: Interest, now: datetime) -> Occasion | None:
+    """A reset that is held back, or None while that has not lasted long enough to be told."""
+    if now - since < interest.held_after:
+        return None
+    parts = (held.seen.home, held.seen.id, f"{since:%Y%m%dT%H%M%S.%f}")
+    words = (
+        f"should be reset ({held.wanted.text}), but that is held back since"
+        f" {since:%Y-%m-%d %H:%M} UTC: {held.holding.text}."
+    )
+    return _occasion(Event.HELD, parts, since + interest.held_after, words)
+
+
+def process_stopping(process: Process, home: str, reason: Reason, at: datetime) -> Occasion:
+    """A background process of a session is going to be stopped at a moment."""
+    who = process.identity
+    program = one_line((process.command.split() or ["?"])[0])[:_LONGEST_NAME]
+    parts = (home, process.session, who.host, who.boot_id, f"{who.pid}", f"{who.started}")
+    words = (
+        f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {program},"
+        f" pid {who.pid} on {who.host}: {reason.text}."
+    )
+    return _occasion(Event.PROCESS, parts, at, words)
+
+
+def notices(occasions: Iterable[Occasion], title: Title) -> Iterator[Notice]:
+    """What to tell: each occasion, or those of an event together if there are many at once."""
+    by_event: dict[Event, list[Occasion]] = {}
+    for occasion in occasions:
+        by_event.setdefault(occasion.event, []).append(occasion)
+    for event, found in by_event.items():
+        if len(found) <= FEW:
+            yield from (_single(each, title) for each in found)
+        else:
+            yield from _together(event, found, title)
+
+
+def _single(occasion: Occasion, title: Title) -> Notice:
+    address = _address(occasion)
+    return Notice(
+        key=occasion.key,
+        event=occasion.event,
+        title=_HEADS[occasion.event],
+        text=f"Session {_name(occasion, title)} {occasion.words} "
+        + _ADVICE[occasion.event].replace("SESSION", address),
+        home=occasion.home,
+        session=occasion.session,
+    )
+
+
+def _together(event: Event, found: list[Occasion], title: Title) -> Iterator[Notice]:
+    examples = ", ".join(_name(each, title) for each in found[:EXAMPLES])
+    many, advice = _MANY[event]
+    yield Notice(
+        key=f"together/{len(found)}/{found[0].key}",
+        event=event,
+        title=_HEADS[event],
+        text=f"{len(found)} {many}, among them {examples}. {advice}",
+    )
+    for each in found:
+        yield Notice(key=each.key, event=event, title=_HEADS[event], text="", folded=True)
+
+
+def _occasion(event: Event, parts: tuple[str, ...], at: datetime, words: str) -> Occasion:
+    key = "/".join((_KEYS[event], *parts))
+    if len(key) > _LONGEST_KEY:
+        key = f"{_KEYS[event]}/{hashlib.sha256(key.encode()).hexdigest()}"
+    home, session, *_ = parts
+    said = one_line(words)
+    return Occasion(key=key, event=event, at=at, home=home, session=session, words=said)
+
+
+def _address(occasion: Occasion) -> str:
+    """How a command names the session; the beginning of an id is enough."""
+    id = one_line(occasion.session)[:_LONGEST_NAME]
+    return id if occasion.home == NATIVE else f"{one_line(occasion.home)[:_LONGEST_NAME]}/{id}"
+
+
+def _name(occasion: Occasion, title: Title) -> str:
+    """What a person calls the session: its title, if it has one, and its name."""
+    found = one_line(title(occasion.home, occasion.session) or "")
+    if len(found) > _LONGEST_NAME:
+        found = found[: _LONGEST_NAME - 1] + "…"
+    address = _address(occasion)
+    return f'"{found}" ({address})' if found else address
+
+
+_KEYS = {
+    Event.RESET: "reset",
+    Event.LIMIT: "limit",
+    Event.DEAD_LETTER: "dead",
+    Event.HELD: "held",
+    Event.PROCESS: "process",
+}
+_HEADS = {
+    Event.RESET: "Session reset",
+    Event.LIMIT: "Session near a limit",
+    Event.DEAD_LETTER: "End-of-session work given up",
+    Event.HELD: "Reset held back",
+    Event.PROCESS: "Process about to be stopped",
+}
+_ADVICE = {
+    Event.RESET: "The next message starts a new one; 'sexton sessions show SESSION' has the old.",
+    Event.LIMIT: "It is reset at the limit; 'sexton sessions pin SESSION' holds that back.",
+    Event.DEAD_LETTER: "'sexton finalizers list --session SESSION' says why;"
+    " 'sexton finalizers retry --session SESSION' tries again.",
+    Event.HELD: "'sexton why SESSION' says more.",
+    Event.PROCESS: "End it yourself if it has work to save.",
+}
+_MANY = {
+    Event.RESET: ("sessions were reset", "'sexton journal' has all."),
+    Event.LIMIT: ("sessions come near a limit", "'sexton journal' has all."),
+    Event.DEAD_LETTER: (
+        "pieces of end-of-session work were given up",
+        "'sexton finalizers list --state dead' has all.",
+    ),
+    Event.HELD: ("resets are held back", "'sexton plan' has all."),
+    Event.PROCESS: ("processes are about to be stopped", "Those with work to save end them."),
+}

@@ -1,0 +1,141 @@
+"""What is needed to do end-of-session work exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+from typing import Protocol
+
+from sexton.model.finalization import Finalization, FinalizationState
+from sexton.model.message import Message
+from sexton.model.record import record
+from sexton.model.session import Session
+from sexton.ports.upkeep import Entry
+
+
+class ClaimLost(Exception):
+    """Somebody else has taken the work on, or it is owed no more; what it began must stop."""
+
+
+class EffectFailed(Exception):
+    """The work could not be done now; it is tried again, not before `after` if that is known.
+
+    The message is for people and logs, so it holds nothing of a transcript. What can not get
+    better by itself is `hopeless` and goes to the dead letters at once.
+    """
+
+    def __init__(
+        self, message: str, *, after: timedelta | None = None, hopeless: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.after = after
+        self.hopeless = hopeless
+
+
+class EffectPostponed(Exception):
+    """Nothing is wrong, but the work has to wait until a moment; it does not count as a try."""
+
+    def __init__(self, message: str, until: datetime) -> None:
+        super().__init__(message)
+        self.until = until
+
+
+@record
+class Job:
+    """A finalization as the program that carries it out sees it.
+
+    `messages` are those since the last finalization of the session, in order, read as they are
+    needed. `memo` is what an earlier attempt wrote down by `memoise`, which returns only when it
+    is durable and raises ClaimLost if the work is not ours any more. `spend` takes that many
+    calls from the finalizer's budget for today, or none and says False.
+    """
+
+    key: str
+    finalizer: str
+    session: Session
+    since: int
+    through: int
+    attempt: int
+    messages: Callable[[], Iterator[Message]]
+    memo: bytes | None
+    memoise: Callable[[bytes], None]
+    spend: Callable[[int], bool]
+
+
+class Effect(Protocol):
+    """A way of doing end-of-session work."""
+
+    def carry_out(self, job: Job) -> str:
+        """Do it, and say in a few words what came of it; or EffectFailed, or EffectPostponed."""
+
+
+@record
+class Wanted:
+    """Which finalizations to look at; None means any."""
+
+    state: FinalizationState | None = None
+    finalizer: str | None = None
+    home: str | None = None
+    session: str | None = None
+
+
+class Finalizing(Protocol):
+    """The finalizations of a ledger. They are owed from the transaction that ends a session."""
+
+    def claim(
+        self, worker: str, finalizers: Sequence[str], limit: int, now: datetime
+    ) -> list[Finalization]:
+        """Take on pending work whose time has come, oldest first; each is one worker's only."""
+
+    def memo(self, taken: Finalization) -> bytes | None:
+        """What an earlier attempt wrote down."""
+
+    def memoise(self, taken: Finalization, memo: bytes) -> bool:
+        """Write down what must not be asked for twice; False if the claim was lost."""
+
+    def finish(self, taken: Finalization, note: str, now: datetime) -> bool:
+        """Done: the memo is dropped, and a session with nothing left to do is finalized."""
+
+    def put_back(
+        self,
+        taken: Finalization,
+        error: str,
+        again: datetime | None,
+        now: datetime,
+        *,
+        counted: bool = True,
+    ) -> bool:
+        """Not done: tried again from a moment on, or given up for good (None)."""
+
+    def free(self, now: datetime) -> int:
+        """Make work pending again whose worker was declared dead or has left."""
+
+    def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
+        """Finalizations, newest first."""
+
+    def decide(
+        self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
+    ) -> bool:
+        """A person's word: dead ones are pending again, pending or dead ones count as done."""
+
+    def spend(self, finalizer: str, day: date, calls: int, most: int) -> bool:
+        """Take calls from a day's budget, all or none."""
+
+
+@record
+class Backlog:
+    """Sessions that ended before a finalizer was there, and how much was said in them."""
+
+    sessions: int
+    messages: int
+    bytes: int
+
+
+class Backfill(Protocol):
+    """Work for sessions that ended before there was a finalizer."""
+
+    def estimate(self, finalizer: str, since: datetime) -> Backlog:
+        """What would be owed for sessions that ended since a moment."""
+
+    def owe(self, finalizer: str, since: datetime, limit: int, now: datetime) -> int:
+        """Let so many of them owe it, those that ended first; how many do from now on."""

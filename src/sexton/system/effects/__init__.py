@@ -1,0 +1,1 @@
+"""The kinds of end-of-session work: memory, command, webhook and python."""

@@ -1,0 +1,104 @@
+"""How does a program do end-of-session work? At least once with the same key, one at a time.
+
+It reads the document on its standard input and finds the key in SEXTON_IDEMPOTENCY_KEY. Exit
+code 0 means done, any other that it shall be tried again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+
+from sexton.model.message import one_line
+from sexton.model.record import record
+from sexton.ports.finalizing import EffectFailed, Job
+from sexton.ports.system import Clock
+from sexton.system.effects.document import document
+from sexton.system.effects.tagged import LAST_WAIT, VARIABLE, stop, tag_of
+from sexton.system.effects.talk import Talk
+
+KEY_VARIABLE = "SEXTON_IDEMPOTENCY_KEY"
+
+
+@record
+class CommandPlan:
+    """Which program to run, and how long it may take; `grace` lies between asking and killing."""
+
+    command: tuple[str, ...]
+    timeout: timedelta = timedelta(minutes=5)
+    cwd: str | None = None
+    grace: timedelta = timedelta(seconds=5)
+
+
+class Command:
+    """Runs a program in a session of its own."""
+
+    def __init__(self, plan: CommandPlan, clock: Clock, environ: Mapping[str, str]) -> None:
+        self._plan = plan
+        self._clock = clock
+        self._environ: dict[str, str | bytes] = {**environ}
+
+    def carry_out(self, job: Job) -> str:
+        tag = tag_of(job.key)
+        if not stop(tag, self._clock, self._plan.grace):
+            raise EffectFailed("a process of an earlier attempt can not be stopped")
+        process = self._start(job.key, tag)
+        code = None
+        try:
+            with Talk(process, document(job)) as talk:
+                code = talk.until_exit(self._clock, self._plan.timeout.total_seconds())
+        finally:
+            if code is None:
+                self._end(process, tag)
+        if code is None:
+            seconds = f"{self._plan.timeout.total_seconds():g} s"
+            raise EffectFailed(f"stopped after {seconds}{_quoted(talk.tail)}")
+        if code != 0:
+            raise EffectFailed(f"{_ending(code)}{_quoted(talk.tail)}")
+        return "exit code 0"
+
+    def _start(self, key: str, tag: str) -> subprocess.Popen[bytes]:
+        tagged: dict[str, str | bytes] = {VARIABLE: tag, KEY_VARIABLE: key.encode()}
+        try:
+            return subprocess.Popen(
+                self._plan.command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=self._plan.cwd,
+                env=self._environ | tagged,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            where = problem.filename or self._plan.command[0]
+            raise EffectFailed(f"can not be started: {where}: {problem.strerror}") from None
+
+    def _end(self, process: subprocess.Popen[bytes], tag: str) -> None:
+        """Stop the program and all that it started."""
+        stopped = stop(tag, self._clock, self._plan.grace)
+        # Not collected yet, so the group still is the program's own; some shed their environment.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            process.wait(LAST_WAIT)
+        except subprocess.TimeoutExpired:
+            stopped = False
+        if not stopped:
+            raise EffectFailed("the program ran out of time and can not be stopped")
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    return f"ended by signal {-code}"
+
+
+def _quoted(tail: bytes) -> str:
+    """The program's last words, to be added to a sentence."""
+    words = one_line(tail.decode("utf-8", "replace"))
+    return f": {words}" if words else ""

@@ -1,0 +1,221 @@
+"""What does a server answer to one POST, within a deadline?
+
+Redirects are not followed, proxies of the environment are not used, and certificates are checked
+as the platform does. Errors name the server but neither path nor query, which may be secrets.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import queue
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import IO, Any
+from urllib.parse import SplitResult, urlsplit
+
+from sexton.model.record import record
+from sexton.ports.system import Clock
+
+MOST_BYTES = 1_000_000
+LONGEST_WAIT = timedelta(days=1)
+
+
+class HttpFailed(Exception):
+    """No whole answer came; the message says from whom and why."""
+
+
+@record
+class Answer:
+    """What a server said; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Http:
+    """Posts to servers; a whole exchange, from the name to the last byte, has one deadline."""
+
+    def __init__(self, clock: Clock, timeout: timedelta, most_bytes: int = MOST_BYTES) -> None:
+        self._clock = clock
+        self._timeout = timeout
+        self._most_bytes = most_bytes
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes | IO[bytes]) -> Answer:
+        """The answer to a POST; a body that is a file needs its Content-Length in the headers."""
+        target = _split(url)
+        server = f"{target.scheme}://{target.netloc}"
+        try:
+            with self._connected(target) as line:
+                return self._exchange(line, target, {**headers, "Connection": "close"}, body)
+        except TimeoutError:
+            seconds = f"{self._timeout.total_seconds():g} s"
+            raise HttpFailed(f"{server} did not answer within {seconds}") from None
+        except ssl.SSLCertVerificationError as problem:
+            raise HttpFailed(f"{server} is not trusted: {problem.verify_message}") from None
+        except (http.client.RemoteDisconnected, http.client.IncompleteRead):
+            raise HttpFailed(f"{server} closed the connection before its answer ended") from None
+        except http.client.HTTPException:
+            raise HttpFailed(f"{server} did not answer in HTTP") from None
+        except OSError as problem:
+            why = problem.strerror or type(problem).__name__
+            raise HttpFailed(f"{server} can not be reached: {why}") from None
+        except ValueError:  # its text would quote the header, which may be a secret
+            raise HttpFailed(f"a name or header for {server} can not be sent") from None
+
+    @contextmanager
+    def _connected(self, target: SplitResult) -> Iterator[_Line]:
+        deadline = _Deadline(self._clock, self._timeout.total_seconds())
+        secure = target.scheme == "https"
+        port = target.port or (443 if secure else 80)
+        host = target.hostname or ""
+        with _connect(_resolve(host, port, deadline), deadline) as plain:
+            plain.settimeout(deadline.left())
+            if not secure:
+                yield _Line(plain, deadline)
+                return
+            with self._trust.wrap_socket(plain, server_hostname=host) as wrapped:
+                yield _Line(wrapped, deadline)
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context()
+
+    def _exchange(
+        self, line: _Line, target: SplitResult, headers: Mapping[str, str], body: bytes | IO[bytes]
+    ) -> Answer:
+        connection = http.client.HTTPConnection(target.hostname or "", target.port)
+        spoken: Any = line  # all that the connection asks of a socket
+        connection.sock = spoken
+        path = (target.path or "/") + (f"?{target.query}" if target.query else "")
+        connection.request("POST", path, body, {"Host": target.netloc, **headers})
+        with connection.getresponse() as response:
+            said = response.read(self._most_bytes + 1)
+            if len(said) > self._most_bytes:
+                raise HttpFailed(
+                    f"{target.netloc} answered with more than {self._most_bytes} bytes"
+                )
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
+            named = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(status=response.status, headers=named, body=said)
+
+
+def retry_after(answer: Answer, now: datetime) -> timedelta | None:
+    """How long the server asks us to stay away, at most a day; None if it does not say."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return timedelta(seconds=min(int(text[:9]), LONGEST_WAIT.total_seconds()))
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max(moment - now, timedelta()), LONGEST_WAIT)
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of an address that can be posted to."""
+    try:
+        target = urlsplit(url)
+        sound = target.scheme in ("http", "https") and target.hostname and target.port != 0
+    except ValueError:
+        sound = False
+    if not sound or not url.isascii() or not url.isprintable() or " " in url:
+        raise HttpFailed("the address is not a plain one of http or https")
+    if "@" in target.netloc:
+        raise HttpFailed("the address holds a password; name an environment variable instead")
+    return target
+
+
+class _Deadline:
+    """A moment by which everything is over."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds until then; raises TimeoutError once there are none."""
+        left = self._end - self._clock.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class _Line:
+    """A connected socket on which no wait outlasts the deadline, however slowly bytes drip."""
+
+    def __init__(self, connected: socket.socket, deadline: _Deadline) -> None:
+        self._socket = connected
+        self._deadline = deadline
+
+    def sendall(self, sent: bytes) -> None:
+        left = memoryview(sent)
+        while left:
+            self._socket.settimeout(self._deadline.left())
+            left = left[self._socket.send(left) :]
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self._socket, self._deadline))
+
+    def close(self) -> None:
+        """Nothing: a connection closes its end while the answer is still being read."""
+
+
+class _Incoming(io.RawIOBase):
+    """The bytes that arrive on a line."""
+
+    def __init__(self, connected: socket.socket, deadline: _Deadline) -> None:
+        self._socket = connected
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._socket.settimeout(self._deadline.left())
+        return self._socket.recv_into(buffer)
+
+
+def _resolve(host: str, port: int, deadline: _Deadline) -> list[Any]:
+    """The addresses of a server; the platform's resolver knows no deadline, so a thread waits."""
+    found: queue.SimpleQueue[list[Any] | OSError | UnicodeError] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found.put(list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+        except (OSError, UnicodeError) as problem:
+            found.put(problem)
+
+    threading.Thread(target=ask, name="sexton-resolver", daemon=True).start()
+    try:
+        answer = found.get(timeout=deadline.left())
+    except queue.Empty:
+        raise TimeoutError from None
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _connect(addresses: list[Any], deadline: _Deadline) -> socket.socket:
+    """A connection to the first address that takes it; a silent one must not use up the time."""
+    trouble: OSError = ConnectionError("no address")
+    for tried, (family, kind, protocol, _, address) in enumerate(addresses):
+        connected = socket.socket(family, kind, protocol)
+        try:
+            connected.settimeout(deadline.left() / (len(addresses) - tried))
+            connected.connect(address)
+        except OSError as problem:
+            connected.close()
+            trouble = problem
+        else:
+            return connected
+    raise trouble

@@ -1,0 +1,101 @@
+"""In which ways can a process come to harm, and which of them does this machine allow?
+
+    child = nursery.start("my_agent:work", url, terminal=True)
+    child.wait_for(lambda lines: "working" in lines)
+    FATAL["its terminal hangs up"](child)
+    child.fall()
+    assert_nobody_dead_holds_anything(ledger, dead=[worker])
+
+A blow of `FATAL` ends a child; what returns from `pause` stands still until it is resumed. Clocks
+that jump are in `sexton.testing.jumping`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sexton.testing import crash_nursery
+from sexton.testing.crash import Child, Nursery
+from sexton.testing.freezing import Freezer
+
+STARVE = "no memory"
+HANG_UP = "its terminal hangs up"
+REUSE = "SIGKILL, and its pid goes to a stranger"
+
+
+def starve(child: Child) -> None:
+    """Take all memory from a child until it has ended.
+
+    Once may not be enough: an error that is raised while an object is destroyed is ignored.
+    """
+    for _ in range(30):
+        child.signal(crash_nursery.STARVE)
+        with suppress(AssertionError):
+            child.fall(2.0)
+            return
+
+
+FATAL: Mapping[str, Callable[[Child], None]] = {
+    "SIGKILL": lambda child: child.signal(signal.SIGKILL),
+    "os._exit": lambda child: child.signal(crash_nursery.EXIT),
+    STARVE: starve,
+    HANG_UP: Child.hang_up,
+    REUSE: lambda child: child.signal(signal.SIGKILL),
+}
+"""Ways to end a child without a word. The fourth needs one that was started with a terminal, the
+last is completed by `reuse_pid` once the child was collected."""
+
+
+def wait_idle(report: object) -> None:
+    """A program that does nothing until it is killed."""
+    del report
+    while True:
+        signal.pause()
+
+
+def may_choose_pids() -> bool:
+    """Whether the pid of a new process can be chosen here, as root of its namespace can."""
+    return os.access(crash_nursery.LAST_PID, os.W_OK)
+
+
+def reuse_pid(nursery: Nursery, pid: int) -> Child:
+    """A stranger who has the pid of somebody dead and collected."""
+    return nursery.start("sexton.testing.hurting:wait_idle", pid=pid)
+
+
+@contextmanager
+def stopped(child: Child) -> Iterator[None]:
+    """Stop a child as job control does, and let it go on at the end."""
+    child.signal(signal.SIGSTOP)
+    try:
+        _wait_until_it_stands_still(child.pid)
+        yield
+    finally:
+        child.signal(signal.SIGCONT)
+
+
+@contextmanager
+def frozen(child: Child, freezer: Freezer) -> Iterator[None]:
+    """Freeze a child as the host of a container does, and thaw it at the end."""
+    freezer.freeze(child.pid)
+    try:
+        yield
+    finally:
+        freezer.thaw(child.pid)
+
+
+def _wait_until_it_stands_still(pid: int) -> None:
+    """The signal alone is only a wish."""
+    for _ in range(10_000):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2]
+            if state.split()[0] in "TtZ":
+                return
+            os.sched_yield()
+            continue
+        return
+    raise AssertionError(f"process {pid} can not be stopped")

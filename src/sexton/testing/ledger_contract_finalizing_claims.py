@@ -1,0 +1,170 @@
+"""What every ledger promises about who does the work that is owed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from sexton.model.finalization import Finalization
+from sexton.model.session import State
+from sexton.ports import Ledger
+from sexton.testing.ledger_contract_finalizing_samples import (
+    DONE,
+    LOG,
+    MEMORY,
+    PENDING,
+    RUNNING,
+    claim,
+    ended,
+    one_taken,
+    owed,
+    rule,
+    spans,
+)
+from sexton.testing.ledger_contract_reviving import worker
+from sexton.testing.ledger_contract_samples import (
+    NOON,
+    at,
+    enrol,
+    reread,
+)
+
+DAY = timedelta(days=1)
+
+
+def finishes(ledger: Ledger, taken: Finalization) -> bool:
+    return ledger.finalizing.finish(taken, "fine", at(9000))
+
+
+def memoises(ledger: Ledger, taken: Finalization) -> bool:
+    return ledger.finalizing.memoise(taken, b"stolen")
+
+
+def puts_back(ledger: Ledger, taken: Finalization) -> bool:
+    return ledger.finalizing.put_back(taken, "stolen", at(9000), at(1))
+
+
+REPORTS: tuple[Callable[[Ledger, Finalization], bool], ...] = (finishes, memoises, puts_back)
+
+
+class ClaimsContract:
+    """Work is one worker's at a time, and only its own word counts."""
+
+    def test_the_oldest_work_whose_time_has_come_is_taken_first(self, ledger: Ledger) -> None:
+        rule(ledger, LOG, MEMORY)
+        enrol(ledger, "keeper")
+        over = [ended(ledger, 4, second) for second in (30, 10, 20)]
+        first = claim(ledger, limit=3, now=at(20))
+        assert [(each.session, each.finalizer) for each in first] == [
+            (over[1].id, "log"),
+            (over[1].id, "memory"),
+            (over[2].id, "log"),
+        ]
+        assert [(each.state, each.worker, each.attempts, each.claim) for each in first] == [
+            (RUNNING, "keeper", 1, 1)
+        ] * 3
+        assert [each.session for each in claim(ledger, limit=3, now=at(20))] == [over[2].id]
+        assert claim(ledger, now=at(29)) == []
+        assert claim(ledger, limit=0) == []
+        assert len(claim(ledger, now=at(30))) == 2
+
+    def test_only_the_finalizers_asked_for_are_taken(self, ledger: Ledger) -> None:
+        rule(ledger, LOG, MEMORY)
+        enrol(ledger, "keeper")
+        ended(ledger, 4)
+        assert claim(ledger, finalizers=[]) == []
+        assert claim(ledger, finalizers=["unheard of"]) == []
+        assert [each.finalizer for each in claim(ledger, finalizers=["memory"])] == ["memory"]
+        assert [each.finalizer for each in claim(ledger)] == ["log"]
+
+    def test_a_worker_that_is_unknown_or_dead_or_has_left_gets_nothing(
+        self, ledger: Ledger
+    ) -> None:
+        rule(ledger, LOG)
+        for name in ("keeper", "dead", "left"):
+            enrol(ledger, name)
+        ended(ledger)
+        ledger.reaping.declare([(worker(ledger, "dead"), "x: y")], at(1))
+        ledger.book.leave("left", (), at(1))
+        assert [claim(ledger, name) for name in ("dead", "left", "unknown")] == [[]] * 3
+        assert len(claim(ledger)) == 1
+
+    def test_whoever_lost_its_claim_can_report_nothing(self, ledger: Ledger) -> None:
+        over, lost = one_taken(ledger)
+        ended(ledger)
+        [other] = claim(ledger)
+        assert ledger.finalizing.memoise(lost, b"kept")
+        assert ledger.finalizing.put_back(lost, "later", at(0), at(1))
+        assert [report(ledger, lost) for report in REPORTS] == [False] * 3
+        [taken] = claim(ledger)
+        assert taken.claim == 2
+        for stranger in (lost, replace(taken, worker="stranger"), replace(taken, ref=other.ref)):
+            assert [report(ledger, stranger) for report in REPORTS] == [False] * 3
+        assert (spans(ledger, over), ledger.finalizing.memo(taken)) == (
+            [("log", 0, 1, RUNNING)],
+            b"kept",
+        )
+        assert ledger.finalizing.memo(other) is None
+        assert finishes(ledger, taken)
+        assert [report(ledger, taken) for report in REPORTS] == [False] * 3
+        assert reread(ledger, over).state is State.FINALIZED
+
+    def test_work_of_the_dead_and_of_those_who_left_is_free_and_that_of_others_is_not(
+        self, ledger: Ledger
+    ) -> None:
+        rule(ledger, LOG)
+        names = ("lives", "dead", "left")
+        taken = {}
+        for name in names:
+            ended(ledger)
+            [taken[name]] = claim(ledger, enrol(ledger, name))
+        assert ledger.finalizing.memoise(taken["dead"], b"answer")
+        assert ledger.finalizing.free(at(4000)) == 0
+        ledger.reaping.declare([(worker(ledger, "dead"), "x: y")], at(1))
+        ledger.book.leave("left", (), at(1))
+        assert ledger.finalizing.free(at(4000)) == 2
+        assert ledger.finalizing.free(at(4000)) == 0
+        assert [(each.state, each.worker) for each in owed(ledger)] == [
+            (RUNNING, "lives"), (PENDING, None), (PENDING, None),
+        ]  # fmt: skip
+        assert claim(ledger, "lives", now=at(3999)) == []
+        for name in ("dead", "left"):
+            assert [report(ledger, taken[name]) for report in REPORTS] == [False] * 3
+        again = claim(ledger, "lives", now=at(4000))
+        assert [(each.attempts, each.claim) for each in again] == [(2, 2)] * 2
+        assert ledger.finalizing.memo(again[0]) == b"answer"
+
+    def test_work_of_a_worker_that_is_forgotten_is_free(self, ledger: Ledger) -> None:
+        _, taken = one_taken(ledger)
+        ledger.book.leave("keeper", (), at(3600))
+        enrol(ledger, "much later", NOON + 30 * DAY)
+        assert ledger.finalizing.free(NOON + 30 * DAY) == 1
+        [again] = claim(ledger, "much later", now=NOON + 30 * DAY)
+        assert again.ref == taken.ref
+
+    def test_done_work_is_done_for_good(self, ledger: Ledger) -> None:
+        over, taken = one_taken(ledger)
+        assert ledger.finalizing.memoise(taken, b"\0answer")
+        assert finishes(ledger, taken)
+        [done] = owed(ledger, over)
+        assert done == replace(taken, state=DONE, worker=None, finished_at=at(9000))
+        assert ledger.finalizing.memo(done) is None
+        assert claim(ledger, now=at(10**9)) == []
+        assert ledger.finalizing.free(at(9000)) == 0
+
+    def test_failed_work_is_tried_again_when_it_was_said(self, ledger: Ledger) -> None:
+        over, taken = one_taken(ledger)
+        put_back = ledger.finalizing.put_back
+        assert put_back(taken, "bad\0 day\ud800\n" + "x" * 5000, at(5000), at(1))
+        [found] = owed(ledger, over)
+        assert (found.state, found.attempts, found.not_before) == (PENDING, 1, at(5000))
+        assert found.last_error is not None
+        assert found.last_error.startswith("bad day\ufffd xxx")
+        assert len(found.last_error) == 1000
+        assert claim(ledger, now=at(4999)) == []
+        [again] = claim(ledger, now=at(5000))
+        assert (again.attempts, again.finished_at) == (2, None)
+        assert put_back(again, "over budget", at(6000), at(1), counted=False)
+        assert [each.attempts for each in claim(ledger, now=at(6000))] == [2]
+        assert reread(ledger, over).state is State.ENDED

@@ -1,0 +1,185 @@
+"""Workers that are hurt in every way, a keeper killed in mid-sweep, a server that stands still."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.engine.apply import REAPS_TOGETHER
+from sexton.ledger.opening import open_ledger
+from sexton.settings.values import Settings
+from sexton.testing.aftermath import (
+    assert_ended_once,
+    assert_lives_on,
+    assert_nobody_dead_holds_anything,
+)
+from sexton.testing.crash import Child, Nursery, PidTaken
+from sexton.testing.freezing import Freezer, may_freeze
+from sexton.testing.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_pid, stopped
+from sexton.testing.jumping import WallClock, faked_by
+from sexton.testing.ledger_contract_samples import everything
+from sexton.testing.postgres import PostgresServer
+from tests.crash.holding import HASTY, HOLD, publish
+from tests.crash.killing import BUSY, KILLS, Killing, blows
+from tests.crash.pausing import library
+from tests.crash.running import Place, Tally
+from tests.crash.stopping import SHORT, stop_server
+from tests.crash.victims import Victim, assert_go_on
+
+MANY = REAPS_TOGETHER + 30
+"""More than are reaped in one transaction."""
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally(module="tests.crash", engine="this one", seed=1, counted=KILLS, rare=())
+
+
+@pytest.fixture
+def house(engine_url: str) -> Iterator[Sexton]:
+    """A keeper's Sexton."""
+    with Sexton(open_ledger(engine_url), Settings()) as opened:
+        yield opened
+
+
+def killed_and_reused(nursery: Nursery, url: str) -> tuple[Victim, Child]:
+    """A dead worker, and the stranger who has its pid."""
+    for attempt in range(5):  # a pid may go to somebody on this machine first
+        tag = f"worker{attempt}"
+        victim = Victim(child=nursery.start(HOLD, url, tag, f"shared {tag}", "0.01"))
+        victim.introduce()
+        victim.child.kill()
+        with suppress(PidTaken):
+            return victim, reuse_pid(nursery, victim.child.pid)
+    raise AssertionError("somebody else got every pid")
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_after_one_sweep_nothing_is_leaked_or_ended_twice_however_workers_were_killed(
+    engine: str, nursery: Nursery, tmp_path: Path, postgres_server: PostgresServer, tally: Tally
+) -> None:
+    place = Place(tmp_path, postgres_server if engine == "postgres" else None)
+    possible, _ = blows()
+    killing = Killing(nursery, place, tally, possible, 10)
+    tally.run(10, None, killing.round)
+    assert tally.failures == []
+    assert tally.events[KILLS] == 10
+    assert tally.events[BUSY] > 0
+
+
+@pytest.mark.parametrize("blow", [each for each in FATAL if each != REUSE])
+def test_every_blow_ends_a_child(nursery: Nursery, tmp_path: Path, blow: str) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    child = nursery.start(HOLD, url, "worker", "shared", "0.01", terminal=True)
+    Victim(child=child).introduce()
+    assert child.is_alive
+    FATAL[blow](child)
+    child.fall()
+    assert child.wait() != 0
+
+
+def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
+    house: Sexton, nursery: Nursery, engine_url: str
+) -> None:
+    if not may_choose_pids():  # then it is said, not passed over
+        with pytest.raises(PermissionError):
+            reuse_pid(nursery, 12_345)
+        return
+    victim, stranger = killed_and_reused(nursery, engine_url)
+    assert stranger.pid == victim.child.pid
+    sweep = house.sweep()
+    assert {outcome.result for outcome in sweep.outcomes} == {"done"}
+    own = [each.detail for each in sweep.outcomes if each.action.seen.id == victim.sessions["own"]]
+    assert ["belongs to another process now" in words for words in own] == [True]
+    assert_nobody_dead_holds_anything(house.ledger, [victim.worker])
+    assert_ended_once(house.ledger, house.find(victim.sessions["own"]))
+    assert stranger.is_alive
+    stranger.kill()
+
+
+def test_a_keeper_killed_in_mid_sweep_leaves_what_the_next_sweep_completes_without_a_double_end(
+    house: Sexton, nursery: Nursery, engine_url: str
+) -> None:
+    worker = nursery.start("tests.crash.holding:hold_many", engine_url, str(MANY))
+    worker.wait_for(bool)
+    worker.kill()
+    keeper = nursery.start("tests.crash.holding:sweep_slowly", engine_url)
+    keeper.wait_for(bool)
+    keeper.kill()
+    ended = [each for each in everything(house.ledger) if not each.is_open]
+    assert 0 < len(ended) < MANY
+    assert len(house.sweep().outcomes) == MANY - len(ended)
+    for session in everything(house.ledger):
+        assert_ended_once(house.ledger, session)
+
+
+def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessions(
+    nursery: Nursery,
+) -> None:
+    with PostgresServer() as server:
+        stop_server(nursery, server, SHORT, 3.0)
+
+
+@pytest.mark.parametrize("way", ["stopped", "frozen"])
+def test_a_worker_that_was_paused_goes_on_as_if_nothing_had_been(
+    house: Sexton, nursery: Nursery, engine_url: str, way: str
+) -> None:
+    publish(engine_url, HASTY)
+    victim = Victim(child=nursery.start(HOLD, engine_url, "worker", "shared", "0.01"))
+    victim.introduce()
+    if way == "frozen" and not may_freeze():  # then it is said, not passed over
+        with pytest.raises(PermissionError):
+            Freezer()
+    else:
+        with ExitStack() as stack:
+            if way == "frozen":
+                stack.enter_context(frozen(victim.child, stack.enter_context(Freezer())))
+            else:
+                stack.enter_context(stopped(victim.child))
+            before = victim.child.lines()
+            # Only planned: it may stand still with the lock of the ledger.
+            assert house.plan().actions == ()
+            assert victim.child.lines() == before
+    assert_go_on([victim])
+    for id in victim.sessions.values():
+        assert_lives_on(house.ledger, house.find(id), [victim.worker])
+    victim.child.kill()
+
+
+def test_a_wall_clock_jumps_for_the_processes_that_live_by_it(
+    tmp_path: Path, engine_url: str
+) -> None:
+    clock = WallClock(tmp_path / "clock")
+    with Nursery("tests.crash.holding", environ=faked_by(library())) as nursery:
+        child = nursery.start(HOLD, engine_url, "worker", "shared", "0.01", environ=clock.environ)
+        victim = Victim(child=child)
+        victim.introduce()
+        with closing(open_ledger(engine_url)) as ledger:
+            [before] = ledger.index.find(None, victim.sessions["own"])
+            clock.jump(timedelta(days=2))
+            assert_go_on([victim], writes=8)
+            [after] = ledger.index.find(None, victim.sessions["own"])
+            assert timedelta(days=1) < after.active_at - before.active_at < timedelta(days=3)
+            assert_lives_on(ledger, after, [victim.worker])
+
+
+def test_a_failed_round_tells_how_to_repeat_it_and_the_campaign_ends(tally: Tally) -> None:
+    chances: list[float] = []
+
+    def fail(chance: random.Random, _: int) -> None:
+        chances.append(chance.random())
+        raise AssertionError("lost")
+
+    tally.run(2, None, fail)
+    assert len(tally.failures) == 2
+    assert "SEED=1 ENGINE=this one ROUND=1" in tally.failures[1]
+    replace(tally, events=Counter(), rounds=0).run(9, 1, fail)
+    assert chances[2:] == [chances[1]]

@@ -1,0 +1,264 @@
+"""Does a program get its work, end in time, and never run twice at once?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sexton.model.message import Message
+from sexton.ports.finalizing import EffectFailed
+from sexton.system.clock import SystemClock
+from sexton.system.effects.command import Command, CommandPlan
+from sexton.system.effects.tagged import VARIABLE, carriers, stop, tag_of
+from sexton.system.effects.talk import Talk
+from sexton.testing.crash import Nursery
+from tests.scenario.effects_desk import SECRET, Desk, message
+
+PATIENCE = 30.0
+TAG = tag_of("native/s1/2/notes")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Whatever a test left running ends with it."""
+    yield
+    assert stop(TAG, SystemClock(), timedelta())
+
+
+def command(
+    *arguments: str, timeout: float = PATIENCE, grace: float = 5, cwd: str | None = None
+) -> Command:
+    plan = CommandPlan(
+        command=arguments,
+        timeout=timedelta(seconds=timeout),
+        grace=timedelta(seconds=grace),
+        cwd=cwd,
+    )
+    return Command(plan, SystemClock(), os.environ)
+
+
+def shell(script: str, timeout: float = PATIENCE) -> Command:
+    return command("sh", "-c", script, timeout=timeout)
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether the condition comes true soon."""
+    for _ in range(int(PATIENCE * 50)):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def lives(pid: int) -> bool:
+    """Whether a process exists and has not exited; whoever has to collect it may be late."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_it_reads_one_object_and_knows_its_key(tmp_path: Path) -> None:
+    script = f'cat > {tmp_path}/in; echo "$SEXTON_IDEMPOTENCY_KEY $SEXTON_FINALIZATION_TAG" > env'
+    desk = Desk(tmp_path, title="A \U0001f600 title")
+    run = command("sh", "-c", script, cwd=str(tmp_path))
+    assert run.carry_out(desk.job()) == "exit code 0"
+    told = json.loads((tmp_path / "in").read_bytes())
+    ended = "2026-01-01T12:00:00.000000Z"
+    assert told == {
+        "idempotency_key": "native/s1/2/notes",
+        "finalizer": "notes",
+        "home": "native",
+        "session": {
+            "id": "s1", "key": "k", "source": "cli", "started_at": ended, "ended_at": ended,
+            "end_reason": "idle", "message_count": 2, "title": "A \U0001f600 title",
+            "parent": None, "relation": None,
+        },
+        "end_reason": "idle",
+        "since": 0,
+        "through": 2,
+        "attempt": 1,
+        "messages": [
+            {"seq": 1, "at": ended, "role": "user", "content": f"hello, {SECRET}", "extra": {}},
+            {"seq": 2, "at": ended, "role": "assistant",
+             "content": [{"type": "text", "text": "good day"}], "extra": {}},
+        ],
+    }  # fmt: skip
+    assert (tmp_path / "env").read_text(encoding="utf-8") == f"native/s1/2/notes {TAG}\n"
+
+
+def test_a_session_without_messages_is_an_object_as_well(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, said=lambda: iter(()))
+    shell(f"cat > {tmp_path}/in").carry_out(desk.job())
+    assert json.loads((tmp_path / "in").read_bytes())["messages"] == []
+
+
+def test_ten_megabytes_of_any_text_arrive_as_they_were(tmp_path: Path) -> None:
+    def said() -> Iterator[Message]:
+        yield message(0, "user", "\ud800 \0 \u2028 é " * 400_000)
+        yield from (message(seq, "tool", {"n": seq, "text": "x" * 50_000}) for seq in range(1, 60))
+
+    shell(f"cat > {tmp_path}/in").carry_out(Desk(tmp_path, said=said).job())
+    assert (tmp_path / "in").stat().st_size > 10_000_000
+    told = json.loads((tmp_path / "in").read_bytes())
+    assert [each["content"] for each in told["messages"]] == [each.content for each in said()]
+
+
+def test_a_program_need_not_read_and_may_close_its_input(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, said=lambda: (message(n, "user", "x" * 100_000) for n in range(100)))
+    assert command("true").carry_out(desk.job()) == "exit code 0"
+    assert shell("exec <&-; sleep 0.2").carry_out(desk.job()) == "exit code 0"
+
+
+@pytest.mark.parametrize("code", [1, 75])
+def test_another_exit_code_is_a_failure_with_the_last_words(code: int, tmp_path: Path) -> None:
+    script = f"seq 100000; echo on stdout; echo on stderr >&2; exit {code}"
+    with pytest.raises(EffectFailed) as caught:
+        shell(script).carry_out(Desk(tmp_path).job())
+    assert str(caught.value).startswith(f"exit code {code}: ")
+    assert str(caught.value).endswith("100000 on stdout on stderr")
+    assert len(str(caught.value)) < 2100
+    assert not caught.value.hopeless
+    assert SECRET not in str(caught.value)
+
+
+def test_what_a_program_said_last_is_heard_after_its_end() -> None:
+    with subprocess.Popen(
+        ["echo", "goodbye"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with Talk(process, iter([b"hello"])) as talk:
+            assert talk.until_exit(SystemClock(), PATIENCE) == 0
+        assert talk.tail == b"goodbye\n"
+
+
+def test_a_program_that_dies_of_a_signal_has_failed(tmp_path: Path) -> None:
+    with pytest.raises(EffectFailed, match=r"^ended by signal 9$"):
+        shell("kill -9 $$").carry_out(Desk(tmp_path).job())
+
+
+def test_a_program_that_can_not_be_started_is_named(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("text", encoding="utf-8")
+    for name, told in (("missing", "No such file"), ("plain", "Permission denied")):
+        with pytest.raises(EffectFailed, match=f"can not be started: .*{name}: {told}"):
+            command(str(tmp_path / name)).carry_out(Desk(tmp_path).job())
+    with pytest.raises(EffectFailed, match=r"can not be started: .*nowhere: No such file"):
+        command("true", cwd=str(tmp_path / "nowhere")).carry_out(Desk(tmp_path).job())
+
+
+def test_it_leads_a_session_of_its_own(tmp_path: Path) -> None:
+    script = "import os; assert os.getsid(0) == os.getpgid(0) == os.getpid()"
+    command(sys.executable, "-c", script).carry_out(Desk(tmp_path).job())
+
+
+def test_only_the_program_is_waited_for_not_who_holds_its_pipes(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    assert shell("sleep 60 & echo left").carry_out(Desk(tmp_path).job()) == "exit code 0"
+    assert time.monotonic() - begun < PATIENCE / 2
+    assert len(carriers(TAG)) == 1
+
+
+def test_what_an_attempt_left_behind_is_stopped_before_the_next(tmp_path: Path) -> None:
+    with pytest.raises(EffectFailed, match="exit code 1"):
+        shell("sleep 60 & exit 1").carry_out(Desk(tmp_path).job())
+    (left,) = carriers(TAG)
+    shell("true").carry_out(Desk(tmp_path).job())
+    assert not lives(left.pid)
+
+
+FORKS = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(2):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        break
+open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
+print("still here", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_program_that_forks_and_hangs_is_stopped_with_all_it_started(tmp_path: Path) -> None:
+    (tmp_path / "pids").mkdir()
+    program = (sys.executable, "-c", FORKS, str(tmp_path / "pids"))
+    with pytest.raises(EffectFailed, match=r"^stopped after 3 s: still here"):
+        command(*program, timeout=3, grace=0.2).carry_out(Desk(tmp_path).job())
+    pids = [int(each.name) for each in (tmp_path / "pids").iterdir()]
+    assert len(pids) == 3
+    assert not any(map(lives, pids))
+    assert not carriers(TAG)
+
+
+TIDY = """
+import pathlib, signal, sys
+def tidy(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who is told twice dies at once
+    signal.sigtimedwait([], 0.3)
+    pathlib.Path(sys.argv[1], "tidied").touch()
+    sys.exit()
+signal.signal(signal.SIGTERM, tidy)
+signal.pause()
+"""
+
+
+def test_a_program_that_is_out_of_time_may_tidy_up(tmp_path: Path) -> None:
+    program = (sys.executable, "-c", TIDY, str(tmp_path))
+    with pytest.raises(EffectFailed, match=r"^stopped after 3 s$"):
+        command(*program, timeout=3, grace=PATIENCE).carry_out(Desk(tmp_path).job())
+    assert (tmp_path / "tidied").exists()
+
+
+def test_a_program_that_shed_its_environment_is_stopped_as_well(tmp_path: Path) -> None:
+    script = f"echo $$ > {tmp_path}/pid; exec env -i sleep 60"
+    with pytest.raises(EffectFailed, match="stopped after"):
+        shell(script, timeout=0.5).carry_out(Desk(tmp_path).job())
+    assert not lives(int((tmp_path / "pid").read_text(encoding="ascii")))
+
+
+def test_a_stranger_with_another_tag_lives_on(tmp_path: Path) -> None:
+    environ = os.environ | {VARIABLE: tag_of("other work"), "OTHER": TAG}
+    with subprocess.Popen(["sleep", "60"], env=environ) as stranger:
+        shell("true").carry_out(Desk(tmp_path).job())
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+class _Unreadable(Exception):
+    pass
+
+
+def test_if_the_messages_can_not_be_read_the_program_is_stopped(tmp_path: Path) -> None:
+    def said() -> Iterator[Message]:
+        yield message(1, "user", "x")
+        raise _Unreadable
+
+    with pytest.raises(_Unreadable):
+        shell("cat; sleep 60").carry_out(Desk(tmp_path, said=said).job())
+    assert not carriers(TAG)
+
+
+def test_what_a_killed_keeper_left_running_is_stopped_before_a_rerun(tmp_path: Path) -> None:
+    script = f"cat > /dev/null; echo $$ > {tmp_path}/pid; sleep 60"
+    with Nursery("tests.scenario.effects_victims") as nursery:
+        keeper = nursery.start(
+            "tests.scenario.effects_victims:command", str(tmp_path), "sh", "-c", script
+        )
+        assert eventually((tmp_path / "pid").exists)
+        keeper.kill()
+    assert eventually(lambda: len(carriers(TAG)) == 2)
+    pid = (tmp_path / "pid").read_text(encoding="ascii").strip()
+    alone = f"! grep -q '^State:.[^Z]' /proc/{pid}/status"
+    assert shell(alone).carry_out(Desk(tmp_path).job()) == "exit code 0"
+    assert not carriers(TAG)

@@ -1,0 +1,213 @@
+"""Does a memory file keep what people and keepers wrote, whole and once?"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+import threading
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from sexton.ports.finalizing import EffectFailed
+from sexton.system.clock import SystemClock
+from sexton.system.effects.chat import ChatPlan
+from sexton.system.effects.memory import Memory, MemoryPlan
+from sexton.system.effects.memory_file import MemoryFile
+from sexton.system.effects.transcript import parts
+from sexton.testing.clock import ManualClock
+from sexton.testing.crash import Nursery
+from tests.scenario.effects_desk import Desk, message
+from tests.scenario.effects_server import Server, say
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "MEMORY.md"
+
+
+@pytest.fixture
+def file(path: Path, manual_clock: ManualClock) -> MemoryFile:
+    return MemoryFile(path, manual_clock)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def names(directory: Path) -> set[str]:
+    return {each.name for each in directory.iterdir()}
+
+
+@pytest.mark.parametrize("before", ["# Mine\n\nmy words\n", "# Mine\n\nmy words"])
+def test_what_people_wrote_and_the_mode_of_the_file_stay(
+    before: str, path: Path, file: MemoryFile
+) -> None:
+    path.write_text(before, encoding="utf-8")
+    path.chmod(0o640)
+    assert file.append("k", "head", "text\n\n")
+    assert path.read_text(encoding="utf-8") == (
+        "# Mine\n\nmy words\n\n## head\n\n<!-- sexton: k -->\n\ntext\n"
+    )
+    assert mode(path) == 0o640
+    assert names(path.parent) == {"MEMORY.md", ".MEMORY.md.lock"}
+
+
+def test_the_owner_of_the_file_stays(path: Path, file: MemoryFile) -> None:
+    path.touch()
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 23456)
+    owner = path.stat()
+    file.append("k", "head", "text")
+    assert (path.stat().st_uid, path.stat().st_gid) == (owner.st_uid, owner.st_gid)
+
+
+def test_a_block_is_added_once(path: Path, file: MemoryFile) -> None:
+    assert not file.holds("k")
+    assert file.append("k", "head", "text")
+    assert file.holds("k")
+    before = path.read_bytes()
+    assert not file.append("k", "head", "other text")
+    assert path.read_bytes() == before
+
+
+def test_nobody_but_the_owner_can_read_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "MEMORY.md"
+    MemoryFile(path, SystemClock()).append("k", "head", "text")
+    assert [mode(each) for each in (path, path.parent, path.parent.parent)] == [0o600, 0o700, 0o700]
+    assert mode(path.with_name(".MEMORY.md.lock")) == 0o600
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- sexton: later -->",
+        "x\n<!-- sexton: later -->\ny",
+        "<<!--!-- sexton: later --> <!--",
+        "<!\r-- sexton: later --\u2028>",
+        "<!\x00-- sexton: later -->",
+    ],
+)
+def test_no_text_can_pose_as_a_marker_or_hide_one(text: str, path: Path, file: MemoryFile) -> None:
+    assert file.append("first", f"head {text}", text)
+    assert not file.holds("later")
+    assert file.append("later", "head", "more")
+    content = path.read_text(encoding="utf-8")
+    assert content.count("<!--") == content.count("-->") == 2
+
+
+def test_no_key_can_pose_as_another_or_leave_its_marker(path: Path, file: MemoryFile) -> None:
+    keys = ["a", "a -->", "a--", "a-%2D", "a\n<!-- sexton: b -->", "a%20--%3E", "å/\u2028"]
+    for key in keys:
+        assert file.append(key, "head", "text")
+    assert not file.holds("b")
+    content = path.read_text(encoding="utf-8")
+    assert content.count("<!--") == content.count("-->") == len(keys)
+    assert not any("--" in marker for marker in re.findall("<!--(.*)-->", content))
+    assert not any(file.append(key, "head", "text") for key in keys)
+
+
+def test_letters_that_are_joined_stay_joined(path: Path, file: MemoryFile) -> None:
+    family = "\U0001f468\u200d\U0001f469"
+    file.append("k", "head", f"a\tb {family} \x1b[31m \ud800")
+    assert path.read_text(encoding="utf-8").endswith(f"a\tb {family} [31m\n")
+
+
+def test_a_link_is_followed_to_its_file(tmp_path: Path, path: Path, file: MemoryFile) -> None:
+    real = tmp_path / "elsewhere" / "real.md"
+    path.symlink_to(real)
+    file.append("k", "head", "text")
+    assert path.is_symlink()
+    assert not real.is_symlink()
+    assert file.holds("k")
+    assert names(real.parent) == {"real.md", ".real.md.lock"}
+
+
+def test_a_read_only_file_stays_as_it_is_and_costs_no_call(
+    path: Path, manual_clock: ManualClock
+) -> None:
+    path.write_text("mine\n", encoding="utf-8")
+    path.chmod(0o444)
+    with Server([say("- x")]) as server:
+        chat = ChatPlan(base_url=server.url, model="m")
+        effect = Memory(MemoryPlan(chat=chat, file=path), manual_clock, {})
+        desk = Desk(path.parent)
+        with pytest.raises(EffectFailed, match=r"MEMORY\.md can not be used: it is read-only"):
+            effect.carry_out(desk.job())
+        assert path.read_text(encoding="utf-8") == "mine\n"
+        assert not server.requests
+        path.chmod(0o644)
+        effect.carry_out(desk.job())
+    assert path.read_text(encoding="utf-8").endswith("\n\n- x\n")
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path, path: Path, file: MemoryFile) -> None:
+    os.mkfifo(path)
+    with pytest.raises(EffectFailed, match="not a regular file"):
+        file.append("k", "head", "text")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(EffectFailed, match="not a regular file"):
+        file.holds("k")
+    (tmp_path / "plain").touch()
+    with pytest.raises(EffectFailed, match="Not a directory"):
+        MemoryFile(tmp_path / "plain" / "MEMORY.md", SystemClock()).append("k", "head", "text")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told", "after"),
+    [
+        ("full", "File too large", "mine\n"),
+        ("edited", "somebody changed it meanwhile", "mine\na person's words\n"),
+    ],
+)
+def test_when_it_can_not_be_written_the_old_file_stays(
+    trouble: str, told: str, after: str, path: Path, file: MemoryFile
+) -> None:
+    path.write_text("mine\n", encoding="utf-8")
+    with Nursery("tests.scenario.effects_victims") as nursery:
+        victim = nursery.start("tests.scenario.effects_victims:remember", str(path.parent), trouble)
+        assert victim.wait() == 0
+    assert victim.lines() == [f"the memory file {path} can not be used: {told}"]
+    assert path.read_text(encoding="utf-8") == after
+    assert names(path.parent) == {"MEMORY.md", ".MEMORY.md.lock"}
+    assert file.append("key", "heading", "text")
+
+
+def test_whoever_keeps_the_lock_is_not_waited_for_for_ever(path: Path, file: MemoryFile) -> None:
+    with path.with_name(".MEMORY.md.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(EffectFailed, match="another process locks it"):
+            file.append("k", "head", "text")
+    assert file.append("k", "head", "text")
+
+
+def test_many_at_once_lose_nothing_and_double_nothing(path: Path) -> None:
+    files = [MemoryFile(path, SystemClock()) for _ in range(2)]
+    added: list[bool] = []
+
+    def work(file: MemoryFile) -> None:
+        added.extend(file.append(f"k{number}", "head", "text") for number in range(20))
+
+    threads = [threading.Thread(target=work, args=(file,)) for file in files * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (len(added), sum(added)) == (160, 20)
+    assert path.read_text(encoding="utf-8").count("<!-- sexton: k") == 20
+
+
+def test_a_long_transcript_is_never_in_memory_as_a_whole() -> None:
+    said = (message(n, "user", f"{n} " * 10_000) for n in range(200))
+    tracemalloc.start()
+    try:
+        total = sum(len(part) for part in parts(said, 100_000))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert total > 6_000_000
+    assert most < 1_500_000

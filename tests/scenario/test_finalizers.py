@@ -1,0 +1,355 @@
+"""End-of-session work: owed whatever ended the session, done once, and never in anybody's way."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.engine.finalize import Duty, Runner
+from sexton.model.session import State
+from sexton.policies.finalizing import RetryPolicy
+from sexton.ports import Clock
+from sexton.ports.finalizing import Job
+from sexton.system.clock import SystemClock
+from sexton.testing.clock import ManualClock
+from tests.scenario.effects_server import Server, reply, say
+from tests.scenario.finalizers_scene import (
+    Thinking,
+    configure,
+    memory,
+    open_house,
+    owed,
+    remembered,
+    states,
+    talk,
+    wait_until,
+    webhook,
+)
+from tests.surface.holding import holder
+
+LIMIT = {"max_messages": 6}
+
+
+@pytest.fixture
+def model() -> Iterator[Server]:
+    """An endpoint that answers at once; a test may change its replies."""
+    with Server([say("- likes the sea")]) as server:
+        yield server
+
+
+@pytest.fixture
+def house(
+    engine_url: str, tmp_path: Path, model: Server, manual_clock: ManualClock
+) -> Iterator[Sexton]:
+    """A house whose sessions owe a memory."""
+    config = configure(tmp_path, memory(model.url, concurrency=2), reset=LIMIT)
+    with open_house(engine_url, config, manual_clock) as opened:
+        yield opened
+
+
+def _end(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    assert session.end()
+
+
+def _reset(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    session.reset()
+
+
+def _leave(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="cli")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    worker.leave()
+
+
+def _expire(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 6)
+
+
+def _expire_unwatched(worker: AgentWorker, house: Sexton) -> None:
+    _expire(worker, house)
+    worker.session("a", source="telegram")
+
+
+@pytest.mark.parametrize("way", [_end, _reset, _leave, _expire, _expire_unwatched])
+def test_whatever_ends_a_session_its_work_is_done_once(
+    way: Callable[[AgentWorker, Sexton], None], house: Sexton, model: Server, tmp_path: Path
+) -> None:
+    way(house.worker(), house)
+    house.sweep()
+    house.sweep()
+    [done] = owed(house)
+    assert (done.state, done.attempts) == ("done", 1)
+    assert remembered(tmp_path) == [done.key]
+    assert len(model.requests) == 1
+    assert house.find(done.session).state is State.FINALIZED
+
+
+def test_the_work_of_a_session_whose_process_was_killed_is_done(
+    engine_url: str, tmp_path: Path, model: Server
+) -> None:
+    config = configure(tmp_path, memory(model.url, min_messages=1))
+    with open_house(engine_url, config) as house, holder(engine_url, "a", "cli") as (process, id):
+        process.kill()
+        process.wait()
+        house.sweep()
+        assert [each.session for each in owed(house)] == [id]
+        assert house.find(id).end_reason == "reaped:process_gone"
+        assert len(remembered(tmp_path)) == 1
+
+
+def test_what_is_too_short_or_was_said_by_a_timer_owes_no_memory(
+    house: Sexton, model: Server
+) -> None:
+    talk(house, "short", count=3)
+    talk(house, "timer", source="cron")
+    house.sweep()
+    assert owed(house) == []
+    assert model.requests == []
+
+
+def test_a_restart_does_nothing_for_what_is_done_and_the_next_end_is_handled_in_one_sweep(
+    engine_url: str, tmp_path: Path, model: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = configure(tmp_path, memory(model.url, concurrency=8), reset=LIMIT)
+    with open_house(engine_url, config) as house:
+        talk(house, *map(str, range(50)))
+        assert house.sweep().finalizing == 50
+    assert len(model.requests) == len(remembered(tmp_path)) == 50
+    with caplog.at_level(logging.INFO, "sexton"), open_house(engine_url, config) as house:
+        assert house.sweep().finalizing == 0
+        assert (len(model.requests), caplog.records) == (50, [])
+        _expire(house.worker(), house)
+        house.sweep()
+        assert len(model.requests) == len(remembered(tmp_path)) == 51
+        assert states(house) == {"done": 51}
+
+
+def test_sessions_end_and_are_reaped_while_a_flush_takes_its_time(
+    engine_url: str, tmp_path: Path
+) -> None:
+    slow = Thinking.held()
+    with Server([slow]) as model:
+        config = configure(tmp_path, memory(model.url), reset=LIMIT, keeper={"sweep_every": "1s"})
+        with open_house(engine_url, config) as house, house.worker() as worker:
+            house.keep()
+            talk(house, "slow")
+            model.wait_for(1)
+            _expire(worker, house)
+            with holder(engine_url, "b", "cli") as (process, reaped):
+                expired = worker.session("a", source="telegram")
+                assert expired.id != reaped
+                os.kill(process.pid, signal.SIGKILL)
+                wait_until(lambda: house.find(reaped).end_reason == "reaped:process_gone")
+            model.wait_for(2)
+            assert slow.most == 2
+            assert states(house) == {"running": 2}
+            slow.gate.set()
+            wait_until(lambda: states(house) == {"done": 2})
+    assert len(model.requests) == 2
+
+
+def test_no_more_than_allowed_run_at_the_same_time(engine_url: str, tmp_path: Path) -> None:
+    one, other = Thinking(0.05), Thinking(0.05, reply())
+    with Server([one]) as model, Server([other]) as server:
+        config = configure(
+            tmp_path,
+            memory(model.url, concurrency=3),
+            webhook(server.url, concurrency=2),
+            keeper={"finalizers_at_once": 4},
+        )
+        with open_house(engine_url, config) as house:
+            talk(house, *map(str, range(12)))
+            house.sweep()
+            assert states(house) == {"done": 24}
+    assert one.most == 3
+    assert other.most in (1, 2)
+
+
+def test_more_than_the_rate_waits_and_is_no_failure(
+    engine_url: str, tmp_path: Path, model: Server, manual_clock: ManualClock
+) -> None:
+    config = configure(tmp_path, memory(model.url, per_minute=3))
+    with open_house(engine_url, config, manual_clock) as house:
+        talk(house, *map(str, range(6)))
+        house.sweep()
+        assert states(house) == {"done": 3, "pending": 3}
+        manual_clock.advance(20)
+        house.sweep()
+        assert states(house) == {"done": 4, "pending": 2}
+        manual_clock.advance(60)
+        house.sweep()
+        assert {each.attempts for each in owed(house)} == {1}
+        assert states(house) == {"done": 6}
+
+
+def test_what_the_calls_of_a_day_do_not_suffice_for_is_done_the_next_day(
+    engine_url: str, tmp_path: Path, model: Server, manual_clock: ManualClock
+) -> None:
+    config = configure(tmp_path, memory(model.url, daily_calls=2, attempts=1))
+    with open_house(engine_url, config, manual_clock) as house:
+        talk(house, "a", "b", "c")
+        house.sweep()
+        [waits] = [each for each in owed(house) if each.state == "pending"]
+        assert (waits.attempts, waits.last_error) == (0, "the calls of today are used up")
+        assert waits.not_before == datetime.fromisoformat("2026-01-02T00:00Z")
+        manual_clock.advance(timedelta(hours=12))
+        house.sweep()
+        assert states(house) == {"done": 3}
+    assert len(model.requests) == 3
+
+
+def test_a_lasting_failure_is_told_once_a_minute_and_given_up_in_the_end(
+    engine_url: str,
+    tmp_path: Path,
+    model: Server,
+    manual_clock: ManualClock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model.replies[:] = [reply(500)]
+    told: list[float] = []
+    config = configure(tmp_path, memory(model.url, attempts=5, concurrency=5))
+    with open_house(engine_url, config, manual_clock) as house:
+        talk(house, *map(str, range(5)))
+        for _ in range(60):
+            caplog.clear()
+            house.sweep()
+            told += [manual_clock.monotonic()] * len(caplog.records)
+            if states(house) == {"dead": 5}:
+                break
+            manual_clock.advance(15)
+        assert states(house) == {"dead": 5}
+        assert {each.attempts for each in owed(house)} == {5}
+        assert {str(house.find(each.session).state) for each in owed(house)} == {"finalized"}
+    assert len(told) > 3
+    assert all(later - sooner >= 60 for sooner, later in itertools.pairwise(told))
+    assert len(model.requests) == 5 * 5
+    assert manual_clock.monotonic() >= 30 * (2**4 - 1)
+
+
+def test_an_endpoint_that_asks_for_time_is_left_alone_for_as_long(
+    house: Sexton, model: Server, manual_clock: ManualClock
+) -> None:
+    model.replies[:] = [reply(429, Retry_After="600"), say("- now")]
+    talk(house, "a")
+    house.sweep()
+    [waits] = owed(house)
+    assert (waits.state, waits.attempts) == ("pending", 1)
+    manual_clock.advance(599)
+    house.sweep()
+    assert len(model.requests) == 1
+    manual_clock.advance(600 * 0.2 + 1)
+    house.sweep()
+    assert (states(house), len(model.requests)) == ({"done": 1}, 2)
+
+
+def hired(house: Sexton, clock: Clock, duty: Duty) -> Runner:
+    """A runner with an effect of the test's own, which reads no messages."""
+    worker = house.worker(kind="keeper")
+    duties = {"memories": duty}
+    return Runner(house.ledger, clock, duties, lambda: worker.id, lambda *_: iter(()))
+
+
+class Broken:
+    """An effect with a bug."""
+
+    def carry_out(self, job: Job) -> str:
+        raise KeyError(job.key)
+
+
+def test_a_bug_in_an_effect_is_a_failed_try_of_it_and_hurts_nothing_else(
+    house: Sexton, manual_clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    talk(house, "a", "b")
+    worker = house.worker(kind="keeper")
+    duties = {"memories": Duty(effect=Broken(), retry=RetryPolicy(attempts=2))}
+    transcript = house.estate().homes["native"].transcript
+    runner = Runner(house.ledger, manual_clock, duties, lambda: worker.id, transcript)
+    assert runner.drain() == 2
+    assert {each.last_error for each in owed(house)} == {"broke down: KeyError"}
+    assert states(house) == {"pending": 2}
+    manual_clock.advance(50)
+    assert runner.drain() == 2
+    assert states(house) == {"dead": 2}
+    assert [bool(record.exc_info) for record in caplog.records] == [True]
+
+
+class Waiting:
+    """An effect that waits for its gate the first time."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+
+    def carry_out(self, job: Job) -> str:
+        assert self.gate.wait(30)
+        return job.key
+
+
+class Revealing(SystemClock):
+    """A clock that, when it is asked while the work is running, lets it finish first."""
+
+    def __init__(self, effect: Waiting) -> None:
+        self._effect = effect
+
+    def now(self) -> datetime:
+        me = threading.current_thread()
+        running = [each for each in threading.enumerate() if each.name == "sexton-memories"]
+        if running and me not in running:
+            self._effect.gate.set()
+            for each in running:
+                each.join(30)
+        return super().now()
+
+
+def test_work_that_ends_while_the_rest_is_looked_for_does_not_leave_the_rest_undone(
+    engine_url: str, tmp_path: Path, model: Server
+) -> None:
+    effect = Waiting()
+    with open_house(engine_url, configure(tmp_path, memory(model.url))) as house:
+        talk(house, "a", "b", "c")
+        worker = house.worker(kind="keeper")
+        duties = {"memories": Duty(effect=effect, concurrency=1)}
+        transcript = house.estate().homes["native"].transcript
+        clock = Revealing(effect)
+        runner = Runner(house.ledger, clock, duties, lambda: worker.id, transcript)
+        assert runner.drain() == 3
+        assert states(house) == {"done": 3}
+
+
+def test_no_message_is_flushed_twice_however_often_a_session_comes_back(
+    engine_url: str, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    with Server([reply()]) as server:
+        config = configure(tmp_path, webhook(server.url))
+        with open_house(engine_url, config, manual_clock) as house, house.worker() as worker:
+            session = worker.session("a", source="telegram")
+            for flushed in (True, False, True, True):
+                session.append_many([{"role": "user", "content": "x"}] * 3)
+                lost = house.find(session.id)
+                now = manual_clock.now()
+                assert house.ledger.book.end_now(lost.ref, lost.epoch, "reaped:silent", now)
+                if flushed:
+                    house.sweep()
+                manual_clock.advance(60)
+                session.revive()
+            session.end()
+            house.sweep()
+            assert states(house) == {"done": 3}
+    told = [[each["seq"] for each in request.json["messages"]] for request in server.requests]
+    assert told == [[1, 2, 3], [4, 5, 6, 7, 8, 9], [10, 11, 12]]
+    spans = [(request.json["since"], request.json["through"]) for request in server.requests]
+    assert spans == [(0, 3), (3, 9), (9, 12)]

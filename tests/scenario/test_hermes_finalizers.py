@@ -1,0 +1,82 @@
+"""Sessions that Hermes ends are finalized with what was said in them, from outside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.model.message import Message
+from sexton.policies.finalizing import Owing
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
+from tests.scenario.hermes_home import HermesScene
+
+KEEP = "import json, sys; open(sys.argv[1], 'a').write(json.dumps(json.load(sys.stdin)) + '\\n')"
+
+
+def said(house: Sexton, scene: HermesScene, since: int, through: int) -> list[Message]:
+    session = house.find("work/talk")
+    return list(scene.home.transcript(session, since, through))
+
+
+def keeping(url: str, home: Path, notes: Path) -> Sexton:
+    """A house that writes what it is given about each ended session into a file."""
+    command = FinalizerSetting(
+        name="notes", kind=FinalizerKind.COMMAND, command=(sys.executable, "-c", KEEP, str(notes))
+    )
+    settings = Settings(
+        homes=(HomeSetting(path=home, name="work"),),
+        finalizers=(command,),
+        rulebook=Rulebook(finalizers=(Owing(name="notes"),)),
+    )
+    house = Sexton(open_ledger(url), settings)
+    house.publish()
+    return house
+
+
+def noted(notes: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
+
+
+def test_what_hermes_ends_is_finalized_once_and_what_had_ended_before_is_not(
+    engine_url: str, scene: HermesScene, tmp_path: Path
+) -> None:
+    scene.start("long ago")
+    scene.say("long ago", "old news")
+    scene.end("long ago")
+    scene.start("talk", "telegram")
+    for number in range(3):
+        scene.say("talk", f"word {number}")
+    notes = tmp_path / "notes.jsonl"
+    with keeping(engine_url, scene.path, notes) as house:
+        house.sweep()
+        assert noted(notes) == []
+        scene.end("talk")
+        for _ in range(3):
+            house.sweep()
+        [note] = noted(notes)
+        assert (note["home"], note["session"]["id"], note["end_reason"]) == (
+            "work", "talk", "cli_close",
+        )  # fmt: skip
+        assert [each["content"] for each in note["messages"]] == ["word 0", "word 1", "word 2"]
+        assert house.find("work/talk").state == "finalized"
+
+
+def test_a_part_of_a_transcript_is_read_by_place_whatever_lies_between(
+    engine_url: str, scene: HermesScene
+) -> None:
+    scene.start("talk")
+    scene.start("other")
+    for number in range(1, 6):
+        scene.say("talk", f"{number}")
+        scene.say("other", "noise")
+    with keeping(engine_url, scene.path, Path("unused")) as house:
+        house.sweep()
+        assert [each.content for each in said(house, scene, 1, 4)] == ["2", "3", "4"]
+        assert [each.seq for each in said(house, scene, 1, 4)] == [2, 3, 4]
+        assert {each.role for each in said(house, scene, 0, 9)} == {"user"}
+        assert len(said(house, scene, 0, 9)) == 5

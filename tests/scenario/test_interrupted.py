@@ -1,0 +1,116 @@
+"""A signal handler may write at any moment, also in the middle of its own thread's write."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+import sexton
+
+WRITES_IN_ITS_HANDLER = """
+import os, signal, sys, sexton
+house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")
+def handle(*_):
+    session.append(role="user", content="goodbye"); worker.leave(); os._exit(0)
+signal.signal(signal.SIGTERM, handle)
+print("ready", flush=True)
+while True:
+    session.append(role="user", content="x")
+"""
+
+
+def test_a_signal_handler_may_write_at_any_moment(tmp_path: Path) -> None:
+    for number in range(10):
+        file = tmp_path / f"{number}.db"
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITES_IN_ITS_HANDLER, str(file)], stdout=subprocess.PIPE
+        ) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            child.send_signal(signal.SIGTERM)
+            try:
+                assert child.wait(30) == 0
+            finally:
+                child.kill()
+
+
+INTERRUPTED_ALL_THE_TIME = """
+import random, signal, sys, sexton
+house = sexton.open(sys.argv[1]); worker = house.worker()
+spoken, noted = worker.session("spoken"), worker.session("noted")
+heard = []
+def handle(*_):
+    heard.append(noted.append(role="user", content="n"))
+    if len(heard) == 300:
+        raise SystemExit(7)
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.003))
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+said = 0
+try:
+    for said in range(1, 100_000):
+        assert spoken.append(role="user", content=str(said)) == said
+finally:
+    print(spoken.id, said, [each.seq for each in noted.messages()] == heard, flush=True)
+"""
+
+
+def test_a_write_that_a_handler_interrupts_again_and_again_is_stored_once(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    child = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_ALL_THE_TIME, str(file)],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert child.returncode == 7, child.stderr
+    id, begun, notes_are_whole = child.stdout.split()
+    assert notes_are_whole == "True"
+    with sexton.open(str(file)) as house:
+        page = partial(house.ledger.messages.page, house.find(id).ref, byte_limit=10_000_000)
+        stored = [each.content for after in range(0, int(begun) + 1, 256) for each in page(after)]
+    # The last one was interrupted by the end of the program: it may be there, but not twice.
+    assert stored in [[str(n) for n in range(1, int(begun) + more)] for more in (0, 1)]
+
+
+WAITS_FOR_A_LOCK = """
+import signal, sys, sexton
+house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")
+def handle(*_):
+    print("handling", flush=True)
+    session.append(role="user", content="from the handler")
+signal.signal(signal.SIGALRM, handle)
+print("ready", flush=True)
+sys.stdin.readline()
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+session.append(role="user", content="first")
+house.close()
+"""
+
+
+def test_a_handler_may_write_while_its_thread_waits_for_another_process(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS_FOR_A_LOCK, str(file)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        other = apsw.Connection(str(file))
+        other.execute("BEGIN IMMEDIATE")
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "handling\n"
+        other.execute("ROLLBACK")
+        try:
+            assert child.wait(60) == 0
+        finally:
+            child.kill()
+            other.close()
+    with sexton.open(str(file)) as house, house.worker() as worker:
+        stored = sorted(each.content for each in worker.session("k").messages())
+    assert stored == ["first", "from the handler"]

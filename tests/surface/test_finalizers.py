@@ -1,0 +1,216 @@
+"""`sexton finalizers`: what is owed, what became of it, and a person's word about it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.surface.program import Cli, call
+
+GIVEN_UP = ["finalizers", "list", "--state", "dead", "--json"]
+
+
+def configure(tmp_path: Path, *command: str, **more: Any) -> str:
+    """Settings under which a program is run for every session."""
+    log = {"name": "log", "kind": "command", "command": command, "attempts": 1, **more}
+    file = tmp_path / "settings.yaml"
+    file.write_text(json.dumps({"finalizers": [log]}), encoding="utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> str:
+    """A program that fails and says why."""
+    return configure(tmp_path, "sh", "-c", "echo no luck; exit 3")
+
+
+def ended(cli: Cli, config: str, *keys: str, source: str = "telegram") -> list[str]:
+    """Sessions that ended under these settings; their ids."""
+    cli.ok("keep", "--once", "--config", config)
+    ids = [cli.talk(key, "hello", source=source) for key in keys]
+    for id in ids:
+        cli.ok("sessions", "end", id, "--yes")
+    return ids
+
+
+def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing: str) -> None:
+    [id] = ended(any_cli, failing, "a")
+    [owed] = any_cli("finalizers", "list", "--json").json()
+    assert {name: owed[name] for name in ("session", "finalizer", "state", "attempts")} == {
+        "session": id,
+        "finalizer": "log",
+        "state": "pending",
+        "attempts": 0,
+    }
+    assert owed["last_error"] is None
+    any_cli.ok("keep", "--once", "--config", failing)
+    [dead] = any_cli(*GIVEN_UP).json()
+    assert (dead["session"], dead["state"], dead["attempts"]) == (id, "dead", 1)
+    assert dead["last_error"] == "exit code 3: no luck"
+    assert (dead["since"], dead["through"], dead["key"]) == (0, 1, f"native/{id}/1/log")
+    assert any_cli("finalizers", "show", id[:8], "--json").json() == [dead]
+
+
+def test_a_person_reads_the_same(cli: Cli, failing: str) -> None:
+    [id] = ended(cli, failing, "a")
+    assert "pending" in cli.ok("finalizers", "list")
+    cli.ok("keep", "--once", "--config", failing)
+    out = cli.ok("finalizers", "list")
+    assert id[:8] in out
+    assert "dead" in out
+    shown = cli.ok("finalizers", "show", id)
+    assert "log: dead" in shown
+    assert "exit code 3: no luck" in shown
+    assert f"native/{id}/1/log" in shown
+
+
+def test_lists_are_narrowed_by_state_finalizer_session_and_number(cli: Cli, failing: str) -> None:
+    first, second = ended(cli, failing, "a", "b")
+
+    def listed(*options: str) -> list[str]:
+        return [each["session"] for each in cli("finalizers", "list", "--json", *options).json()]
+
+    assert listed() == [second, first]
+    assert listed("--limit", "1") == [second]
+    assert listed("--session", first) == [first]
+    assert listed("--finalizer", "log", "--state", "pending") == [second, first]
+    assert listed("--finalizer", "other") == listed("--state", "done") == []
+
+
+def test_what_was_given_up_is_tried_again_when_a_person_says_so(
+    any_cli: Cli, failing: str, tmp_path: Path
+) -> None:
+    first, second = ended(any_cli, failing, "a", "b")
+    any_cli.ok("keep", "--once", "--config", failing)
+    answer = any_cli("finalizers", "retry", "--session", first, "--yes", "--json").json()
+    assert [each["session"] for each in answer["changed"]] == [first]
+    [entry] = any_cli("journal", "--receipt", answer["receipt"], "--json").json()
+    assert (entry["action"], entry["session"]) == ("retry_finalizer", first)
+    any_cli.ok("keep", "--once", "--config", configure(tmp_path, "true"))
+    states = {
+        each["session"]: (each["state"], each["attempts"])
+        for each in any_cli("finalizers", "list", "--json").json()
+    }
+    assert states == {first: ("done", 1), second: ("dead", 1)}
+    assert "there is no such work" in any_cli.ok("finalizers", "retry", "--session", first, "-y")
+
+
+def test_what_is_not_to_be_done_counts_as_done(any_cli: Cli, failing: str) -> None:
+    dead, _ = ended(any_cli, failing, "a", "b")
+    any_cli.ok("keep", "--once", "--config", failing)
+    [pending] = ended(any_cli, failing, "c")
+    out = any_cli.ok("finalizers", "discard", "--all", "--yes")
+    assert "3 pieces of work" in out
+    found = any_cli("finalizers", "list", "--json").json()
+    assert [each["state"] for each in found] == ["done"] * 3
+    for id in (dead, pending):
+        assert any_cli("sessions", "show", id, "--json").json()["state"] == "finalized"
+    any_cli.ok("keep", "--once", "--config", failing)
+    assert any_cli(*GIVEN_UP).json() == []
+
+
+@pytest.mark.parametrize("verb", ["retry", "discard"])
+def test_a_decision_needs_to_say_about_what_and_a_yes(cli: Cli, failing: str, verb: str) -> None:
+    ended(cli, failing, "a")
+    cli.ok("keep", "--once", "--config", failing)
+    vague = cli("finalizers", verb, "--yes")
+    assert (vague.code, "say which" in vague.err) == (2, True)
+    unsure = cli("finalizers", verb, "--all")
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    assert len(cli(*GIVEN_UP).json()) == 1
+
+
+def test_sessions_that_ended_before_owe_nothing_until_a_backfill(
+    any_cli: Cli, failing: str, tmp_path: Path
+) -> None:
+    old = any_cli.talk("old", "hello", "good day")
+    any_cli.ok("sessions", "end", old, "--yes")
+    [new] = ended(any_cli, failing, "new")
+    assert [each["session"] for each in any_cli("finalizers", "list", "--json").json()] == [new]
+    unsure = any_cli("finalizers", "backfill", "log", "--config", failing)
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    assert "1 session ended without it: 2 messages" in unsure.out
+    command = ["finalizers", "backfill", "log", "--yes", "--json"]
+    assert any_cli(*command, "--config", failing).json()["owed"] == 1
+    assert any_cli(*command, "--config", failing).json()["owed"] == 0
+    any_cli.ok("keep", "--once", "--config", configure(tmp_path, "true"))
+    found = any_cli("finalizers", "list", "--json").json()
+    assert {(each["session"], each["state"]) for each in found} == {(old, "done"), (new, "done")}
+
+
+def test_a_backfill_looks_back_as_far_as_it_is_told(
+    cli: Cli, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.ok("sessions", "end", cli.talk("old", "hello"), "--yes")
+    with cli.opened() as opened:
+        later = opened.clock.now() + timedelta(days=2)
+    monkeypatch.setattr("sexton.system.clock.SystemClock.now", lambda _: later)
+    for since, count in (("1d", 0), ("3d", 1)):
+        command = ["finalizers", "backfill", "log", "--since", since, "--yes", "--json"]
+        assert cli(*command, "--config", failing).json()["owed"] == count
+
+
+def test_a_backfill_of_memories_says_what_it_would_cost(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("sessions", "end", cli.talk("old", *["word " * 400] * 4), "--yes")
+    config = tmp_path / "memory.yaml"
+    memory = {"name": "m", "kind": "memory", "base_url": "http://127.0.0.1:9", "model": "x"}
+    config.write_text(json.dumps({"finalizers": [memory]}), encoding="utf-8")
+    answer = cli("finalizers", "backfill", "m", "--config", str(config))
+    assert answer.code == 2
+    assert "4 messages" in answer.out
+    assert "tokens in about 1 call" in answer.out
+
+
+def test_a_backfill_of_what_nobody_configured_is_refused(cli: Cli, failing: str) -> None:
+    cli.talk("a", "hello")
+    answer = cli("finalizers", "backfill", "lgo", "--config", failing)
+    assert (answer.code, "they have: log" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["list", "--state", "lost"], 2),
+        (["list", "--limit", "-1"], 2),
+        (["list", "--session", "nothing"], 20),
+        (["list", "--finalizer", "\ud800"], 25),
+        (["show", "nothing"], 20),
+        (["show"], 2),
+        (["retry", "--session", "nothing", "--yes"], 20),
+        (["discard", "--session", "nothing", "--yes"], 20),
+        (["backfill", "log", "--since", "soon"], 2),
+    ],
+)
+def test_bad_input_is_told_from_work_that_is_not_there(
+    cli: Cli, failing: str, arguments: list[str], code: int
+) -> None:
+    ended(cli, failing, "a")
+    before = cli("finalizers", "list", "--json").json()
+    assert cli("finalizers", *arguments).code == code
+    assert cli("finalizers", "list", "--json").json() == before
+
+
+@pytest.mark.parametrize("verb", ["list", "show x", "retry --all", "discard --all"])
+def test_without_a_ledger_none_is_made(cli: Cli, verb: str) -> None:
+    assert cli("finalizers", *verb.split()).code == 10
+    assert not Path(cli.url).exists()
+
+
+def test_the_program_does_what_is_owed_once_and_then_has_nothing_to_do(
+    any_cli: Cli, tmp_path: Path
+) -> None:
+    config = configure(tmp_path, "sh", "-c", "cat >> told")
+    [id] = ended(any_cli, config, "a")
+    options = ("--ledger", any_cli.url, "--config", config)
+    for _ in range(2):
+        answer = call("keep", "--once", *options)
+        assert (answer.code, answer.err) == (0, "")
+    assert "nothing to do" in answer.out
+    told = json.loads((tmp_path / "told").read_text())  # one document, so it ran once
+    assert (told["session"]["id"], told["finalizer"], told["end_reason"]) == (id, "log", "closed")
+    assert [each["content"] for each in told["messages"]] == ["hello"]
+    assert told["idempotency_key"] == f"native/{id}/1/log"

@@ -1,0 +1,23 @@
+"""`sexton sessions list` where there is nothing to list says why, and what to do about it."""
+
+from __future__ import annotations
+
+from tests.surface.program import Cli
+
+
+def test_a_ledger_without_sessions_says_how_to_get_some(any_cli: Cli) -> None:
+    with any_cli.opened():
+        pass
+    answer = any_cli("sessions", "list")
+    assert (answer.code, answer.out) == (0, "")
+    assert "the ledger has no sessions yet" in answer.err
+    assert "sexton doctor PATH" in answer.err
+    assert any_cli("sessions", "list", "--json").json() == []
+
+
+def test_a_filter_that_nothing_passes_is_told_as_that(cli: Cli) -> None:
+    cli.talk("a", "hello")
+    answer = cli("sessions", "list", "--source", "nowhere")
+    assert (answer.code, answer.out) == (0, "")
+    assert "there are no such sessions" in answer.err
+    assert "no sessions yet" not in answer.err

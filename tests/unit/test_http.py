@@ -1,0 +1,187 @@
+"""Does a POST end in time and in one of two ways: a whole answer, or a clear error?"""
+
+from __future__ import annotations
+
+import io
+import socket
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.system.clock import SystemClock
+from sexton.system.http import Answer, Http, HttpFailed, retry_after
+from tests.scenario.effects_server import (
+    PATIENCE,
+    Reply,
+    Server,
+    babble,
+    break_off,
+    drip,
+    drip_body,
+    flood,
+    hang_up,
+    reply,
+    silence,
+)
+
+CERTIFICATE = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQggmacshwKv17EmCyC
+CLRJgscGE+hddN/JA5q5ffIBU1+hRANCAATg1F09wVjCV4TAntYyt8bcYPnTuiCW
+C6VR4q8m8M8WCYihLi/cI/JzvqxEvyCy7dMHsS6f6XPbo8W9LN7tMob9
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUZqjXrZcX6ebA8HRhfz1krDoOhkIwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNjAxMzMyMVoYDzIxMjYxMDIz
+MDEzMzIxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATg1F09wVjCV4TAntYyt8bcYPnTuiCWC6VR4q8m8M8WCYihLi/cI/Jz
+vqxEvyCy7dMHsS6f6XPbo8W9LN7tMob9o28wbTAdBgNVHQ4EFgQUDcN3JNEIsK1E
+DGJPimnzAReNO5EwHwYDVR0jBBgwFoAUDcN3JNEIsK1EDGJPimnzAReNO5EwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgC0l8HJi4nmom3cs33PdOqcVHnZVEAKaVBMgxnveSvcgCIQCI
+jpis8XgU+1OpH/nKW2Go4QgPh3ighCqP1QceCVGQMA==
+-----END CERTIFICATE-----
+"""
+"""For localhost and nothing else; made for these tests."""
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def client(seconds: float = PATIENCE) -> Http:
+    return Http(SystemClock(), timedelta(seconds=seconds), most_bytes=1_000_000)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    file = tmp_path / "certificate.pem"
+    file.write_text(CERTIFICATE, encoding="ascii")
+    return file
+
+
+def test_the_answer_is_whole_and_its_header_names_are_in_lower_case() -> None:
+    with Server([reply(201, b"yes", X_Some="Thing")]) as server:
+        answer = client().post(f"{server.url}/a?b=c", {"X-Mine": "1"}, b"body")
+    assert (answer.status, answer.body, answer.headers["x-some"]) == (201, b"yes", "Thing")
+    (request,) = server.requests
+    assert (request.path, request.body, request.headers["x-mine"]) == ("/a?b=c", b"body", "1")
+
+
+def test_a_file_is_sent_with_the_length_that_was_said() -> None:
+    body = b"0123456789" * 100_000
+    with Server([reply()]) as server:
+        client().post(server.url, {"Content-Length": str(len(body))}, io.BytesIO(body))
+    assert server.requests[0].body == body
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (hang_up, "closed the connection before its answer ended"),
+        (break_off, "closed the connection before its answer ended"),
+        (babble, "did not answer in HTTP"),
+        (flood, "answered with more than 1000000 bytes"),
+    ],
+)
+def test_what_is_no_whole_answer_is_an_error_that_says_so(bad: Reply, told: str) -> None:
+    with Server([bad]) as server, pytest.raises(HttpFailed, match=told):
+        client().post(f"{server.url}/hidden-path", {}, b"")
+
+
+@pytest.mark.parametrize("slow", [silence, drip, drip_body])
+def test_the_deadline_is_of_the_whole_exchange_however_bytes_drip(slow: Reply) -> None:
+    begun = time.monotonic()
+    with Server([slow]) as server, pytest.raises(HttpFailed, match=r"within 0\.5 s"):
+        client(0.5).post(server.url, {}, b"")
+    assert time.monotonic() - begun < PATIENCE / 2
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
+    with Server([reply(302, Location="/elsewhere"), reply(200)]) as server:
+        assert client().post(server.url, {}, b"").status == 302
+    assert len(server.requests) == 1
+
+
+def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with Server([reply(204)]) as server:
+        assert client().post(server.url, {}, b"").status == 204
+
+
+def test_a_closed_port_is_an_error_that_names_the_server_but_not_the_path() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(HttpFailed) as caught:
+        client().post(f"http://127.0.0.1:{port}/token-in-path", {}, b"")
+    assert str(caught.value) == f"http://127.0.0.1:{port} can not be reached: Connection refused"
+
+
+def test_an_unknown_certificate_is_not_trusted(certificate: Path) -> None:
+    with (
+        Server([reply()], certificate) as server,
+        pytest.raises(HttpFailed, match="is not trusted: self-signed certificate"),
+    ):
+        client().post(server.url, {}, b"")
+    assert not server.requests
+
+
+def test_a_certificate_the_platform_trusts_is_enough(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with Server([reply(200, b"safe")], certificate) as server:
+        assert client().post(server.url, {}, b"x" * 1_000_000).body == b"safe"
+
+
+def test_a_server_that_speaks_no_tls_is_an_error() -> None:
+    with Server([reply()]) as server, pytest.raises(HttpFailed, match="can not be reached"):
+        client().post(server.url.replace("http:", "https:"), {}, b"")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "host", "file:///etc/passwd", "http://", "http://h:99999/", "http://h:x/", "http://h/ a"],
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(HttpFailed, match="not a plain one of http or https"):
+        client().post(url, {}, b"")
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(HttpFailed) as caught:
+        client().post("http://user:hunter2@127.0.0.1/", {}, b"")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_header_that_can_not_be_sent_is_refused_and_not_repeated() -> None:
+    with Server([reply()]) as server, pytest.raises(HttpFailed) as caught:
+        client().post(server.url, {"Authorization": "hunter2\nX: y"}, b"")
+    assert "hunter2" not in str(caught.value)
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("said", "wait"),
+    [
+        ("120", timedelta(minutes=2)),
+        ("0", timedelta()),
+        ("Thu, 01 Jan 2026 12:30:00 GMT", timedelta(minutes=30)),
+        ("Thu, 01 Jan 2026 11:00:00 GMT", timedelta()),
+        ("9" * 40, timedelta(days=1)),
+        ("Thu, 01 Jan 2099 11:00:00 GMT", timedelta(days=1)),
+        ("soon", None),
+        ("-1", None),
+        ("", None),
+    ],
+)
+def test_how_long_to_stay_away_is_said_in_seconds_or_as_a_date(
+    said: str, wait: timedelta | None
+) -> None:
+    answer = Answer(status=429, headers={"retry-after": said}, body=b"")
+    assert retry_after(answer, NOW) == wait
+
+
+def test_a_server_need_not_say_how_long_to_stay_away() -> None:
+    assert retry_after(Answer(status=503, headers={}, body=b""), NOW) is None
