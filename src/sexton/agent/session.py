@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from sexton.agent.compression import (
-    Summarise,
-    go_on_shorter,
-    middle,
-    summary_of,
-)
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
 from sexton.agent.opening import reset, revive
@@ -22,10 +16,12 @@ from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, check_name
-from sexton.policies.compression import Options, Terms, checked
 from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
-from sexton.ports.compression import Readiness
+
+if TYPE_CHECKING:
+    from sexton.agent.compression import Summarise
+    from sexton.policies.compression import Options
 
 T = TypeVar("T")
 
@@ -158,6 +154,11 @@ class OpenSession:
         minutes) asks for no other one unless forced; `"fallback"` goes on without a summary and
         says so in its place, in `extra["summary"]`.
         """
+        # Most agents never compress, so they do not pay for it when they start.
+        from sexton.agent.compression import go_on_shorter, middle, summary_of  # noqa: PLC0415
+        from sexton.policies.compression import Terms, checked  # noqa: PLC0415
+        from sexton.ports.compression import Readiness  # noqa: PLC0415
+
         terms, compression = checked(Terms(**options)), self._desk.ledger.compression
         ready = self._reach(compression.readiness)
         session = self._session

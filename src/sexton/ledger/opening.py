@@ -8,15 +8,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
-from sexton.ledger.compression import LedgerCompression
 from sexton.ledger.database import HIDDEN, Database
-from sexton.ledger.finalizing import LedgerBackfill, LedgerFinalizing
-from sexton.ledger.homes import LedgerHomes
 from sexton.ledger.index import LedgerIndex
+from sexton.ledger.late import late
 from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.outbox import LedgerOutbox
 from sexton.ledger.reaping import LedgerReaping
-from sexton.ledger.samples import LedgerSamples
 from sexton.ledger.sessions import LedgerSessions
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
@@ -41,13 +37,13 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         workers=LedgerWorkers(database),
         journal=LedgerJournal(database),
         policies=LedgerPolicies(database),
-        homes=LedgerHomes(database),
+        homes=late("homes", "LedgerHomes", database),
         reaping=LedgerReaping(database),
-        samples=LedgerSamples(database),
-        finalizing=LedgerFinalizing(database),
-        backfill=LedgerBackfill(database),
-        compression=LedgerCompression(database),
-        outbox=LedgerOutbox(database),
+        samples=late("samples", "LedgerSamples", database),
+        finalizing=late("finalizing", "LedgerFinalizing", database),
+        backfill=late("finalizing", "LedgerBackfill", database),
+        compression=late("compression", "LedgerCompression", database),
+        outbox=late("outbox", "LedgerOutbox", database),
         close=database.close,
     )
 

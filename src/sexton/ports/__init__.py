@@ -6,22 +6,26 @@ somebody else was first, which is normal.
 
 from __future__ import annotations
 
-from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
-from sexton.ports.ledger import Ledger
-from sexton.ports.liveness import DeathWatch, Reaping, Sample, Samples, ShadowCount
-from sexton.ports.sessions import (
-    Appended,
-    Batch,
-    Birth,
-    Filter,
-    Messages,
-    Place,
-    SessionBook,
-    SessionIndex,
-    Tally,
-)
-from sexton.ports.system import Clock, ProcessTable
-from sexton.ports.upkeep import Entry, Journal, LastSweep, PolicyStore, StoredPolicies, Workers
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
+    from sexton.ports.ledger import Ledger
+    from sexton.ports.liveness import DeathWatch, Reaping, Sample, Samples, ShadowCount
+    from sexton.ports.sessions import (
+        Appended,
+        Batch,
+        Birth,
+        Filter,
+        Messages,
+        Place,
+        SessionBook,
+        SessionIndex,
+        Tally,
+    )
+    from sexton.ports.system import Clock, ProcessTable
+    from sexton.ports.upkeep import Entry, Journal, LastSweep, PolicyStore, StoredPolicies, Workers
 
 __all__ = [
     "Appended",
@@ -53,3 +57,41 @@ __all__ = [
     "Tally",
     "Workers",
 ]
+
+_WHERE = {
+    "Appended": "sessions",
+    "Batch": "sessions",
+    "Birth": "sessions",
+    "Clock": "system",
+    "DeathWatch": "liveness",
+    "Entry": "upkeep",
+    "Filter": "sessions",
+    "Home": "homes",
+    "HomeRecord": "homes",
+    "Homes": "homes",
+    "Journal": "upkeep",
+    "Known": "homes",
+    "LastSweep": "upkeep",
+    "Ledger": "ledger",
+    "Messages": "sessions",
+    "Place": "sessions",
+    "PolicyStore": "upkeep",
+    "ProcessTable": "system",
+    "Reaping": "liveness",
+    "Sample": "liveness",
+    "Samples": "liveness",
+    "SessionBook": "sessions",
+    "SessionIndex": "sessions",
+    "ShadowCount": "liveness",
+    "Sighting": "homes",
+    "StoredPolicies": "upkeep",
+    "Tally": "sessions",
+    "Workers": "upkeep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A port, loaded when it is first asked for: an agent needs few of them."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sexton.model.record import record
-from sexton.ports.compression import Compression
-from sexton.ports.finalizing import Backfill, Finalizing
-from sexton.ports.homes import Homes
-from sexton.ports.liveness import Reaping, Samples
-from sexton.ports.outbox import Outbox
-from sexton.ports.sessions import Messages, SessionBook, SessionIndex
-from sexton.ports.upkeep import Journal, PolicyStore, Workers
+
+if TYPE_CHECKING:  # an agent does not pay for ports it never uses
+    from sexton.ports.compression import Compression
+    from sexton.ports.finalizing import Backfill, Finalizing
+    from sexton.ports.homes import Homes
+    from sexton.ports.liveness import Reaping, Samples
+    from sexton.ports.outbox import Outbox
+    from sexton.ports.sessions import Messages, SessionBook, SessionIndex
+    from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
 
 @record
