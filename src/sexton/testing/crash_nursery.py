@@ -109,12 +109,11 @@ def _live(asked: dict[str, Any], descriptors: list[int]) -> None:
         program: Callable[..., None] = getattr(importlib.import_module(module), name)
         program(Report(descriptors[0]), *asked["arguments"])
         code = 0
-    except BaseException:
-        if not starve.done:
-            traceback.print_exc()
-        code = STARVED if starve.done else code
-        raise
     finally:
+        if code and starve.done:
+            code = STARVED
+        elif code:
+            traceback.print_exc()
         with suppress(MemoryError):
             sys.stderr.flush()
         os._exit(code)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -62,13 +62,12 @@ class PostgresServer:
     def __enter__(self) -> Self:
         place = tempfile.mkdtemp(dir=scratch_parent(), prefix="sexton-pg-")
         self._directory = Path(place).resolve()
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.close)
             self._cleaner = _start_cleaner(self._directory)
             self._initialise()
             self.start()
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
         return self
 
     def __exit__(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 
 from sexton.bootstrap import Sexton
-from sexton.cli.arguments import complete_session, named
+from sexton.cli.arguments import complete_session, named, yes_option
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.ports.finalizing import Wanted
 
@@ -49,12 +49,9 @@ def pages(opened: Sexton, asked: Wanted, chunk: int = CHUNK) -> Iterator[Finaliz
         after = page[-1].ref
 
 
-def check_chosen(session: str | None, finalizer: str | None, everything: bool) -> None:
-    """Refuse to decide about everything unless that was said."""
-    if not (session or finalizer or everything):
-        raise click.UsageError("say which: --session, --finalizer, or --all")
-
-
-all_option = click.option(
-    "--all", "everything", is_flag=True, help="Of every session and finalizer."
-)
+def deciding_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options of a command that decides: about which work, and whether to ask first."""
+    everything = click.option(
+        "--all", "everything", is_flag=True, help="Of every session and finalizer."
+    )
+    return session_option(finalizer_option(everything(yes_option(function))))

@@ -4,31 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import click
+
 from sexton.bootstrap import Sexton
+from sexton.cli.command import shared
 from sexton.cli.confirming import confirm
+from sexton.cli.finalizers.choosing import pages, wanted
 from sexton.cli.finalizers.view import shape
+from sexton.cli.opening import existing
 from sexton.cli.terminal import document, say
 from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
+from sexton.model.record import record
 from sexton.ports import Entry
 
 
+@record
+class Decision:
+    """A person's word: its verb, the states it applies to, and the one it leads to."""
+
+    verb: str
+    applies_to: tuple[FinalizationState, ...]
+    leads_to: FinalizationState
+
+
 def decide(
-    opened: Sexton,
-    found: Sequence[Finalization],
-    state: FinalizationState,
+    ctx: click.Context,
+    decision: Decision,
     *,
-    verb: str,
+    session: str | None,
+    finalizer: str | None,
+    everything: bool,
     yes: bool,
+) -> None:
+    """Ask, change each piece of work that is meant, and tell; what moved on is left alone."""
+    options = shared(ctx)
+    if not (session or finalizer or everything):
+        raise click.UsageError("say which: --session, --finalizer, or --all")
+    with existing(options) as opened:
+        found = [
+            each
+            for state in decision.applies_to
+            for each in pages(opened, wanted(opened, session, finalizer, state))
+        ]
+        if found and not yes:
+            question = f"{decision.verb.capitalize()} {counted(len(found), 'piece')} of work?"
+            confirm(question, ask=not options.json)
+        receipt = new_receipt()
+        done = [each for each in found if _decided(opened, each, decision, receipt)]
+    _tell(decision.verb, receipt, found, done, as_json=options.json)
+
+
+def _tell(
+    verb: str,
+    receipt: str,
+    found: Sequence[Finalization],
+    done: Sequence[Finalization],
+    *,
     as_json: bool,
 ) -> None:
-    """Ask, change each, and tell; what moved on meanwhile is left alone."""
-    if found and not yes:
-        confirm(f"{verb.capitalize()} {counted(len(found), 'piece')} of work?", ask=not as_json)
-    receipt = new_receipt()
-    done = [each for each in found if _decided(opened, each, state, verb, receipt)]
     if as_json:
         document({"receipt": receipt, "changed": [shape(each) for each in done]})
     elif not found:
@@ -39,9 +75,8 @@ def decide(
         say(f"{verb}: {counted(len(done), 'piece')} of work{rest} (receipt {receipt})")
 
 
-def _decided(
-    opened: Sexton, each: Finalization, state: FinalizationState, verb: str, receipt: str
-) -> bool:
+def _decided(opened: Sexton, each: Finalization, decision: Decision, receipt: str) -> bool:
+    verb = decision.verb
     words = f"asked for with 'sexton finalizers {verb}': {each.finalizer} through {each.through}"
     entry = Entry(
         actor=opened.actor,
@@ -52,4 +87,4 @@ def _decided(
         result="done",
         reason=Reason("asked", words),
     )
-    return opened.ledger.finalizing.decide(each.ref, state, opened.clock.now(), entry)
+    return opened.ledger.finalizing.decide(each.ref, decision.leads_to, opened.clock.now(), entry)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from sexton.cli.arguments import yes_option
-from sexton.cli.command import Command, shared
-from sexton.cli.finalizers.choosing import (
-    all_option,
-    check_chosen,
-    finalizer_option,
-    pages,
-    session_option,
-    wanted,
-)
-from sexton.cli.finalizers.deciding import decide
-from sexton.cli.opening import existing
+from sexton.cli.command import Command
+from sexton.cli.finalizers.choosing import deciding_options
+from sexton.cli.finalizers.deciding import Decision, decide
 from sexton.model.finalization import FinalizationState
 
-OPEN_TO_IT = (FinalizationState.DEAD,)
+DECISION = Decision(
+    verb="retry",
+    applies_to=(FinalizationState.DEAD,),
+    leads_to=FinalizationState.PENDING,
+)
 
 
 @click.command(
@@ -29,25 +26,11 @@ OPEN_TO_IT = (FinalizationState.DEAD,)
         "sexton finalizers retry --finalizer memories --yes",
     ),
 )
-@session_option
-@finalizer_option
-@all_option
-@yes_option
+@deciding_options
 @click.pass_context
-def command(
-    ctx: click.Context, session: str | None, finalizer: str | None, everything: bool, yes: bool
-) -> None:
+def command(ctx: click.Context, /, **chosen: Any) -> None:
     """Try work again that was given up.
 
     Its tries are counted from the start; a keeper takes it on at its next look.
     """
-    options = shared(ctx)
-    check_chosen(session, finalizer, everything)
-    with existing(options) as opened:
-        found = [
-            each
-            for state in OPEN_TO_IT
-            for each in pages(opened, wanted(opened, session, finalizer, state))
-        ]
-        state = FinalizationState.PENDING
-        decide(opened, found, state, verb="retry", yes=yes, as_json=options.json)
+    decide(ctx, DECISION, **chosen)
