@@ -288,6 +288,28 @@ def test_a_bug_in_an_effect_is_a_failed_try_of_it_and_hurts_nothing_else(
     assert [bool(record.exc_info) for record in caplog.records] == [True]
 
 
+class Quick:
+    """An effect that is done at once."""
+
+    def carry_out(self, job: Job) -> str:
+        return f"did {job.finalizer}"
+
+
+def test_where_no_thread_can_be_started_the_work_is_done_all_the_same(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    talk(house, "a", "b")
+    runner = hired(house, manual_clock, Duty(effect=Quick()))
+    threading.stack_size(1 << 46)
+    try:
+        with pytest.raises(RuntimeError):
+            threading.Thread(target=print).start()
+        assert runner.drain() == 2
+    finally:
+        threading.stack_size(0)
+    assert states(house) == {"done": 2}
+
+
 class Waiting:
     """An effect that waits for its gate the first time."""
 

@@ -140,7 +140,10 @@ class Runner:
         thread = threading.Thread(
             target=self._carry_out, args=(taken, duty), name=f"sexton-{name}", daemon=True
         )
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # at a limit of the system there is none; the claim is ours already
+            self._carry_out(taken, duty)
 
     def _carry_out(self, taken: Finalization, duty: Duty) -> None:
         try:
