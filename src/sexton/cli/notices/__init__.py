@@ -1,0 +1,19 @@
+"""`sexton notices`: what were people told, and did it reach them?"""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import Group, Late
+
+_HERE = "sexton.cli.notices"
+
+
+@click.group(
+    "notices",
+    cls=Group,
+    late={"list": Late(_HERE, "List what people were told, newest first.")},
+    examples=("sexton notices list --state failed   # what never reached anybody, and why",),
+)
+def command() -> None:
+    """List what people were told."""

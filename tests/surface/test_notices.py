@@ -1,0 +1,47 @@
+"""`sexton notices`: what were people told, and did it reach them?"""
+
+from __future__ import annotations
+
+from sexton.model.notice import Event, Notice
+from tests.surface.program import Cli
+
+
+def tell(cli: Cli, *keys: str) -> None:
+    """Post notices for people, and give up the first of them."""
+    with cli.opened() as opened, opened.worker() as worker:
+        now = opened.clock.now()
+        notices = [
+            Notice(key=key, event=Event.RESET, title=f"reset of {key}", text="it was idle")
+            for key in keys
+        ]
+        opened.ledger.outbox.post(notices, ["channel"], now)
+        [first] = opened.ledger.outbox.claim(worker.id, "channel", 1, now)
+        opened.ledger.outbox.put_back(first, "nobody \x1b[31mlistens", None, now)
+
+
+def test_what_never_reached_anybody_is_found(any_cli: Cli) -> None:
+    tell(any_cli, "a", "b")
+    [given_up] = any_cli("notices", "list", "--state", "failed", "--json").json()
+    assert (given_up["target"], given_up["event"], given_up["attempts"]) == ("channel", "reset", 1)
+    assert given_up["title"] == "reset of a"
+    assert "listens" in given_up["last_error"]
+    states = [each["state"] for each in any_cli("notices", "list", "--json").json()]
+    assert states == ["pending", "failed"]
+
+
+def test_a_person_reads_it_without_its_control_characters(cli: Cli) -> None:
+    tell(cli, "a")
+    said = cli.ok("notices", "list")
+    assert "reset of a" in said
+    assert "\x1b[31m" not in said
+
+
+def test_nothing_told_is_said_so(cli: Cli) -> None:
+    cli.talk("a", "hello")
+    assert "nobody was told anything" in cli("notices", "list").err
+    assert "no notice is failed" in cli("notices", "list", "--state", "failed").err
+
+
+def test_no_more_than_the_limit_are_listed(cli: Cli) -> None:
+    tell(cli, "a", "b", "c")
+    assert len(cli("notices", "list", "--limit", "2", "--json").json()) == 2
