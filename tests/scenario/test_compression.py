@@ -106,6 +106,38 @@ def test_the_originals_are_read_through_the_chain(worker: AgentWorker) -> None:
     assert words(session.messages()) == ["m1", "summary 2", "n11", "n12", "n20", "n21", "n22"]
 
 
+def test_a_compressed_session_is_resumed_where_its_conversation_goes_on(
+    house: Sexton, worker: AgentWorker
+) -> None:
+    session = talk(worker, key=None)
+    first = session.id
+    session.compress(telling(), keep_tail=2)
+    assert house.worker().resume(first).id == session.id
+    session.end("done")
+    with pytest.raises(SessionEnded, match=f"{session.id} has ended: done"):
+        house.worker().resume(first)
+
+
+def test_end_of_session_work_reads_what_no_summary_tells(
+    house: Sexton, worker: AgentWorker
+) -> None:
+    session = talk(worker)
+    for _ in range(2):  # the middle of the second holds the place of the first
+        session.compress(failing, on_failure="fallback", attempts=1, keep_head=1, keep_tail=2)
+        session.append_many({"role": "user", "content": text} for text in ("x", "y", "z"))
+    tip = house.find(session.id)
+    told = list(house.estate().homes["native"].transcript(tip, 0, 99))
+    assert words(iter(told)) == [*named(1, 20), "x", "y", "z", "x", "y", "z"]
+    assert [message.seq for message in told] == sorted(message.seq for message in told)
+
+
+def test_a_summary_stands_for_what_it_tells(house: Sexton, worker: AgentWorker) -> None:
+    session = talk(worker)
+    session.compress(telling("in short"), keep_head=1, keep_tail=1)
+    told = house.estate().homes["native"].transcript(house.find(session.id), 0, 99)
+    assert words(told) == ["m1", "in short", "m20"]
+
+
 def test_a_summary_may_be_a_message(worker: AgentWorker) -> None:
     session = talk(worker)
     given = {"role": "assistant", "content": [{"type": "text", "text": "short"}], "model": "x"}

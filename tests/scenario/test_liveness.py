@@ -249,7 +249,7 @@ def test_the_end_of_a_joint_session_states_the_evidence_of_all_and_each_dead_its
             return super().reap(reaps, now)
 
     keeper = here.keeper()
-    home = Watched(here.ledger.book, here.ledger.reaping, here.ledger.messages)
+    home = Watched(here.ledger)
     keeper._estate = lambda: replace(here.house.estate(), homes={NATIVE: home})
     pass_time(here, 60, remote, *others)
     pass_time(here, 90, *others)
@@ -547,8 +547,8 @@ def test_a_home_that_breaks_costs_neither_the_sweep_nor_the_other_homes(
     records = {
         name: here.ledger.homes.attach(name, "hermes", f"/{name}", "here", False) for name in names
     }
-    parts = (here.ledger.book, here.ledger.reaping, here.ledger.messages)
-    homes = {NATIVE: NativeHome(*parts), "sick": Sick(*parts), "well": NativeHome(*parts)}
+    ledger = here.ledger
+    homes = {NATIVE: NativeHome(ledger), "sick": Sick(ledger), "well": NativeHome(ledger)}
     keeper = here.keeper()
     keeper._estate = lambda: replace(here.house.estate(), homes=homes, records=records)
     for _ in range(2):

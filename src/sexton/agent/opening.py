@@ -39,14 +39,15 @@ def open_key(desk: Desk, birth: Birth) -> Session:
 
 
 def open_id(desk: Desk, id: str) -> Session:
-    """The open session with that id, joined."""
+    """The open session with that id, joined; if it was compressed, the newest of its chain."""
     for _ in range(ATTEMPTS):
         found = desk.ledger.index.find(NATIVE, id)
         if not found:
             raise SessionNotFound(f"there is no session {id}")
-        if not found[0].is_open:
-            raise SessionEnded(f"the session {id} has ended: {found[0].end_reason}")
-        joined = _join(desk, found[0], desk.clock.now())
+        session = desk.ledger.compression.tip(found[0].ref) or found[0]
+        if not session.is_open:
+            raise SessionEnded(f"the session {session.id} has ended: {session.end_reason}")
+        joined = _join(desk, session, desk.clock.now())
         if joined is not None:
             return joined
     raise LedgerBusy(f"the session {id} changed hands {ATTEMPTS} times while it was opened")

@@ -268,7 +268,7 @@ class Sexton:
         return messenger(self.ledger, self.settings.notify, self.clock, lambda: worker.id)
 
     def _native(self) -> NativeHome:
-        return NativeHome(self.ledger.book, self.ledger.reaping, self.ledger.messages)
+        return NativeHome(self.ledger)
 
     def _transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         home = self.estate().homes.get(session.home)
