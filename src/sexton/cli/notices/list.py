@@ -45,7 +45,7 @@ COLUMNS = (
 def command(ctx: click.Context, state: str | None, limit: int) -> None:
     """List what people were told, newest first.
 
-    A notice is listed once for each way of reaching them. A pending one waits for its time, a failed
+    Each is listed once for each way of reaching them. A pending one waits for its time, a failed
     one was given up after the last try, a folded one was told together with others.
     """
     options = shared(ctx)
