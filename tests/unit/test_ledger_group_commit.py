@@ -89,6 +89,41 @@ def test_jobs_that_wait_together_are_committed_together() -> None:
     assert sizes == [1, THREADS]
 
 
+class Slow:
+    """A commit that waits as for a disk; how many jobs were in each."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.group: GroupCommit[None] = GroupCommit(self._commit, threading.RLock())
+
+    def write(self, times: int) -> set[threading.Thread]:
+        """Commit so often; the threads that did it."""
+        return {self.group.run(lambda _: threading.current_thread()) for _ in range(times)}
+
+    def _commit(self, batch: list[Ticket[None]]) -> None:
+        self.sizes.append(len(batch))
+        threading.Event().wait(0.002)
+        for ticket in batch:
+            ticket.result = ticket.job(None)
+
+
+def test_threads_that_come_back_at_once_share_the_next_commit_too() -> None:
+    slow = Slow()
+    race([partial(slow.write, 40)] * 8)
+    slow.group.stop()
+    assert sum(slow.sizes) == 8 * 40
+    assert len(slow.sizes) < 8 * 40 / 5
+
+
+def test_those_who_do_not_come_back_are_not_waited_for() -> None:
+    slow, me = Slow(), threading.current_thread()
+    for _ in range(10):
+        race([partial(slow.write, 3)] * 8)
+        assert max(slow.sizes[-5:]) > 1
+        assert me in slow.write(3)  # it is alone again
+    slow.group.stop()
+
+
 def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteDatabase) -> None:
     database.stop()
     assert publish(database, 1) == 1

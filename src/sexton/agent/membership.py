@@ -57,7 +57,7 @@ class Membership:
         """Before a write: renew what has not been renewed for too long."""
         if self._pid != os.getpid():
             self._begin_anew()
-        elif self._age() > self._policy().ttl.total_seconds() / 2:
+        elif self._is_late():
             self.renew()
 
     def ensure_present(self) -> None:
@@ -128,8 +128,11 @@ class Membership:
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
 
-    def _age(self) -> float:
-        return max(now - then for now, then in zip(self._moment(), self._last, strict=True))
+    def _is_late(self) -> bool:
+        """Whether half the time has passed, by either clock; asked before every write."""
+        allowed = self._policy().ttl.total_seconds() / 2
+        awake, ever = self._last
+        return self._clock.monotonic() - awake > allowed or self._clock.elapsed() - ever > allowed
 
 
 def _beat_until_left(reference: ref[Membership], stop: threading.Event) -> None:

@@ -183,7 +183,7 @@ class OpenSession:
         self._desk.membership.ensure()
         now = self._desk.clock.now()
         schedule, preview = self._schedule(now), self._preview(said)
-        from_human = self.source not in UNATTENDED and any(role == "user" for role, _ in said)
+        from_human = "user" in [role for role, _ in said] and self.source not in UNATTENDED
 
         def attempt(session: Session) -> Appended | None:
             batch = Batch(

@@ -4,6 +4,9 @@ A commit waits for the disk. A caller that finds nobody else writing commits by 
 comes meanwhile boards a batch, and one thread commits each batch together. Every caller returns
 only after the commit that holds its own job.
 
+Threads that have just been in a batch are likely to be back in a moment. The next batch waits for
+them: a commit in their midst would have to win the interpreter back from them at every step.
+
 A signal handler may write at any moment, also while its own thread is in here. So nothing below
 waits for a lock that a frame of the same thread may hold: what two threads share is changed by
 single steps, and `busy` lets its owner in again.
@@ -17,6 +20,9 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Tx = TypeVar("Tx")
+
+LINGER = 0.0005  # seconds in which at least so many have to come, or nobody is waited for
+RUSH = 4
 
 
 class Ticket(Generic[Tx]):
@@ -42,7 +48,7 @@ class Batch(Generic[Tx]):
 
 
 class GroupCommit(Generic[Tx]):
-    """The batch that is boarding and the thread that commits it.
+    """The batch that is boarding, the thread that commits it, and how many it waits for.
 
     `commit` runs a list of jobs and fills in results and errors. `busy` is held while it runs, so
     that a fork can wait for a moment without a transaction.
@@ -57,6 +63,7 @@ class GroupCommit(Generic[Tx]):
         self._busy = busy
         self._boarding: Batch[Tx] = Batch()
         self._running = False
+        self._expected = 1
         self._wanted = _shut()
         self._starting = threading.RLock()
         self._thread: threading.Thread | None = None
@@ -95,7 +102,7 @@ class GroupCommit(Generic[Tx]):
         would wait for ever for what the interrupted frame of a signal handler holds.
         """
         mine: bool = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
-        return mine or not (self._boarding.tickets or self._running)
+        return mine or not (self._boarding.tickets or self._running or self._expected > 1)
 
     def _board(self, ticket: Ticket[Tx]) -> Batch[Tx] | None:
         """The batch the job is on, or None if there is no thread to commit one.
@@ -108,7 +115,8 @@ class GroupCommit(Generic[Tx]):
                 return None
             batch = self._boarding
             batch.tickets.append(ticket)
-        self._wake()
+        if len(batch.tickets) >= self._expected:
+            self._wake()
         return batch
 
     def _wake(self) -> None:
@@ -131,15 +139,25 @@ class GroupCommit(Generic[Tx]):
     def _loop(self) -> None:
         last = False
         while not last:
-            self._wanted.acquire()
+            self._gather()
             last = self._stopped
             with self._busy:
                 batch, self._boarding = self._boarding, Batch()
                 if tickets := batch.tickets[:]:
                     self._carry_out(tickets)
+                self._expected = max(1, len(tickets) + len(self._boarding.tickets))
             batch.gate.release()
-            with batch.gate:  # the last to pass: those who come back at once share a commit again
-                pass
+
+    def _gather(self) -> None:
+        """Wait until all are aboard who wrote a moment ago, as long as they come in a rush."""
+        aboard = 0
+        # A job that boards just before fewer are expected wakes nobody: look again, then wait.
+        while len(self._boarding.tickets) < self._expected and not self._stopped:
+            if self._wanted.acquire(timeout=LINGER if self._expected > 1 else -1):
+                continue
+            before, aboard = aboard, len(self._boarding.tickets)
+            if aboard - before < RUSH:
+                self._expected = 1
 
     def _carry_out(self, tickets: list[Ticket[Tx]]) -> None:
         self._running = True
@@ -152,6 +170,24 @@ class GroupCommit(Generic[Tx]):
             self._running = False
             for ticket in tickets:
                 ticket.done = True
+
+
+def run_all(tx: Tx, tickets: list[Ticket[Tx]]) -> None:
+    """Run the jobs of a batch; a job that has a `together` with the others that have the same."""
+    if len(tickets) == 1:
+        tickets[0].result = tickets[0].job(tx)
+        return
+    shared: dict[Callable[..., list[Any]], list[Ticket[Tx]]] = {}
+    for ticket in tickets:
+        together = getattr(ticket.job, "together", None)
+        if together is None:
+            ticket.result = ticket.job(tx)
+        else:
+            shared.setdefault(together, []).append(ticket)
+    for together, alike in shared.items():
+        results = together(tx, [ticket.job for ticket in alike])
+        for ticket, result in zip(alike, results, strict=True):
+            ticket.result = result
 
 
 def _shut() -> threading.Lock:

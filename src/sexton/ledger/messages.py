@@ -15,6 +15,7 @@ from sexton.model.session import Session
 from sexton.ports import Appended, Batch
 
 PAGE = 256
+LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
 
 
 class LedgerMessages:
@@ -31,7 +32,7 @@ class LedgerMessages:
             found = self._database.statement("append_messages", **values, **_columns(drafts))
             row = found[0] if found else None
         else:
-            row = self._database.write(lambda tx: _store(tx, values, drafts))
+            row = self._database.write(_Append(values, drafts))
         if row is None:
             row = self._database.write(lambda tx: self._store_anew(tx, values, drafts))
         return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
@@ -59,30 +60,61 @@ class LedgerMessages:
             return None
         if self._is_postgres:
             return tx.one("append_messages", **values, **_columns(drafts))
-        return _store(tx, values, drafts)
+        return _Append(values, drafts)(tx)
 
 
-def _store(tx: Transaction, values: dict[str, Any], drafts: Sequence[Draft]) -> rows.Row | None:
-    row = tx.one("append_guard", **values)
-    if row is None:
-        return None
-    first = row[0] - len(drafts) + 1
-    tx.many(
-        "insert_message",
-        [
+class _Append:
+    """An append to SQLite, to be stored by itself or together with those of other sessions."""
+
+    __slots__ = ("drafts", "values")
+
+    def __init__(self, values: dict[str, Any], drafts: Sequence[Draft]) -> None:
+        self.values = values
+        self.drafts = drafts
+
+    def __call__(self, tx: Any) -> rows.Row | None:
+        row: rows.Row | None = tx.one("append_guard", **self.values)
+        if row is not None:
+            _insert(tx, self.messages(row[0]), self.values["bytes"])
+        return row
+
+    @staticmethod
+    def together(tx: Any, jobs: Sequence[_Append]) -> list[rows.Row | None]:
+        """The row of each one's session; None for what may not be written.
+
+        One statement changes a session once, so further appends to it follow by themselves.
+        """
+        first: dict[int, _Append] = {}
+        for job in jobs:
+            first.setdefault(job.values["ref"], job)
+        updated = tx.together("append_guard", [job.values for job in first.values()])
+        stored = {row[-1]: row for row in updated}
+        messages = [each for ref, row in stored.items() for each in first[ref].messages(row[0])]
+        _insert(tx, messages, sum([job.values["bytes"] for job in jobs]))
+        return [
+            stored.get(job.values["ref"]) if first[job.values["ref"]] is job else job(tx)
+            for job in jobs
+        ]
+
+    def messages(self, last_seq: int) -> list[dict[str, Any]]:
+        """The rows of its messages, of which the last has that number."""
+        return [
             {
-                "session": values["ref"],
-                "seq": first + place,
-                "at": values["now"],
+                "session": self.values["ref"],
+                "seq": seq,
+                "at": self.values["now"],
                 "role": draft.role,
                 "is_text": int(draft.is_text),
                 "content": draft.content,
                 "extra": draft.extra,
             }
-            for place, draft in enumerate(drafts)
-        ],
-    )
-    return row
+            for seq, draft in enumerate(self.drafts, last_seq - len(self.drafts) + 1)
+        ]
+
+
+def _insert(tx: Any, messages: list[dict[str, Any]], size: int) -> None:
+    """By few statements, unless so much would be in memory at once."""
+    (tx.together if size < LIGHT else tx.many)("insert_message", messages)
 
 
 def _columns(drafts: Sequence[Draft]) -> dict[str, list[Any]]:
@@ -101,7 +133,7 @@ def _guard(batch: Batch, now: int) -> dict[str, Any]:
         "ref": session.ref,
         "epoch": session.epoch,
         "count": len(batch.drafts),
-        "bytes": sum(draft.size for draft in batch.drafts),
+        "bytes": sum([draft.size for draft in batch.drafts]),
         "preview": batch.preview,
         "human": int(batch.from_human),
         "now": now,

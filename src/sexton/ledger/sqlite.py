@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -14,7 +14,8 @@ import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
-from sexton.ledger.group_commit import GroupCommit, Ticket
+from sexton.ledger.at_once import at_once, portions
+from sexton.ledger.group_commit import GroupCommit, Ticket, run_all
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements
 
@@ -24,30 +25,39 @@ T = TypeVar("T")
 class SqliteTransaction:
     """Statements on one connection; unless read to its end, a result would not commit."""
 
-    __slots__ = ("_connection", "_text")
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self._text = statements("sqlite")
-
-    def all(self, name: str, /, **values: Any) -> list[Row]:
-        return self._connection.execute(self._text[name], values).fetchall()
-
-    def one(self, name: str, /, **values: Any) -> Row | None:
-        rows = self._connection.execute(self._text[name], values).fetchall()
-        return rows[0] if rows else None
-
-    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
-        self._connection.executemany(self._text[name], rows).fetchall()
-
-
-class Attempt:
-    """A transaction on its way to its commit."""
-
-    __slots__ = ("begun", "connection", "torn")
+    __slots__ = ("_text", "connection")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
+        self._text = statements("sqlite")
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        return self.connection.execute(self._text[name], values).fetchall()
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        rows = self.connection.execute(self._text[name], values).fetchall()
+        return rows[0] if rows else None
+
+    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self.connection.executemany(self._text[name], rows).fetchall()
+
+    def together(self, name: str, rows: Sequence[Mapping[str, Any]], /) -> list[Row]:
+        """What the same statement returns for each row of values; it changes different rows."""
+        found: list[Row] = []
+        for several in portions(rows):
+            text, pick = at_once(self._text[name], len(several))
+            values = [value for row in several for value in pick(row)]
+            found += self.connection.execute(text, values).fetchall()
+        return found
+
+
+class Attempt(SqliteTransaction):
+    """A transaction on its way to its commit."""
+
+    __slots__ = ("begun", "torn")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
         self.begun = False
         self.torn = False
 
@@ -236,9 +246,7 @@ class SqliteDatabase:
         try:
             connection.execute("BEGIN IMMEDIATE")
             attempt.begun = True
-            tx = SqliteTransaction(connection)
-            for ticket in batch:
-                ticket.result = ticket.job(tx)
+            run_all(attempt, batch)
             connection.execute("COMMIT")
             if sqlite_file.identity(self._name) != self._identity:
                 raise LedgerGone(f"the ledger {self.path} was removed or replaced")

@@ -113,6 +113,8 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
         f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {WAL_PAGES}"
     ).fetchall()
     migrate_sqlite(connection, APPLICATION_ID)
+    # The short lists that many appends at once become are no files. What a migration sorts may be.
+    connection.execute("PRAGMA temp_store = MEMORY")
 
 
 def _prepare(path: Path) -> None:

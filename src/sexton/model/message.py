@@ -94,7 +94,7 @@ def _check_json(value: Any) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _utf8(text: str) -> bytes:

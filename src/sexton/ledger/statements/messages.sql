@@ -12,7 +12,7 @@ SET last_seq      = last_seq + :count,
     preview       = COALESCE(preview, :preview),
     human_touched = human_touched | :human
 WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial = :serial
-RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
+RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial, ref;
 
 -- take_policies
 -- Only where they differ: an index over the serial would be written anew with every message.
