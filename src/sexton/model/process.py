@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -14,10 +12,8 @@ from sexton.model.worker import Identity
 
 TAG_VARIABLE = "SEXTON_TAG"
 """The environment variable by which a process, and all that it starts, is known as a session's."""
-LONGEST_COMMAND = 4000
 SHOWN_COMMAND = 200
 """So much of a command is told in logs and explanations."""
-MASK = "***"
 
 
 class ProcessKind(StrEnum):
@@ -161,37 +157,3 @@ def tags_in(value: str) -> list[str]:
 def tagged(inherited: str | None, tag: str) -> str:
     """What a new process is to carry, so that it is also known to whoever started its starter."""
     return f"{inherited}:{tag}" if inherited else tag
-
-
-_WORDS = (
-    r"(?:token|secret|passw(?:or)?d|passphrase|api[-_]?key|key|auth(?:orization)?|credentials?"
-    r"|cookie|bearer)"
-)
-_NAMED = re.compile(rf"^(-{{0,2}}[\w.-]*{_WORDS}[\w.-]*)([=:]).+$", re.IGNORECASE | re.DOTALL)
-_FLAG = re.compile(rf"^--?[\w.-]*{_WORDS}$", re.IGNORECASE)
-_HEADER = re.compile(
-    r"(authorization|cookie|x-[\w-]*(?:key|token)):\s*.+", re.IGNORECASE | re.DOTALL
-)
-_INSIDE = re.compile(rf"\b([\w.-]*{_WORDS}[\w.-]*=)[^\s&\"']+", re.IGNORECASE)
-_IN_ADDRESS = re.compile(r"(://[^/\s:@]*):[^/\s@]+@")
-_LOOKS_SECRET = re.compile(
-    r"\b(sk|pk|rk|gsk|hf|gh[a-z]|glpat|xox[a-z]|whsec)[-_][\w-]{8,}|\bAKIA\w{12,}"
-)
-
-
-def masked(arguments: Sequence[str]) -> str:
-    """A command line for people, without what looks like a secret."""
-    words, hide = [], False
-    for argument in arguments:
-        words.append(MASK if hide else _masked(argument))
-        hide = not hide and bool(_FLAG.match(argument))
-    return " ".join(words)[:LONGEST_COMMAND]
-
-
-def _masked(argument: str) -> str:
-    if named := _NAMED.match(argument):
-        return f"{named[1]}{named[2]}{MASK}"
-    text = _HEADER.sub(lambda found: f"{found[1]}: {MASK}", argument)
-    text = _INSIDE.sub(rf"\1{MASK}", text)
-    text = _IN_ADDRESS.sub(rf"\1:{MASK}@", text)
-    return _LOOKS_SECRET.sub(MASK, text)

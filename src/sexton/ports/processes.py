@@ -67,6 +67,7 @@ class Ending(StrEnum):
     TERM = "ended by TERM"
     KILL = "ended by KILL"
     GONE = "was gone"
+    FOUND = "would be stopped"
     REFUSED = "refused"
     STAYS = "still there"
 
