@@ -169,7 +169,12 @@ def holding_process(processes: Iterable[Watched], now: datetime) -> Reason | Non
     return None
 
 
-def running(processes: Iterable[Watched]) -> list[Watched]:
-    """Those that are there, whatever they do."""
-    over = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
-    return [each for each in processes if each.doing not in over]
+def bearing(each: Watched) -> str:
+    """What a process means for a reset of its session, in words."""
+    if each.holds:
+        words = f"may hold a reset back until {each.holds_until:%Y-%m-%d %H:%M} UTC"
+    elif each.doing is Doing.WORKING:
+        words = "its time to hold resets back is over"
+    else:
+        words = "holds no reset back"
+    return f"{words}; kept from being stopped" if each.process.kept else words

@@ -82,17 +82,15 @@ def limit_warning(
     return None
 
 
-def holding(
-    session: Session, turn: Holder | None, now: datetime, process: Reason | None = None
-) -> Reason | None:
-    """What holds a reset of the session back: its pin, its turn, a process of it, or None."""
+def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | None:
+    """What holds a reset of the session back: its pin, the turn that runs in it, or None."""
     if session.pinned:
         return Reason("pinned", "it is pinned")
     if turn is not None and turn.busy_since is not None:
         who = turn.worker
         where = f"{who.kind}, pid {who.identity.pid} on {who.identity.host}"
         return Reason("busy", f"a turn of {where} has run for {span(now - turn.busy_since)}")
-    return process
+    return None
 
 
 def due_since(session: Session, policy: ResetPolicy) -> datetime | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sexton.model.process import Doing, Figures, Look, Process, Watched
 from sexton.model.record import record
@@ -13,8 +13,7 @@ from sexton.model.session import Session
 from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
-Oversight = Callable[[Session], Sequence[Watched]]
-"""The processes of a session as every view and the reset guard see them."""
+NOTHING: Mapping[int, int] = {}
 
 
 class Registry(Protocol):
@@ -51,6 +50,15 @@ class Registry(Protocol):
         """Drop what ended a week ago, and what nobody has seen for a month."""
 
 
+class Description(NamedTuple):
+    """A running process of this machine; its age in seconds."""
+
+    identity: Identity
+    command: list[str]
+    cwd: str
+    age: float
+
+
 class ProcessSampler(Protocol):
     """Looks at processes of this machine, on a clock of its own."""
 
@@ -59,6 +67,9 @@ class ProcessSampler(Protocol):
 
     def wait(self, seconds: float) -> None:
         """Let time pass between two looks."""
+
+    def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""
 
 
 class Ending(StrEnum):
@@ -90,12 +101,30 @@ class ProcessStopper(Protocol):
     """Stops processes of this machine that are proved to be ours."""
 
     def stop(
-        self, processes: Sequence[Process], grace: timedelta, *, confirmed: bool = False
+        self,
+        processes: Sequence[Process],
+        grace: timedelta,
+        *,
+        confirmed: bool = False,
+        held: Mapping[int, int] = NOTHING,
     ) -> list[Stopped]:
         """Stop each with all that it started: TERM, after the grace KILL.
 
         Confirmed by a person who was shown the command, pid and start time are proof enough.
+        `held` are pidfds by pid, kept since the processes were started.
         """
 
     def find(self, processes: Sequence[Process], *, confirmed: bool = False) -> list[Stopped]:
         """What `stop` would do with each, without doing it."""
+
+
+class Overseeing(Protocol):
+    """What an agent needs to know of its sessions' processes."""
+
+    stopper: ProcessStopper
+
+    def of_native(self, session: Session) -> Sequence[Watched]:
+        """The processes of a session as every view and the reset guard see them."""
+
+    def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""

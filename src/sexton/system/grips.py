@@ -39,9 +39,7 @@ class PidfdGrip:
         return os.fstat(self.descriptor).st_ino if has_pidfs() else None
 
     def is_alive(self) -> bool:
-        poll = select.poll()
-        poll.register(self.descriptor, select.POLLIN)
-        return not poll.poll(0)
+        return stands_for_somebody_alive(self.descriptor)
 
     def signal(self, number: signal.Signals) -> None:
         signal.pidfd_send_signal(self.descriptor, number)
@@ -73,6 +71,13 @@ class PlainGrip:
 
     def release(self) -> None:
         """Nothing is held."""
+
+
+def stands_for_somebody_alive(descriptor: int) -> bool:
+    """Whether the process of a pidfd has not exited."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return not poll.poll(0)
 
 
 def has_pidfds() -> bool:

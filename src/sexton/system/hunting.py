@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sexton.model.masking import masked
 from sexton.model.process import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
-from sexton.ports.processes import Ending, Stopped
+from sexton.ports.processes import NOTHING, Ending, Stopped
 from sexton.ports.system import Clock
-from sexton.system.grips import Grip, PidfdGrip, PlainGrip, wait_for_any
+from sexton.system.grips import (
+    Grip,
+    PidfdGrip,
+    PlainGrip,
+    stands_for_somebody_alive,
+    wait_for_any,
+)
 from sexton.system.process_table import (
     SLEEPS_DEEPLY,
     Row,
@@ -46,10 +52,12 @@ class Hunt:
         *,
         confirmed: bool = False,
         pidfds: bool = True,
+        held: Mapping[int, int] = NOTHING,
     ) -> None:
         self._variable = variable
         self._confirmed = confirmed
         self._pidfds = pidfds
+        self._since_birth = held
         self._tags = set(tags)
         self._roots: list[Process] = []
         self._held: dict[Known, Grip] = {}
@@ -134,6 +142,8 @@ class Hunt:
                 return grip.inode == root.identity.inode
             if root.tag is not None and root.tag in tags_of(pid, self._variable):
                 return True
+            if pid in self._since_birth and stands_for_somebody_alive(self._since_birth[pid]):
+                return True  # nobody else can have had the pid since
             if not self._confirmed:
                 self._refused[(pid, root.identity.started)] = UNPROVEN
             return self._confirmed

@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from sexton.model.process import TAG_VARIABLE, tags_in
+from sexton.system.clock import SystemClock
 
 MOST_BYTES = 1_048_576
 """So much of an environment is read; a tag beyond it is not found."""
@@ -99,6 +100,16 @@ def read_command(pid: int) -> list[str]:
     return [word.decode("utf-8", "replace") for word in words]
 
 
+def read_cwd(pid: int) -> str:
+    """The directory a process is in; nothing where that is not to be known."""
+    if sys.platform != "linux":
+        return _cwd_by_psutil(pid)
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
 def owner(pid: int) -> int | None:
     """The real user of a process; None if it is gone."""
     if sys.platform != "linux":
@@ -141,6 +152,8 @@ def descendants(root: int, children: Mapping[int, list[int]]) -> list[int]:
 
 def age(row: Row, boot_seconds: float) -> float:
     """For how many seconds a process has run, at that many after the start of the machine."""
+    if sys.platform != "linux":
+        return SystemClock().now().timestamp() - row.started / 1_000_000
     return boot_seconds - row.started / _units()[0]
 
 
@@ -216,6 +229,15 @@ def _command_by_psutil(pid: int) -> list[str]:
         return psutil.Process(pid).cmdline() or ["?"]
     except psutil.Error:
         return ["?"]
+
+
+def _cwd_by_psutil(pid: int) -> str:
+    import psutil  # noqa: PLC0415  # only where there is no /proc
+
+    try:
+        return psutil.Process(pid).cwd()
+    except psutil.Error:
+        return ""
 
 
 def _owner_by_psutil(pid: int) -> int | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from sexton.model.process import Look, Member, Presence, Process
+from sexton.model.record import replace
+from sexton.ports.processes import Description
 from sexton.ports.system import Clock
 from sexton.system.listening import Known, Ports
 from sexton.system.process_table import (
@@ -14,11 +16,21 @@ from sexton.system.process_table import (
     children_of,
     descendants,
     is_mine,
+    owner,
+    read_command,
+    read_cwd,
     read_io,
+    read_row,
     read_table,
     tags_of,
 )
-from sexton.system.processes import boot_id, host, pid_namespace, pidfs_inode
+from sexton.system.processes import (
+    SystemProcesses,
+    boot_id,
+    host,
+    pid_namespace,
+    pidfs_inode,
+)
 
 SETTLED = 1.0
 """After so many seconds nobody else can have been started in the same tick with the same pid."""
@@ -60,6 +72,19 @@ class Sampler:
 
     def wait(self, seconds: float) -> None:
         self._clock.sleep(seconds)
+
+    def describe(self, pid: int) -> Description | None:
+        try:
+            inode = pidfs_inode(pid)
+        except ProcessLookupError:
+            return None
+        row, user = read_row(pid), owner(pid)
+        if row is None or user is None:
+            return None
+        myself = SystemProcesses().myself()
+        who = replace(myself, pid=pid, started=row.started, inode=inode, uid=user)
+        seconds = max(0.0, age(row, self._clock.elapsed()))
+        return Description(who, read_command(pid), read_cwd(pid), seconds)
 
     def _presence(self, process: Process, table: Mapping[int, Row]) -> Presence:
         """What became of it; the inode of one that is old enough need not be asked for twice.

@@ -8,11 +8,11 @@ ours. pid and start time are enough only for a person who was shown the command.
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from sexton.model.process import Process
-from sexton.ports.processes import Ending, Stopped
+from sexton.ports.processes import NOTHING, Ending, Stopped
 from sexton.ports.system import Clock
 from sexton.system.grips import has_pidfds
 from sexton.system.hunting import Hunt, Known
@@ -40,9 +40,15 @@ class Stopper:
             hunt.close()
 
     def stop(
-        self, processes: Sequence[Process], grace: timedelta, *, confirmed: bool = False
+        self,
+        processes: Sequence[Process],
+        grace: timedelta,
+        *,
+        confirmed: bool = False,
+        held: Mapping[int, int] = NOTHING,
     ) -> list[Stopped]:
-        return self.drive_out(Hunt(processes, confirmed=confirmed, pidfds=self._pidfds), grace)
+        hunt = Hunt(processes, confirmed=confirmed, pidfds=self._pidfds, held=held)
+        return self.drive_out(hunt, grace)
 
     def drive_out(self, hunt: Hunt, grace: timedelta) -> list[Stopped]:
         """Ask everybody who is found to end, then kill; what came of each."""
