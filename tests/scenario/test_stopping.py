@@ -15,6 +15,7 @@ from sexton.model.process import TAG_VARIABLE, Process
 from sexton.model.record import replace
 from sexton.ports.processes import Ending, Stopped
 from sexton.system.clock import SystemClock
+from sexton.system.grips import PlainGrip
 from sexton.system.hunting import NO_PIDFD, OTHERS, OURSELVES, UNPROVEN, Hunt
 from sexton.system.process_table import ancestors, owner, read_table, tags_of
 from sexton.system.stopping import Stopper
@@ -285,3 +286,9 @@ def test_a_process_that_is_born_while_its_tree_is_stopped_is_stopped_too(
     stop(registered(root.pid, tag=nest.tag), grace=SOON)
     assert carriers(nest.tag) == []
     assert len(list(tmp_path.iterdir())) >= 1
+
+
+@pytest.mark.parametrize("pid", [-1, 0, 1])
+def test_what_means_a_group_of_processes_or_all_is_never_held_on_to(pid: int) -> None:
+    with pytest.raises(ProcessLookupError):
+        PlainGrip(pid)

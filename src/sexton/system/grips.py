@@ -54,7 +54,8 @@ class PlainGrip:
     inode = None
 
     def __init__(self, pid: int) -> None:
-        row = read_row(pid)
+        # To the kernel, 0 and negative numbers mean whole groups of processes, or all.
+        row = read_row(pid) if pid > 1 else None
         if row is None:
             raise ProcessLookupError(pid)
         self._pid = pid

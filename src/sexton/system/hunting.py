@@ -70,7 +70,7 @@ class Hunt:
     def scan(self) -> set[Known]:
         """Who is there now; whoever was proved once need not be again."""
         table = read_table()
-        shielded = ancestors(os.getpid(), table) | {os.getpid(), 1}
+        shielded = ancestors(os.getpid(), table) | {os.getpid(), 0, 1}
         known = self._living()
         for root in self._roots:
             who = root.identity
