@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ import pytest
 from sexton.model.process import Doing, Look, Presence, Process
 from sexton.model.record import replace
 from sexton.policies.processes import Judgement, judge
+from sexton.ports.processes import Ending
 from sexton.system import process_table
 from sexton.system.clock import SystemClock
+from sexton.system.hunting import UNREADABLE
+from sexton.system.listening import Ports
 from sexton.system.sampling import Sampler
+from sexton.system.stopping import Stopper
 from tests.scenario.process_programs import BURN, WAIT, Nest, eventually, nesting, registered
 
 ROUND_TRIPS = """
@@ -200,3 +205,36 @@ def test_psutil_sees_what_the_kernel_s_own_table_says(
     assert process_table.owner(child.pid) == os.getuid()
     for read in (process_table.read_row, process_table.owner):
         assert read(2**22 + 1) is None
+
+
+def test_without_the_right_to_ask_the_kernel_its_tables_say_which_ports_are_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    with socket.create_server(("127.0.0.1", 0)) as one, _listener_v6() as two:
+        ports = {each.getsockname()[1] for each in (one, two)}
+        myself = {(os.getpid(), 0)}
+        assert ports <= set(Ports().of(myself)[os.getpid()])
+        monkeypatch.setattr(socket, "socket", refuse)
+        assert ports <= set(Ports().of(myself)[os.getpid()])
+
+
+def _listener_v6() -> socket.socket:
+    """One of the newer protocol, where there is that."""
+    try:
+        return socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        return socket.create_server(("127.0.0.1", 0))
+
+
+def test_a_table_that_shows_nothing_buries_nobody(
+    nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = registered(nest.python(WAIT).pid, tag=nest.tag)
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path=".": [] if path == "/proc" else real(path))
+    assert look(process).presence is Presence.HIDDEN
+    [refused] = Stopper(SystemClock()).stop([process], timedelta(seconds=1))
+    assert (refused.ending, refused.why) == (Ending.REFUSED, UNREADABLE)

@@ -17,7 +17,7 @@ from sexton.ports.processes import Ending, Stopped
 from sexton.system.clock import SystemClock
 from sexton.system.grips import PlainGrip
 from sexton.system.hunting import NO_PIDFD, OTHERS, OURSELVES, UNPROVEN, Hunt
-from sexton.system.process_table import ancestors, owner, read_table, tags_of
+from sexton.system.process_table import ancestors, owner, read_row, read_table, tags_of
 from sexton.system.stopping import Stopper
 from tests.scenario.process_programs import (
     PATIENCE,
@@ -292,3 +292,21 @@ def test_a_process_that_is_born_while_its_tree_is_stopped_is_stopped_too(
 def test_what_means_a_group_of_processes_or_all_is_never_held_on_to(pid: int) -> None:
     with pytest.raises(ProcessLookupError):
         PlainGrip(pid)
+
+
+DEEP = """
+import ctypes, signal
+if ctypes.CDLL(None).vfork() == 0:
+    while True: signal.pause()  # until then its parent sleeps in the kernel
+"""
+
+
+def test_one_that_sleeps_in_the_kernel_is_told_of_as_such_and_can_be_killed(nest: Nest) -> None:
+    deep = nest.python(DEEP)
+    assert eventually(lambda: (row := read_row(deep.pid)) is not None and row.state == "D")
+    hunt = Hunt([registered(deep.pid)])
+    hunt.scan()
+    told = {each.pid: each.why for each in hunt.results(Ending.STAYS)}
+    hunt.close()
+    assert told[deep.pid] == "it sleeps in the kernel and hears no signal"
+    assert stop(registered(deep.pid), grace=timedelta(0))[deep.pid].is_over

@@ -19,6 +19,7 @@ from sexton.model.record import replace
 from sexton.system.process_table import tags_of
 from tests.scenario.process_programs import WAIT, eventually, lives
 from tests.surface.program import Cli
+from tests.surface.test_terminal import Terminal
 
 
 class Desk:
@@ -209,3 +210,22 @@ def test_a_command_that_only_asks_judges_nobody(any_cli: Cli, desk: Desk, tmp_pa
     any_cli.ok("processes", "list")
     any_cli.ok("why", desk.session.id)
     assert desk.opened.ledger.registry.page(None, 10) == before
+
+
+@pytest.mark.parametrize(("said", "stopped"), [("y", True), ("n", False)])
+def test_who_is_shown_the_command_and_says_yes_may_stop_what_nothing_else_proves(
+    said: str, stopped: bool, cli: Cli
+) -> None:
+    with cli.opened() as opened, subprocess.Popen(["sleep", "6543"]) as child:
+        session = opened.worker().session("chat")
+        process = session.register_process(child.pid)
+        weak = replace(process, identity=replace(process.identity, inode=None))
+        opened.ledger.registry.register(weak, opened.find(session.id))
+        terminal = Terminal("processes", "stop", str(child.pid), "--ledger", cli.url)
+        terminal.wait_for("Stop 1 process and all they started?")
+        assert f"{child.pid}: sleep 6543" in terminal.shown
+        terminal.type(f"{said}\n")
+        assert (terminal.finish() == 0) == stopped
+        assert ("ended by TERM" in terminal.shown) == stopped
+        assert lives(child.pid) != stopped
+        child.kill()

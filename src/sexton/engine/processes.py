@@ -85,9 +85,9 @@ class Overseer:
 
         What is not asked for any more is forgotten.
         """
-        wanted = {each.ref for each in processes}
-        self._looks = {ref: looks for ref, looks in self._looks.items() if ref in wanted}
-        return self._look(processes, self.policy)
+        looks = self._look(processes, self.policy)
+        self._looks = looks
+        return {ref: (judge(seen), seen[-1]) for ref, seen in looks.items()}
 
     def judged(self, processes: Sequence[Process]) -> dict[int, Judgement]:
         """What each process is doing, by row."""
@@ -96,36 +96,37 @@ class Overseer:
         stale = [each for each in processes if not is_fresh(each, policy, now)]
         looks = self._sampler.look(fresh) if fresh else {}
         found = {each.ref: _stored(each, looks[each.ref]) for each in fresh}
-        for ref, (judgement, _) in self._look(stale, policy).items():
-            found[ref] = judgement
-        return found
+        seen = self._look(stale, policy)
+        self._looks = {**self._looks, **seen}
+        return found | {ref: judge(looks) for ref, looks in seen.items()}
 
-    def _look(
-        self, processes: Sequence[Process], policy: ProcessPolicy
-    ) -> dict[int, tuple[Judgement, Look]]:
+    def _look(self, processes: Sequence[Process], policy: ProcessPolicy) -> dict[int, list[Look]]:
+        """What was seen of each within the window, now included; twice if it is new to us.
+
+        Works on copies: any thread may look.
+        """
         if not processes:
             return {}
-        self._add(self._sampler.look(processes), policy)
-        unwatched = [each for each in processes if self._is_new(each.ref)]
-        if unwatched:
+        known = self._looks
+        first = self._sampler.look(processes)
+        seen = {ref: _within([*known.get(ref, ()), look], policy) for ref, look in first.items()}
+        new = [each for each in processes if _is_new(seen[each.ref])]
+        if new:
             self._sampler.wait(GLANCE)
-            self._add(self._sampler.look(unwatched), policy)
-        return {
-            each.ref: (judge(self._looks[each.ref]), self._looks[each.ref][-1])
-            for each in processes
-        }
+            for ref, look in self._sampler.look(new).items():
+                seen[ref].append(look)
+        return seen
 
-    def _is_new(self, ref: int) -> bool:
-        looks = self._looks[ref]
-        return len(looks) == 1 and bool(looks[0].members)
 
-    def _add(self, looks: Mapping[int, Look], policy: ProcessPolicy) -> None:
-        """Remember looks, and of the older ones only what the window needs."""
-        for ref, look in looks.items():
-            kept = [*self._looks.get(ref, ()), look]
-            begin = look.at - policy.window.total_seconds()
-            older = [each for each in kept if each.at <= begin]
-            self._looks[ref] = older[-1:] + [each for each in kept if each.at > begin]
+def _within(looks: list[Look], policy: ProcessPolicy) -> list[Look]:
+    """Those within the window, and the last one before it."""
+    begin = looks[-1].at - policy.window.total_seconds()
+    older = [each for each in looks if each.at <= begin]
+    return older[-1:] + [each for each in looks if each.at > begin]
+
+
+def _is_new(looks: list[Look]) -> bool:
+    return len(looks) == 1 and bool(looks[0].members)
 
 
 def _stored(process: Process, look: Look) -> Judgement:

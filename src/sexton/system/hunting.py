@@ -38,6 +38,7 @@ Proof = Callable[[int, Grip], bool]
 OURSELVES = "it is this process, one it was started by, or the first of all"
 OTHERS = "it belongs to another user"
 UNPROVEN = "nothing but its pid and start time speaks for it, which a stranger may have"
+UNREADABLE = "the processes of this machine can not be read"
 NO_PIDFD = "this system has no pidfds, so a signal might reach a stranger"
 
 
@@ -70,6 +71,8 @@ class Hunt:
     def scan(self) -> set[Known]:
         """Who is there now; whoever was proved once need not be again."""
         table = read_table()
+        if os.getpid() not in table:  # what does not even show us shows nothing
+            self._refused |= {_known(root): UNREADABLE for root in self._roots}
         shielded = ancestors(os.getpid(), table) | {os.getpid(), 0, 1}
         known = self._living()
         for root in self._roots:
@@ -111,7 +114,7 @@ class Hunt:
         ]
         told += [self._told(each, Ending.REFUSED, why) for each, why in self._refused.items()]
         for root in self._roots:
-            known = (root.identity.pid, root.identity.started)
+            known = _known(root)
             if root.identity.pid and known not in self._held.keys() | self._refused.keys():
                 told.append(self._told(known, Ending.GONE))
         return sorted(told, key=lambda each: each.pid)
@@ -123,8 +126,7 @@ class Hunt:
         self._held.clear()
 
     def _take_on(self, root: Process) -> None:
-        who = root.identity
-        known = (who.pid, who.started)
+        who, known = root.identity, _known(root)
         self._commands[known] = root.shown
         if who.host != host():
             self._refused[known] = f"it is on {who.host}"
@@ -222,3 +224,7 @@ class Hunt:
             )
         command = self._commands.get(each, "?")
         return Stopped(pid=each[0], command=command, ending=ending, why=why)
+
+
+def _known(process: Process) -> Known:
+    return process.identity.pid, process.identity.started

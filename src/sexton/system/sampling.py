@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from sexton.model.process import Look, Member, Presence, Process
@@ -49,6 +50,8 @@ class Sampler:
         near = [each for each in processes if _place(each) == here]
         table = read_table() if near else {}
         at = self._clock.monotonic()
+        if os.getpid() not in table:  # what does not even show us shows nothing
+            near = []
         presences = {each.ref: self._presence(each, table) for each in near}
         boot = self._clock.elapsed()
         self._certain = {
