@@ -17,6 +17,7 @@ from bench import (
     flush,
     list_sessions,
     observe,
+    processes,
     reap,
 )
 from bench.figures import Row
@@ -36,6 +37,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         reap,
         flush,
         observe,
+        processes,
         cold_start,
     )
 }

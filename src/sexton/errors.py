@@ -136,6 +136,13 @@ class SessionBusy(SessionError):
     hint = "Wait for the turn to end, or add --force."
 
 
+class ProcessesRunning(SessionBusy):
+    """Background processes of the session are running, which would be left to themselves."""
+
+    exit_code = 24
+    hint = "See 'sexton processes list'; stop them, or reset with force (--force)."
+
+
 class InvalidName(SessionError):
     """An id, key or source that can not be stored exactly."""
 
@@ -259,6 +266,20 @@ class PlatformUnsupported(SextonError):
 
     exit_code = 61
     hint = "Sexton runs on Linux and macOS."
+
+
+class ProcessNotFound(SextonError):
+    """No registered process has that pid, or no process at all."""
+
+    exit_code = 63
+    hint = "List them with 'sexton processes list --all'."
+
+
+class ProcessNotStopped(SextonError):
+    """A process that should have been stopped is still there, or may not be signalled."""
+
+    exit_code = 64
+    hint = "The reasons are above; what is not ours to signal is for its owner to end."
 
 
 class InputInvalid(SextonError):

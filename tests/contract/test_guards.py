@@ -62,6 +62,8 @@ EQUAL = {
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
     ("revive_session", "state IN ('ended', 'finalized')"): "only ended sessions have such a reason",
     ("contradict_shadow_reap", "contradicted_at IS NULL"): "only the number is ever shown",
+    ("end_twins", "pid > 0"): "names the index; the pid that is asked for is a real one",
+    ("forget_ended_processes", "ended_at IS NOT NULL"): "names the index; NULL is before nothing",
     ("name_taken", "name = :name"): "the search for a free name would never end",
     ("name_taken", "(host IS NULL OR path IS NULL OR host <> :host OR path <> :path)"): (
         "spares a search; a known home keeps its name in any case"
@@ -140,6 +142,12 @@ FURTHER = (
     ("free_letters", "w.id = outbox.worker", "1 = 1"),
     ("free_letters", "not_before = :now", "not_before = not_before"),
     ("put_back_letter", "finished_at = :finished", "finished_at = NULL"),
+    ("register_process", "COALESCE(excluded.tag, processes.tag)", "excluded.tag"),
+    ("register_process", "COALESCE(excluded.tag, processes.tag)", "processes.tag"),
+    ("register_process", "kept = 0", "kept = kept"),
+    ("register_process", "told_at = NULL", "told_at = told_at"),
+    ("register_process", "judged_at = NULL", "judged_at = judged_at"),
+    ("forget_lost_processes", "COALESCE(judged_at, started_at)", "started_at"),
     ("remember_held", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = excluded.since"),
 )
 
@@ -223,6 +231,25 @@ def is_noticed(promise: Callable[[Ledger], None], url: str) -> bool:
 
 
 HINTS = {
+    **dict.fromkeys(
+        (
+            "register_process",
+            "identify_process",
+            "end_twins",
+            "find_process",
+            "running_processes",
+            "processes_of_session",
+            "page_processes",
+            "judge_process",
+            "end_process",
+            "keep_process",
+            "tell_of_process",
+            "move_processes",
+            "forget_ended_processes",
+            "forget_lost_processes",
+        ),
+        "processes",
+    ),
     **dict.fromkeys(
         (
             "known_notices",

@@ -7,9 +7,9 @@ import random
 import sys
 
 from sexton.system.clock import SystemClock
-from tests.crash import campaign, days, finalizing, killing, pausing, stopping
+from tests.crash import campaign, days, finalizing, killing, pausing, reusing, stopping
 
-CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing)
+CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing, reusing)
 
 
 def main() -> int:

@@ -172,7 +172,7 @@ def test_what_an_attempt_left_behind_is_stopped_before_the_next(tmp_path: Path) 
         shell("sleep 60 & exit 1").carry_out(Desk(tmp_path).job())
     (left,) = carriers(TAG)
     shell("true").carry_out(Desk(tmp_path).job())
-    assert not lives(left.pid)
+    assert not lives(left)
 
 
 FORKS = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sexton.agent.membership import Membership
+from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.engine.keep import Keeper, Sweep
 from sexton.errors import HomeObserved, SettingsInvalid
@@ -17,6 +20,7 @@ from sexton.homes.hermes.places import DATABASE
 from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Verdict
 from sexton.model.plan import EndSession, ReapSession, Reason, Seen, WarnSession
+from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.model.worker import Worker
@@ -120,6 +124,31 @@ def a_session(active_at: datetime) -> Session:
         ref=1, home="native", id="s", key="k", source="telegram",
         started_at=active_at, active_at=active_at,
     )  # fmt: skip
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    """A real process that waits; its pid."""
+    with subprocess.Popen(["sleep", "600"]) as child:
+        yield child.pid
+        child.kill()
+
+
+def with_process(sexton: Sexton, pid: int, source: str = "telegram") -> OpenSession:
+    """A session that the process belongs to."""
+    session = sexton.worker().session("chat", source=source)
+    session.append(role="user", content="hello")
+    session.register_process(pid)
+    return session
+
+
+def assert_left_and_told(sexton: Sexton, session: OpenSession, pid: int, reason: str) -> None:
+    """A sweep ends the session, tells of the process and leaves it alone."""
+    sexton.sweep()
+    assert sexton.find(session.id).end_reason == reason
+    (process,) = sexton.ledger.registry.running()
+    assert process.told_at == sexton.clock.now()
+    os.kill(pid, 0)
 
 
 def finalizer(tmp_path: Path, text: str) -> FinalizerSetting:
@@ -373,6 +402,80 @@ def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock)
     bound = load_text(sexton, "liveness: {inactivity_bound: {telegram: 7d}}")
     (reap,) = sexton.plan(rules=bound).actions
     assert reap.reason.code == "reaped:inactive"
+
+
+def test_after_an_idle_reset_a_process_runs_on_and_people_are_told(
+    opened: Opener, clock: ManualClock, sleeper: int
+) -> None:
+    sexton = opened("reset: {mode: idle}")
+    session = with_process(sexton, sleeper)
+    clock.advance(DAY)
+    assert_left_and_told(sexton, session, sleeper, "idle")
+
+
+def test_after_a_daily_reset_a_process_runs_on_and_people_are_told(
+    opened: Opener, clock: ManualClock, sleeper: int
+) -> None:
+    sexton = opened("reset: {mode: daily}")
+    session = with_process(sexton, sleeper)
+    clock.advance(DAY)
+    assert_left_and_told(sexton, session, sleeper, "daily")
+
+
+def test_after_any_other_end_a_process_runs_on_and_people_are_told(
+    opened: Opener, sleeper: int
+) -> None:
+    sexton = opened("")
+    session = with_process(sexton, sleeper)
+    session.end()
+    assert_left_and_told(sexton, session, sleeper, "closed")
+
+
+def test_after_a_reap_a_process_runs_on_and_people_are_told(opened: Opener, sleeper: int) -> None:
+    sexton = opened("")
+    session = with_process(sexton, sleeper, source="cli")
+    dead = [(each.worker, "process_gone: gone") for each in sexton.find(session.id).holders]
+    sexton.ledger.reaping.declare(dead, sexton.clock.now())
+    assert_left_and_told(sexton, session, sleeper, "reaped:process_gone")
+
+
+def test_a_process_is_judged_by_its_last_minute(
+    opened: Opener, clock: ManualClock, sleeper: int
+) -> None:
+    sexton = opened("")
+    session = with_process(sexton, sleeper)
+    (process,) = sexton.ledger.registry.running()
+    sexton.ledger.registry.judge([(process.ref, Doing.WORKING, process.figures)], clock.now())
+    clock.advance(120)  # a judgement counts for two windows
+    assert session.processes()[0].doing is Doing.WORKING
+    clock.advance(1)
+    assert session.processes()[0].doing is not Doing.WORKING
+
+
+def test_a_working_process_holds_a_reset_for_the_idle_time_and_no_longer(
+    opened: Opener, clock: ManualClock, sleeper: int
+) -> None:
+    sexton = opened("reset: {mode: idle, idle_minutes: 60}")
+    session = with_process(sexton, sleeper)
+    (watched,) = session.processes()
+    assert watched.holds_until == clock.now() + timedelta(minutes=120)
+
+
+def test_a_process_has_ten_seconds_to_end(opened: Opener) -> None:
+    assert opened("").overseer.policy.grace == timedelta(seconds=10)
+
+
+def test_half_an_hour_before_a_daily_reset_stops_something_people_hear_of_it(
+    opened: Opener, clock: ManualClock, sleeper: int
+) -> None:
+    sexton = opened("reset: {mode: daily}\nprocesses: {on_daily_reset: stop}")
+    with_process(sexton, sleeper)
+    clock.advance(timedelta(hours=15, minutes=29))  # since noon
+    sexton.sweep()
+    assert sexton.ledger.registry.running()[0].told_at is None
+    clock.advance(60)
+    sexton.sweep()
+    assert sexton.ledger.registry.running()[0].told_at == clock.now()
 
 
 def test_without_settings_no_work_is_owed(opened: Opener) -> None:

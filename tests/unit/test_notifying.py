@@ -23,6 +23,7 @@ from sexton.policies.notifying import (
     journalled,
     long_held,
     notices,
+    process_left,
     process_stopping,
 )
 from sexton.policies.reset import Mode, ResetPolicy, reset_reason
@@ -181,7 +182,16 @@ def test_a_process_that_is_going_to_be_stopped_is_told_without_its_arguments() -
     assert occasion.key == "process/native/s1/host/boot/12/34"
     assert text(occasion) == (
         "Session s1 has a process that is stopped at 2026-01-01 12:00 UTC: serve, pid 12 on host:"
-        " its time is over. End it yourself if it has work to save."
+        " its time is over. 'sexton processes keep 12' keeps it."
+        " 'sexton processes list --session s1' has all of them."
+    )
+    left = process_left(process, Reason("listening", "its session ended: idle"), NOON)
+    assert left.key == "process/native/s1/left/host/boot/12/34"
+    assert text(left) == (
+        "Session s1 has left a process that runs on: serve, pid 12 on host:"
+        " its session ended: idle."
+        " 'sexton processes stop 12' ends it, 'sexton processes keep 12' keeps it."
+        " 'sexton processes list --session s1' has all of them."
     )
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.model.session import Session
+from sexton.policies.handling import Handling, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
@@ -80,6 +81,13 @@ books = st.builds(
         max_size=3,
     ).map(tuple),
     liveness=st.builds(LivenessPolicy, dies_with_owner=names),
+    processes=st.builds(
+        ProcessPolicy,
+        on_idle_reset=st.sampled_from(Handling),
+        on_reap=st.sampled_from(Handling),
+        ttl=st.none() | st.timedeltas(timedelta(seconds=1), timedelta(days=1000)),
+        grace=st.timedeltas(timedelta(seconds=1), timedelta(days=1000)),
+    ),
 )
 
 
@@ -92,3 +100,13 @@ def test_a_rulebook_comes_back_from_the_ledger_as_it_went_in(rules: Rulebook) ->
 def test_what_a_newer_version_added_is_ignored() -> None:
     text = encode(Rulebook()).replace('"reset":{', '"novelty":1,"reset":{"novelty":2,')
     assert decode(text) == Rulebook()
+
+
+def test_a_handling_of_a_newer_version_stops_nothing() -> None:
+    text = encode(Rulebook(processes=ProcessPolicy(on_end=Handling.STOP))).replace("stop", "bury")
+    assert decode(text).processes == ProcessPolicy()
+
+
+def test_rules_that_say_nothing_of_processes_are_the_text_they_always_were() -> None:
+    assert "processes" not in encode(Rulebook())
+    assert "processes" in encode(Rulebook(processes=ProcessPolicy(on_end=Handling.KEEP)))

@@ -57,7 +57,7 @@ def test_any_value_of_a_variable_is_taken_or_refused(name: str, value: str) -> N
     load_or_refuse(b"", {name: value})
 
 
-SECTION_NAMES = ["homes", "reset", "liveness", "finalizers", "notify", "keeper"]
+SECTION_NAMES = ["homes", "reset", "liveness", "processes", "finalizers", "notify", "keeper"]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: (

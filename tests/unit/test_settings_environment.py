@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import SettingsInvalid
+from sexton.model.process import TAG_VARIABLE
 from sexton.policies.reset import Mode
 from sexton.settings.environment import VARIABLES
 from sexton.settings.loader import has_overrides, load, problems
 from sexton.settings.values import Settings
+from sexton.system.effects.command import KEY_VARIABLE
+from sexton.system.effects.tagged import VARIABLE
 
 
 def test_a_variable_wins_over_the_file_and_the_rest_stays(tmp_path: Path) -> None:
@@ -65,6 +68,14 @@ def test_every_setting_outside_of_lists_has_a_variable() -> None:
         "SEXTON_LIVENESS__TTL",
         "SEXTON_LIVENESS__LOCK_DELAY",
         "SEXTON_LIVENESS__STALL_AFTER",
+        "SEXTON_PROCESSES__ON_IDLE_RESET",
+        "SEXTON_PROCESSES__ON_DAILY_RESET",
+        "SEXTON_PROCESSES__ON_END",
+        "SEXTON_PROCESSES__ON_REAP",
+        "SEXTON_PROCESSES__WINDOW",
+        "SEXTON_PROCESSES__TTL",
+        "SEXTON_PROCESSES__GRACE",
+        "SEXTON_PROCESSES__NOTICE",
         "SEXTON_NOTIFY__URLS_ENV",
         "SEXTON_NOTIFY__WEBHOOK",
         "SEXTON_NOTIFY__SECRET_ENV",
@@ -145,8 +156,16 @@ def test_a_variable_that_can_not_be_meant_like_that_is_told(
     assert [str(p) for p in problems(None, {name: value})] == [f"environment: {name}: {told}"]
 
 
-@pytest.mark.parametrize("name", ["SEXTON_LEDGER", "SEXTON_CONFIG", "SEXTON_TOKEN"])
-def test_the_variables_of_the_command_line_override_nothing(name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("SEXTON_LEDGER", "SEXTON_CONFIG", "SEXTON_TOKEN"),
+        *(TAG_VARIABLE, VARIABLE, KEY_VARIABLE),
+    ],
+)
+def test_the_variables_of_the_command_line_and_of_started_programs_override_nothing(
+    name: str,
+) -> None:
     assert not has_overrides({name: "x"})
     assert load(None, {name: "x"}) == Settings()
 

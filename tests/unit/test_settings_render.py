@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sexton.model.record import replace
+from sexton.policies.handling import Handling, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook
@@ -75,6 +76,18 @@ LIVENESS = st.builds(
         lambda bounds: tuple(sorted(bounds.items()))
     ),
 ).filter(lambda policy: policy.ttl >= 2 * policy.beat_every)
+HANDLINGS = st.sampled_from(Handling)
+PROCESSES = st.builds(
+    ProcessPolicy,
+    on_idle_reset=HANDLINGS,
+    on_daily_reset=HANDLINGS,
+    on_end=HANDLINGS,
+    on_reap=HANDLINGS,
+    window=SPANS,
+    ttl=st.none() | SPANS,
+    grace=SPANS,
+    notice=SPANS,
+)
 VARIABLES = st.none() | st.from_regex(r"[A-Z][A-Z_]{0,9}", fullmatch=True)
 ADDRESSES = st.sampled_from(["http://[::1]:80/?a#b", "https://example.org/#x:,y"])
 AT_ONCE = st.integers(1, 256)
@@ -142,6 +155,7 @@ SETTINGS = st.builds(
         reset=POLICIES,
         reset_rules=st.lists(RULES, max_size=3).map(tuple),
         liveness=LIVENESS,
+        processes=PROCESSES,
     ),
     homes=HOMES.map(tuple),
     finalizers=st.lists(FINALIZERS, max_size=3, unique_by=lambda each: each.name).map(tuple),
@@ -197,6 +211,15 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "lock_delay: 15s # default",
         "stall_after: 10m # default",
         f"inactivity_bound: {{signal: 7d, telegram: 30d}} # {file}:5:30",
+        "processes:",
+        "on_idle_reset: warn # default",
+        "on_daily_reset: warn # default",
+        "on_end: warn # default",
+        "on_reap: warn # default",
+        "window: 60s # default",
+        "ttl: null # default",
+        "grace: 10s # default",
+        "notice: 30m # default",
         "finalizers:",
         "- name: log",
         "kind: command",

@@ -38,6 +38,7 @@ def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> N
         for section, model in (
             ("reset", "ResetFields"),
             ("liveness", "LivenessFields"),
+            ("processes", "ProcessFields"),
             ("notify", "NotifyFields"),
             ("keeper", "KeeperFields"),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
@@ -15,6 +16,9 @@ from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
+if TYPE_CHECKING:
+    from sexton.ports.processes import Overseeing
+
 
 @record
 class Desk:
@@ -26,6 +30,7 @@ class Desk:
     rules: Callable[[int | None], InForce]
     membership: Membership
     actor: str
+    overseer: Callable[[], Overseeing]
 
     @property
     def worker(self) -> str:

@@ -6,11 +6,18 @@ import os
 from datetime import datetime
 
 from sexton.agent.desk import Desk
-from sexton.errors import LedgerBusy, SessionBusy, SessionEnded, SessionNotFound
+from sexton.errors import (
+    LedgerBusy,
+    ProcessesRunning,
+    SessionBusy,
+    SessionEnded,
+    SessionNotFound,
+)
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
+from sexton.policies.handling import listed, running
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
@@ -74,6 +81,8 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
         current = replace(found[0], holders=tuple(others))
         if is_busy(current, desk.evidence(current)) and not force:
             raise SessionBusy(f"a turn of another worker is running in the session {old.id}")
+        if not force and (left := running(desk.overseer().of_native(current))):
+            raise ProcessesRunning(f"the session {old.id} has running processes: {listed(left)}")
         fresh = desk.ledger.book.replace(
             current,
             reason,
@@ -127,11 +136,18 @@ def new_id() -> str:
 def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
     policy = desk.rules(None).rules.reset_policy(current)
     reason = reset_reason(current, policy, now)
-    if reason is None or holding(current, running_turn(current, desk.evidence(current)), now):
+    if reason is None or _is_held(desk, current, now):
         return _join(desk, current, now)
     return desk.ledger.book.replace(
         current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now
     )
+
+
+def _is_held(desk: Desk, session: Session, now: datetime) -> bool:
+    """Whether something holds its reset back; its processes are looked at last."""
+    turn = running_turn(session, desk.evidence(session))
+    held = holding(session, turn, now) is not None
+    return held or any(each.holds for each in desk.overseer().of_native(session))
 
 
 def _join(desk: Desk, session: Session, now: datetime) -> Session | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -21,6 +21,8 @@ from sexton.ports import Appended, Batch
 
 if TYPE_CHECKING:
     from sexton.agent.compression import Summarise
+    from sexton.agent.processes import Facts, SpawnedProcess
+    from sexton.model.process import Process, Watched
     from sexton.policies.compression import Options
 
 T = TypeVar("T")
@@ -106,6 +108,29 @@ class OpenSession:
         """Give the session a title."""
         self._catch_up()
         self._desk.ledger.book.mark(self._session.ref, title=one_line(check_name("title", title)))
+
+    def register_process(self, pid: int, **facts: Unpack[Facts]) -> Process:
+        """Make a running process this session's, so that resets heed it and its end is seen to.
+
+        Facts are its `kind` (`job`, `server`, `mcp`, `browser` or `unknown`), its `task`, and the
+        `ttl` for which it may hold resets back while it works.
+        """
+        from sexton.agent.processes import adopt  # noqa: PLC0415  # few agents have any
+
+        self._desk.membership.ensure()
+        return adopt(self._desk, self._reach, pid, facts)
+
+    def processes(self) -> Sequence[Watched]:
+        """The processes of this session and what they do, as people and the reset guard see it."""
+        self._catch_up()
+        return self._desk.overseer().of_native(self._session)
+
+    def spawn(self, arguments: str | Sequence[str], **options: Any) -> SpawnedProcess:
+        """Start a process of this session, as `AgentWorker.spawn` does."""
+        from sexton.agent.processes import spawn  # noqa: PLC0415  # few agents have any
+
+        self._desk.membership.ensure()
+        return spawn(self._desk, self._reach, arguments, options)
 
     def end(self, reason: str = "closed") -> bool:
         """End the session; False if it had ended already, for then the first reason stands."""

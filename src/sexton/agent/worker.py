@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import atexit
+from collections.abc import Sequence
+from datetime import timedelta
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from sexton.agent.desk import Desk
@@ -14,6 +17,9 @@ from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Relation, check_name
 from sexton.ports import Birth
+
+if TYPE_CHECKING:
+    from sexton.agent.processes import SpawnedProcess
 
 DEFAULT_SOURCE = "agent"
 
@@ -77,6 +83,24 @@ class AgentWorker:
         """The open session with that id."""
         self._check_open()
         return self._remembered(OpenSession(self._desk, open_id(self._desk, check_name("id", id))))
+
+    def spawn(
+        self,
+        arguments: str | Sequence[str],
+        *,
+        session: OpenSession,
+        task: str | None = None,
+        kind: str = "job",
+        ttl: timedelta | None = None,
+        **popen: Any,
+    ) -> SpawnedProcess:
+        """Start a process that belongs to a session; further options are those of Popen.
+
+        It has a tag in its environment that all it starts inherits, so that it is found again
+        whatever becomes of this worker. The ttl is how long it may hold resets back while it works.
+        """
+        self._check_open()
+        return session.spawn(arguments, task=task, kind=kind, ttl=ttl, **popen)
 
     def _check_open(self) -> None:
         if not self._open:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
-from sexton.bootstrap.finding import ledger_url, load_settings
+from sexton.bootstrap.finding import ledger_url, load_settings, user
 from sexton.errors import (
     HomeNotFound,
     SessionAmbiguous,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sexton.engine.finalize import Runner
     from sexton.engine.keep import Keeper, Sweep
     from sexton.engine.notify import Messenger
+    from sexton.engine.processes import Overseer
     from sexton.model.plan import Outcome, Plan
 
 
@@ -114,7 +116,14 @@ class Sexton:
     @property
     def actor(self) -> str:
         """Who acts, as the journal names it."""
-        return f"{_user()}@{host()} pid {os.getpid()}"
+        return f"{user()}@{host()} pid {os.getpid()}"
+
+    @cached_property
+    def overseer(self) -> Overseer:
+        """Who looks after the background processes of sessions."""
+        from sexton.bootstrap.oversight import overseer  # noqa: PLC0415  # few agents have any
+
+        return overseer(self.ledger, self.clock, self.rules)
 
     def worker(self, kind: str = "agent") -> AgentWorker:
         """Register this process as a holder of sessions; a context manager."""
@@ -132,6 +141,7 @@ class Sexton:
             rules=self.rules,
             membership=membership,
             actor=self.actor,
+            overseer=lambda: self.overseer,
         )
         registered = AgentWorker(desk)
         self._workers = [each for each in self._workers if each.is_open] + [registered]
@@ -228,6 +238,7 @@ class Sexton:
             records=records,
             unreachable=tuple(unreachable),
             actor=self.actor,
+            overseer=self.overseer,
         )
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
@@ -286,12 +297,3 @@ class Sexton:
         ready = duties(self.settings, self.clock, os.environ)
         most = self.settings.keeper.finalizers_at_once
         return Runner(self.ledger, self.clock, ready, lambda: worker.id, self._transcript, most)
-
-
-def _user() -> str:
-    try:
-        import getpass  # noqa: PLC0415  # few ask who acts
-
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"

@@ -39,3 +39,13 @@ def _expanded(named: str | Path) -> Path:
 def _existing(path: Path) -> Path | None:
     # A directory that may not be read holds no settings for this user.
     return path if os.path.exists(path) else None
+
+
+def user() -> str:
+    """Who this process acts for."""
+    try:
+        import getpass  # noqa: PLC0415  # few ask who acts
+
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"

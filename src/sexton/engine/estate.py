@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from sexton.engine.processes import Guard, Overseer
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
@@ -31,6 +32,7 @@ class Estate:
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
+    overseer: Overseer
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
 
     def look(self) -> Look:
@@ -56,6 +58,10 @@ class Estate:
                 self._judged[seen] = judge(worker, sight, policy, watch)
             found[worker.id] = self._judged[seen]
         return found
+
+    def guard(self) -> Guard:
+        """Which process holds the reset of a session back, from one look at all of them."""
+        return Guard(self.overseer, self.clock)
 
     def of_holders(self, session: Session) -> dict[str, Evidence]:
         """What is known about each holder of a session."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -10,9 +10,11 @@ from typing import assert_never
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
+from sexton.model.process import Watched
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
+from sexton.policies.processes import bearing, holding_process
 from sexton.policies.reset import holding, standing
 
 RECENT = 10
@@ -49,11 +51,15 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     if not session.is_open:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
+        yield from _processes(estate.overseer.of_session(session, None))
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
     yield from _silence(estate, session)
-    yield from _decision(estate, session)
+    policy = rules_now(estate).reset_policy(session)
+    processes = estate.overseer.of_session(session, policy)
+    yield from _processes(processes)
+    yield from _decision(estate, session, processes)
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:
@@ -66,6 +72,13 @@ def _holders(estate: Estate, session: Session) -> Iterator[Answer]:
         proof = evidence[holder.worker.id]
         detail = "; ".join((*proof.signals, *_turn(session, holder, policy, estate.clock.now())))
         yield Answer("holder", proof.verdict, detail)
+
+
+def _processes(processes: Sequence[Watched]) -> Iterator[Answer]:
+    for each in processes:
+        who = f"{each.process.name} on {each.process.identity.host}"
+        words = f"{who}: {bearing(each)}; {each.because}: {each.process.shown}"
+        yield Answer("process", each.doing, words)
 
 
 def _turn(session: Session, holder: Holder, policy: LivenessPolicy, now: datetime) -> Iterator[str]:
@@ -91,12 +104,13 @@ def _silence(estate: Estate, session: Session) -> Iterator[Answer]:
         yield Answer("reap", "kept", f"nothing is known of its owner, and {words}")
 
 
-def _decision(estate: Estate, session: Session) -> Iterator[Answer]:
+def _decision(estate: Estate, session: Session, processes: Sequence[Watched]) -> Iterator[Answer]:
     now = estate.clock.now()
     rules = rules_now(estate)
     policy = rules.reset_policy(session)
     evidence = estate.of_holders(session)
-    match decide(session, policy, rules.in_force.rules.liveness, evidence, now):
+    held = holding_process(processes, now)
+    match decide(session, policy, rules.in_force.rules.liveness, evidence, now, lambda *_: held):
         case ReapSession(reason=reason):
             yield Answer("reap", "due", reason.text)
         case EndSession(reason=reason):
@@ -108,7 +122,8 @@ def _decision(estate: Estate, session: Session) -> Iterator[Answer]:
         case None if policy is None:
             yield Answer("reset", "kept", "its home sets no reset policy")
         case None:
-            shield = holding(session, running_turn(session, evidence), now)
+            turn = running_turn(session, evidence)
+            shield = holding(session, turn, now) or held
             yield Answer("reset", "kept", _kept(shield))
         case never:
             assert_never(never)

@@ -19,6 +19,7 @@ from sexton.engine.finalize import Runner
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
+from sexton.engine.process_duty import settle_processes, watch_processes
 from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
@@ -153,6 +154,7 @@ class Keeper:
         estate = self._attentive(self._estate())
         observed, troubles = self._observe(estate)
         reschedule_stale(estate)
+        seen = self._outlive("look at processes", partial(watch_processes, estate))
         found = survey(estate)
         self._mourned = frozenset(worker.id for worker, _ in found.deaths.dead)
         # Before the sessions end: each of the dead is recorded with evidence of its own.
@@ -167,6 +169,8 @@ class Keeper:
                 break
         estate.ledger.index.reschedule(found.settled)
         self._tell_held(found.plan.held)
+        settle = partial(settle_processes, estate, seen or {}, self._messenger)
+        self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         self._doubt = found.deaths.doubt

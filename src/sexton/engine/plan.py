@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
+from sexton.engine.processes import Guard
 from sexton.model.evidence import Evidence
-from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Seen, WarnSession
+from sexton.model.plan import (
+    Action,
+    EndSession,
+    Held,
+    Plan,
+    ReapSession,
+    Reason,
+    Seen,
+    WarnSession,
+)
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn
@@ -38,12 +48,13 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     now = estate.clock.now()
     rules = rules_now(estate, wanted)
     deaths = find_deaths(estate, rules.in_force.rules.liveness)
+    guard = estate.guard()
     decided: dict[int, Action | Held] = {}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, deaths, now):
         if session.ref in decided or home not in (None, session.home):
             continue
-        decision = _decide(estate, rules, session, deaths, now)
+        decision = _decide(estate, rules, session, deaths, guard)
         if decision is not None:
             decided[session.ref] = decision
         elif session.due_at is not None and session.due_at <= now:
@@ -65,8 +76,12 @@ def decide(
     liveness: LivenessPolicy,
     evidence: Mapping[str, Evidence],
     now: datetime,
+    guard: Callable[[Session, ResetPolicy], Reason | None],
 ) -> Action | Held | None:
-    """What to do about a session, or what keeps it from being done, or None."""
+    """What to do about a session, or what keeps it from being done, or None.
+
+    The guard says which process holds a reset back; it is asked only where one is due.
+    """
     death = reap_reason(session, evidence, liveness, now)
     if death is not None:
         beats = tuple((each.worker.id, each.worker.beat) for each in session.holders)
@@ -75,7 +90,8 @@ def decide(
         return None
     reason = reset_reason(session, policy, now)
     if reason is not None:
-        held_by = holding(session, running_turn(session, evidence), now)
+        turn = running_turn(session, evidence)
+        held_by = holding(session, turn, now) or guard(session, policy)
         if held_by is not None:
             return Held(seen=as_seen(session), wanted=reason, holding=held_by)
         return EndSession(seen=as_seen(session), reason=reason)
@@ -114,11 +130,12 @@ def as_seen(session: Session) -> Seen:
 
 
 def _decide(
-    estate: Estate, rules: Rules, session: Session, deaths: Deaths, now: datetime
+    estate: Estate, rules: Rules, session: Session, deaths: Deaths, guard: Guard
 ) -> Action | Held | None:
+    now = estate.clock.now()
     liveness = rules.in_force.rules.liveness
     evidence = estate.of_holders(session)
-    decision = decide(session, rules.reset_policy(session), liveness, evidence, now)
+    decision = decide(session, rules.reset_policy(session), liveness, evidence, now, guard)
     if isinstance(decision, ReapSession | EndSession) and session.ref in deaths.held:
         return Held(seen=decision.seen, wanted=decision.reason, holding=deaths.held[session.ref])
     return decision

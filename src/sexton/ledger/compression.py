@@ -82,5 +82,6 @@ def _begin_shorter(tx: Transaction, wanted: Shortening, now: int) -> int:
         extra=summary.extra,
     )
     tx.all("move_holders", ref=wanted.session.ref, child=child)
+    tx.all("move_processes", ref=wanted.session.ref, child=child, id=wanted.id)
     tx.all("cover_copies", **span, child=child, now=now)
     return child

@@ -131,15 +131,7 @@ def worker(row: Row) -> Worker:
     """A worker from the columns named WORKER."""
     return Worker(
         id=row[0],
-        identity=Identity(
-            host=row[1],
-            boot_id=row[2],
-            pid=row[3],
-            started=row[4],
-            inode=row[5],
-            pid_namespace=row[6],
-            uid=row[7],
-        ),
+        identity=identity(row[1:8]),
         kind=row[8],
         version=row[9],
         beat=row[10],
@@ -148,6 +140,19 @@ def worker(row: Row) -> Worker:
         swept_at=maybe_moment(row[13]),
         dead_at=maybe_moment(row[14]),
         evidence=row[15],
+    )
+
+
+def identity(row: Row) -> Identity:
+    """Which process is meant, from the columns that every table of processes has."""
+    return Identity(
+        host=row[0],
+        boot_id=row[1],
+        pid=row[2],
+        started=row[3],
+        inode=row[4],
+        pid_namespace=row[5],
+        uid=row[6],
     )
 
 

@@ -1,12 +1,19 @@
-"""A background process that belongs to a session."""
+"""A background process that belongs to a session, and what it was seen doing."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
 
-from sexton.model.record import record
+from sexton.model.message import one_line
+from sexton.model.record import made, record
+from sexton.model.session import State
 from sexton.model.worker import Identity
+
+TAG_VARIABLE = "SEXTON_TAG"
+"""The environment variable by which a process, and all that it starts, is known as a session's."""
+SHOWN_COMMAND = 200
+"""So much of a command is told in logs and explanations."""
 
 
 class ProcessKind(StrEnum):
@@ -19,9 +26,37 @@ class ProcessKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Doing(StrEnum):
+    """What a process and those it started were seen doing."""
+
+    WORKING = "working"  # processor or I/O moved within the window
+    LISTENING = "listening"  # it waits on server sockets and does nothing else
+    IDLE = "idle"
+    ZOMBIE = "zombie"  # it has exited and waits to be collected
+    DEAD = "dead"
+    FOREIGN = "foreign"  # its pid belongs to another process now
+    UNKNOWN = "unknown"  # it can not be seen from here, or not for long enough
+
+
+@record
+class Figures:
+    """What a judgement rests on: what moved within so many seconds, and what there is now."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+    io: int = 0
+    memory: int = 0
+    processes: int = 0
+    ports: tuple[int, ...] = ()
+
+
 @record
 class Process:
-    """A registered process: whose it is, what it runs, and until when it may hold a reset back."""
+    """A registered process: whose it is, what it runs, and until when it may hold a reset back.
+
+    With pid 0 it is about to be started and known by its tag only. `session_state` is None where
+    the session is not there any more. What it was last seen doing is the word of its own host.
+    """
 
     identity: Identity
     session: str
@@ -32,3 +67,93 @@ class Process:
     started_at: datetime
     expires_at: datetime | None = None
     registered_by: str | None = None
+    ref: int = 0
+    session_ref: int | None = None
+    home: str = "native"
+    session_state: State | None = None
+    end_reason: str | None = None
+    tag: str | None = None
+    kept: bool = False
+    told_at: datetime | None = None
+    ended_at: datetime | None = None
+    ended_how: str | None = None
+    doing: Doing = Doing.UNKNOWN
+    judged_at: datetime | None = None
+    figures: Figures = made(Figures)
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether the session it belongs to has ended."""
+        return self.session_state is not State.OPEN
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return f"pid {self.identity.pid}" if self.identity.pid else "one about to be started"
+
+    @property
+    def shown(self) -> str:
+        """Its command, as much as fits beside other words."""
+        return cut(self.command, SHOWN_COMMAND)
+
+
+@record
+class Watched:
+    """A process with what it is doing now, by which rule, and until when it may hold a reset."""
+
+    process: Process
+    doing: Doing
+    figures: Figures
+    because: str
+    holds_until: datetime
+    holds: bool
+
+
+@record
+class Member:
+    """One living process of a tree at one moment; times are in seconds, `waited` of its dead."""
+
+    pid: int
+    started: int
+    cpu: float
+    waited: float
+    io: int
+    memory: int
+    is_zombie: bool = False
+
+
+class Presence(StrEnum):
+    """What became of the registered process itself."""
+
+    PRESENT = "present"
+    ZOMBIE = "zombie"
+    GONE = "gone"
+    FOREIGN = "foreign"
+    HIDDEN = "hidden"  # another host or namespace, or it may not be read
+    AWAITED = "awaited"  # it is about to be started
+
+
+@record
+class Look:
+    """One look at a process and all that it started; `at` is on the observer's own clock."""
+
+    at: float
+    presence: Presence
+    members: tuple[Member, ...] = ()
+    ports: tuple[int, ...] = ()
+
+
+def cut(text: str, most: int) -> str:
+    """One line of at most so many characters."""
+    line = one_line(text)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def tags_in(value: str) -> list[str]:
+    """The tags a process carries: its own, and those of whatever it was started by."""
+    return value.split(":")
+
+
+def tagged(inherited: str | None, tag: str) -> str:
+    """What a new process is to carry, so that it is also known to whoever started its starter."""
+    return f"{inherited}:{tag}" if inherited else tag

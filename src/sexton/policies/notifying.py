@@ -100,8 +100,21 @@ def process_stopping(process: Process, home: str, reason: Reason, at: datetime) 
     words = (
         f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {program},"
         f" pid {who.pid} on {who.host}: {reason.text}."
+        f" 'sexton processes keep {who.pid}' keeps it."
     )
     return _occasion(Event.PROCESS, parts, at, words)
+
+
+def process_left(process: Process, reason: Reason, at: datetime) -> Occasion:
+    """A background process of a session that has ended runs on."""
+    who = process.identity
+    program = one_line((process.command.split() or ["?"])[0])[:_LONGEST_NAME]
+    key = (who.host, who.boot_id, f"{who.pid}", f"{who.started}")
+    words = (
+        f"has left a process that runs on: {program}, pid {who.pid} on {who.host}: {reason.text}."
+        f" 'sexton processes stop {who.pid}' ends it, 'sexton processes keep {who.pid}' keeps it."
+    )
+    return _occasion(Event.PROCESS, (process.home, process.session, "left", *key), at, words)
 
 
 def notices(occasions: Iterable[Occasion], title: Title) -> Iterator[Notice]:
@@ -178,7 +191,7 @@ _HEADS = {
     Event.LIMIT: "Session near a limit",
     Event.DEAD_LETTER: "End-of-session work given up",
     Event.HELD: "Reset held back",
-    Event.PROCESS: "Process about to be stopped",
+    Event.PROCESS: "Background process",
 }
 _ADVICE = {
     Event.RESET: "The next message starts a new one; 'sexton sessions show SESSION' has the old.",
@@ -186,7 +199,7 @@ _ADVICE = {
     Event.DEAD_LETTER: "'sexton finalizers list --session SESSION' says why;"
     " 'sexton finalizers retry --session SESSION' tries again.",
     Event.HELD: "'sexton why SESSION' says more.",
-    Event.PROCESS: "End it yourself if it has work to save.",
+    Event.PROCESS: "'sexton processes list --session SESSION' has all of them.",
 }
 _MANY = {
     Event.RESET: ("sessions were reset", "'sexton journal' has all."),
@@ -196,5 +209,8 @@ _MANY = {
         "'sexton finalizers list --state dead' has all.",
     ),
     Event.HELD: ("resets are held back", "'sexton plan' has all."),
-    Event.PROCESS: ("processes are about to be stopped", "Those with work to save end them."),
+    Event.PROCESS: (
+        "sessions have left processes or have some that are about to be stopped",
+        "'sexton processes list' has all; 'sexton processes keep PID' keeps one.",
+    ),
 }

@@ -9,10 +9,12 @@ from enum import StrEnum
 from functools import lru_cache
 
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
 from sexton.model.worker import Holder
+
+_ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 
 
 class Mode(StrEnum):
@@ -60,7 +62,7 @@ def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason
     if policy.idle_after is not None and now - session.active_at >= policy.idle_after:
         return Reason(
             "idle",
-            f"idle for {_span(now - session.active_at)}, the limit is {_span(policy.idle_after)}",
+            f"idle for {span(now - session.active_at)}, the limit is {span(policy.idle_after)}",
         )
     if policy.is_daily and next_boundary(session.active_at, policy) <= now:
         return Reason("daily", f"daily reset at {policy.at_hour:02}:00 {policy.timezone}")
@@ -87,8 +89,13 @@ def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | No
     if turn is not None and turn.busy_since is not None:
         who = turn.worker
         where = f"{who.kind}, pid {who.identity.pid} on {who.identity.host}"
-        return Reason("busy", f"a turn of {where} has run for {_span(now - turn.busy_since)}")
+        return Reason("busy", f"a turn of {where} has run for {span(now - turn.busy_since)}")
     return None
+
+
+def due_since(session: Session, policy: ResetPolicy) -> datetime | None:
+    """When the session is or was over, if nothing is written to it; warnings do not count."""
+    return schedule(replace(session, warned=_ALL_WARNED), policy, 0).at
 
 
 def schedule(session: Session, policy: ResetPolicy, serial: int) -> Schedule:
@@ -109,7 +116,7 @@ def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[R
         left = policy.idle_after - (now - session.active_at)
         yield Reason(
             "idle",
-            f"idle {_span(now - session.active_at)} of {_span(policy.idle_after)}, {_left(left)}",
+            f"idle {span(now - session.active_at)} of {span(policy.idle_after)}, {_left(left)}",
         )
     if policy.is_daily:
         boundary = next_boundary(session.active_at, policy)
@@ -169,7 +176,7 @@ def _gauges(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[_G
             yield _Gauge(limit, code, value, maximum, f"{value} {unit}", str(maximum))
     if policy.max_age is not None:
         age = now - session.started_at
-        shown, maximum_shown = f"an age of {_span(age)}", _span(policy.max_age)
+        shown, maximum_shown = f"an age of {span(age)}", span(policy.max_age)
         yield _Gauge(
             Limit.AGE,
             "max_age",
@@ -214,13 +221,13 @@ def _zone(name: str) -> tzinfo:
     return ZoneInfo(name)
 
 
-def _left(span: timedelta) -> str:
-    return f"{_span(span)} left" if span > timedelta(0) else f"over since {_span(-span)}"
+def _left(left: timedelta) -> str:
+    return f"{span(left)} left" if left > timedelta(0) else f"over since {span(-left)}"
 
 
-def _span(span: timedelta) -> str:
+def span(length: timedelta) -> str:
     """A duration as a person says it, in its two largest units."""
-    seconds = max(0, int(span.total_seconds()))
+    seconds = max(0, int(length.total_seconds()))
     parts = []
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         count, seconds = divmod(seconds, size)

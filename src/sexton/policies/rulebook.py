@@ -12,6 +12,7 @@ from sexton.model.record import as_dict, made, names, record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.policies.finalizing import Owing
+from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
 
@@ -57,6 +58,7 @@ class Rulebook:
     reset_rules: tuple[ResetRule, ...] = ()
     liveness: LivenessPolicy = made(LivenessPolicy)
     finalizers: tuple[Owing, ...] = ()
+    processes: ProcessPolicy = made(ProcessPolicy)
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -115,6 +117,7 @@ def decode(text: str) -> Rulebook:
         reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
         liveness=_liveness(stored["liveness"]),
         finalizers=_finalizers(stored),
+        processes=_processes(stored.get("processes", {})),
     )
 
 
@@ -162,6 +165,22 @@ def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
     )
 
 
+def _processes(stored: Mapping[str, Any]) -> ProcessPolicy:
+    """What an older Sexton did not store keeps its default; a word of a newer one only warns."""
+    known = set(Handling)
+    said = {
+        name: Handling(stored[name]) if stored[name] in known else Handling.WARN
+        for name in Occasion
+        if name in stored
+    }
+    spans = {
+        name: None if stored[name] is None else timedelta(seconds=stored[name])
+        for name in ("window", "ttl", "grace", "notice")
+        if name in stored
+    }
+    return replace(ProcessPolicy(), **said, **spans)
+
+
 def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
     matches = {name: tuple(stored[name]) for name in ("sources", "chat_types", "keys")}
     return ResetRule(policy=_reset_policy(stored["policy"]), **matches)
@@ -185,6 +204,7 @@ def _plain(value: object) -> float | dict[str, Any]:
     if isinstance(value, timedelta):
         return value.total_seconds()
     plain = as_dict(value)
-    if isinstance(value, Rulebook) and not value.finalizers:
-        del plain["finalizers"]  # so that older versions write the same text for the same rules
+    if isinstance(value, Rulebook):  # older versions write the same text for the same rules
+        unsaid = {"finalizers": (), "processes": ProcessPolicy()}
+        plain = {name: said for name, said in plain.items() if unsaid.get(name) != said}
     return plain

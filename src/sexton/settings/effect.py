@@ -7,13 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sexton.model.record import record, replace
-from sexton.model.session import Limit, Session
+from sexton.model.record import record
+from sexton.model.session import Session
 from sexton.policies.finalizing import EVERY_SOURCE, Owing
-from sexton.policies.reset import ResetPolicy, reset_reason, schedule
+from sexton.policies.reset import ResetPolicy, due_since, reset_reason
 from sexton.policies.rulebook import ResetRule, Rulebook
-
-_ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 
 
 @record
@@ -44,7 +42,7 @@ class _Count:
         self.governs += 1
         if reason := reset_reason(session, policy, now):
             self.over[reason.code] = self.over.get(reason.code, 0) + 1
-        elif due := _due(session, policy):
+        elif due := due_since(session, policy):
             self.next_due = min(self.next_due or due, due)
 
 
@@ -91,11 +89,6 @@ def _covered(owing: Owing) -> str:
         return f"source {' or '.join(owing.sources)}"
     spared = [source for source in owing.spared if not owing.includes(source)]
     return f"every source but {' and '.join(spared)}" if spared else "every source"
-
-
-def _due(session: Session, policy: ResetPolicy) -> datetime | None:
-    """When the session will be over; warnings on the way there do not count."""
-    return schedule(replace(session, warned=_ALL_WARNED), policy, 0).at
 
 
 def _words(rule: ResetRule | None) -> str:

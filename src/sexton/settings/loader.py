@@ -10,6 +10,7 @@ from typing import Any
 from sexton.errors import SettingsInvalid, SettingsNotFound
 from sexton.model.record import replace
 from sexton.policies.finalizing import Owing
+from sexton.policies.handling import ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook
@@ -148,6 +149,7 @@ def _rulebook(fields: SettingsFile, finalizers: tuple[Owing, ...]) -> Rulebook:
         reset_rules=tuple(_rules(default, fields.reset)),
         liveness=_liveness(fields.liveness),
         finalizers=finalizers,
+        processes=ProcessPolicy(**dict(fields.processes)),
     )
 
 

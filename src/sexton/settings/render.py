@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sexton.policies.rulebook import ResetRule
 from sexton.settings.document import plain
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.finalizers import BELONGS
+from sexton.settings.process_fields import ProcessFields
 from sexton.settings.schema import (
     HomeFields,
     KeeperFields,
@@ -39,24 +40,23 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield "homes:" if settings.homes else "homes: []"
     for home in settings.homes:
         yield from _item(_home(home))
-    yield "reset:"
-    for name, value in _values(PolicyFields, rules.reset):
-        yield _noted(settings, "reset", name, value)
+    yield from _section(settings, "reset", _values(PolicyFields, rules.reset))
     yield "  rules:" if rules.reset_rules else "  rules: []"
     for rule in rules.reset_rules:
         yield from (f"  {line}" for line in _item(_rule(settings, rule)))
-    yield "liveness:"
-    for name, value in _liveness_values(rules.liveness):
-        yield _noted(settings, "liveness", name, value)
+    yield from _section(settings, "liveness", _liveness_values(rules.liveness))
+    yield from _section(settings, "processes", _values(ProcessFields, rules.processes))
     yield "finalizers:" if settings.finalizers else "finalizers: []"
     for finalizer in settings.finalizers:
         yield from _item(dict(_finalizer_values(finalizer)))
-    yield "notify:"
-    for name, value in _values(NotifyFields, settings.notify):
-        yield _noted(settings, "notify", name, value)
-    yield "keeper:"
-    for name, value in _values(KeeperFields, settings.keeper):
-        yield _noted(settings, "keeper", name, value)
+    yield from _section(settings, "notify", _values(NotifyFields, settings.notify))
+    yield from _section(settings, "keeper", _values(KeeperFields, settings.keeper))
+
+
+def _section(settings: Settings, name: str, said: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    yield f"{name}:"
+    for each, value in said:
+        yield _noted(settings, name, each, value)
 
 
 def _values(model: type[BaseModel], said: object) -> Iterator[tuple[str, Any]]:

@@ -21,6 +21,7 @@ from sexton.settings.fields import Duration, Limit, Listing, Names, Section, Spa
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.kinds import Kind
 from sexton.settings.problems import Path
+from sexton.settings.process_fields import ProcessFields
 from sexton.settings.values import HomeSetting, KeeperSettings
 
 _RESET: Final = ResetPolicy()
@@ -197,6 +198,7 @@ class SettingsFile(Strict):
     )
     reset: Section[ResetFields] = Field(default_factory=ResetFields)
     liveness: Section[LivenessFields] = Field(default_factory=LivenessFields)
+    processes: Section[ProcessFields] = Field(default_factory=ProcessFields)
     finalizers: Listing[FinalizerFields] = Field(
         default_factory=list,
         description="Work to be done for every session that ends. Programs and servers get to "
@@ -212,6 +214,7 @@ SECTIONS: Mapping[Path, type[BaseModel]] = {
     ("reset",): ResetFields,
     ("reset", "rules"): RuleFields,
     ("liveness",): LivenessFields,
+    ("processes",): ProcessFields,
     ("finalizers",): FinalizerFields,
     ("notify",): NotifyFields,
     ("keeper",): KeeperFields,

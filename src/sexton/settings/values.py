@@ -11,8 +11,17 @@ from sexton.model.record import made, record
 from sexton.policies.rulebook import Rulebook
 
 PREFIX = "SEXTON_"
-RESERVED = frozenset({"SEXTON_CONFIG", "SEXTON_LEDGER", "SEXTON_TOKEN"})
-"""Variables of the command line; they override no setting."""
+RESERVED = frozenset(
+    {
+        "SEXTON_CONFIG",
+        "SEXTON_LEDGER",
+        "SEXTON_TOKEN",
+        "SEXTON_TAG",
+        "SEXTON_FINALIZATION_TAG",
+        "SEXTON_IDEMPOTENCY_KEY",
+    }
+)
+"""Variables of the command line and of programs we start; they override no setting."""
 
 
 @record

@@ -104,7 +104,7 @@ def pidfs_inode(pid: int) -> int | None:
 
     Raises ProcessLookupError if no process has the pid.
     """
-    if not _has_pidfs():
+    if not has_pidfs():
         return None
     try:
         descriptor = os.pidfd_open(pid)
@@ -119,7 +119,8 @@ def pidfs_inode(pid: int) -> int | None:
 
 
 @cache
-def _has_pidfs() -> bool:
+def has_pidfs() -> bool:
+    """Whether the kernel numbers processes so that no two of a boot share a number."""
     if not hasattr(os, "pidfd_open"):
         return False
     try:

@@ -25,6 +25,7 @@ from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
 from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
+from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
@@ -50,6 +51,7 @@ class LedgerContract(
     CompressionContract,
     OutboxContract,
     OutboxRacesContract,
+    ProcessesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 

@@ -9,8 +9,9 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import end_session, open_native
 from sexton.cli.sessions.telling import tell_ended
-from sexton.errors import SessionBusy
+from sexton.errors import ProcessesRunning, SessionBusy
 from sexton.model.plan import Reason
+from sexton.policies.handling import listed, running
 
 
 @click.command(
@@ -19,19 +20,22 @@ from sexton.model.plan import Reason
     examples=("sexton sessions reset 3f0c9a", "sexton sessions reset 3f0c9a --force"),
 )
 @session_argument
-@click.option("--force", is_flag=True, help="Also while a turn runs in it.")
+@click.option("--force", is_flag=True, help="Also while a turn or a process of it runs.")
 @click.pass_context
 def command(ctx: click.Context, session: str, force: bool) -> None:
     """End a session so that its key begins anew.
 
     The session ends with the reason 'reset'; the next message of its key opens a new one. While a
     turn runs in it this is refused, unless it is forced: the turn's later writes are refused then.
+    The same while background processes of it run, which would be left to the policies.
     """
     options = shared(ctx)
     with existing(options) as opened:
         found = open_native(opened, session)
         if opened.estate().is_busy(found) and not force:
             raise SessionBusy(f"a turn is running in the session {found.name}")
+        if not force and (left := running(opened.overseer.of_native(found))):
+            raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
         receipt, outcome = end_session(
             opened, session, Reason("reset", "reset by an operator with 'sexton sessions reset'")
         )

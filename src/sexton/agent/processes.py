@@ -1,0 +1,188 @@
+"""How does an agent start processes that belong to a session, and add those it started itself?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, TypedDict
+
+from sexton.agent.desk import Desk
+from sexton.errors import InputInvalid, LedgerError, ProcessNotFound
+from sexton.model.masking import masked
+from sexton.model.process import TAG_VARIABLE, Process, ProcessKind, tagged
+from sexton.model.record import replace
+from sexton.model.session import Session, check_name
+from sexton.ports.processes import Description, Stopped
+
+Reach = Callable[[Callable[[Session], Process | None]], Process]
+"""Does what needs the fence of a session, wherever its conversation goes on."""
+
+GRACE = timedelta(seconds=10)
+
+
+class Facts(TypedDict, total=False):
+    """What can be said of a process when it is registered."""
+
+    task: str | None
+    kind: str
+    ttl: timedelta | None
+
+
+class SpawnedProcess:
+    """A process that was started for a session; `popen` is what its standard streams belong to.
+
+    It is not stopped when this object is forgotten: what becomes of it when its session ends is
+    for the policies to say.
+    """
+
+    def __init__(self, desk: Desk, popen: subprocess.Popen[Any], process: Process) -> None:
+        self._desk = desk
+        self.popen = popen
+        self.process = process
+        self.pidfd = _pidfd(popen.pid)
+
+    def __repr__(self) -> str:
+        return f"<process {self.pid} of session {self.process.session}: {self.process.shown}>"
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def tag(self) -> str:
+        """What this process and all that it starts have in their environment."""
+        return self.process.tag or ""
+
+    def poll(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self.popen.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; its exit code."""
+        return self.popen.wait(timeout)
+
+    def stop(self, grace: timedelta = GRACE) -> list[Stopped]:
+        """Stop it and all that it started: TERM, after the grace KILL; what came of each."""
+        held = {} if self.pidfd is None else {self.pid: self.pidfd}
+        done = self._desk.overseer().stopper.stop([self.process], grace, held=held)
+        self.popen.poll()
+        if all(each.is_over for each in done):
+            self._desk.ledger.registry.end(
+                self.process.ref, "stopped by its agent", self._desk.clock.now()
+            )
+        return done
+
+    def close(self) -> None:
+        """Let go of it; it runs on."""
+        descriptor, self.pidfd = self.pidfd, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def __enter__(self) -> SpawnedProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "pidfd", None) is not None:
+            self.close()
+
+
+def spawn(
+    desk: Desk, reach: Reach, arguments: str | Sequence[str], options: dict[str, Any]
+) -> SpawnedProcess:
+    """Start a process with a tag in its environment, known to the ledger before it runs.
+
+    Whatever happens in between, its keeper finds it by the tag.
+    """
+    said = Facts(
+        kind=options.pop("kind", "job"),
+        task=options.pop("task", None),
+        ttl=options.pop("ttl", None),
+    )
+    tag = os.urandom(16).hex()
+    environ = dict(os.environ if options.get("env") is None else options["env"])
+    environ[TAG_VARIABLE] = tagged(os.environ.get(TAG_VARIABLE), tag)
+    words = arguments.split() if isinstance(arguments, str) else map(os.fspath, arguments)
+    awaited = _process(
+        desk,
+        said,
+        identity=replace(_described(desk, os.getpid()).identity, pid=0, started=0, inode=None),
+        tag=tag,
+        command=masked([str(word) for word in words]),
+        cwd=os.fspath(options.get("cwd") or os.getcwd()),
+    )
+    row = reach(lambda session: desk.ledger.registry.register(awaited, session))
+    try:
+        popen = subprocess.Popen(arguments, **(options | {"env": environ}))
+    except BaseException:
+        desk.ledger.registry.end(row.ref, "it could not be started", desk.clock.now())
+        raise
+    found = _described(desk, popen.pid)  # at least a zombie, as only we can collect it
+    with suppress(LedgerError):  # its keeper does the same, by the tag
+        desk.ledger.registry.identify(row, found.identity, desk.clock.now())
+    return SpawnedProcess(desk, popen, replace(row, identity=found.identity))
+
+
+def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
+    """Make a running process of this user a session's."""
+    found = _described(desk, pid)
+    if pid == os.getpid():
+        raise InputInvalid(
+            "a process can not be its own background process", hint="Name one it started."
+        )
+    if found.identity.uid != os.getuid():
+        raise InputInvalid(f"the process {pid} belongs to another user", hint="Name one of yours.")
+    adopted = _process(
+        desk,
+        said,
+        identity=found.identity,
+        command=masked(found.command),
+        cwd=found.cwd,
+        age=timedelta(seconds=found.age),
+    )
+    return reach(lambda session: desk.ledger.registry.register(adopted, session))
+
+
+def _described(desk: Desk, pid: int) -> Description:
+    found = desk.overseer().describe(pid)
+    if found is None:
+        raise ProcessNotFound(f"there is no process {pid} here")
+    return found
+
+
+def _process(desk: Desk, said: Facts, *, age: timedelta = timedelta(), **known: Any) -> Process:
+    """What is to be registered, or an error that says what is wrong with it."""
+    kind, task, ttl = said.get("kind", "unknown"), said.get("task"), said.get("ttl")
+    if kind not in set(ProcessKind):
+        words = ", ".join(ProcessKind)
+        raise InputInvalid(f"'{kind}' is no kind of process", hint=f"Known are {words}.")
+    if ttl is not None and ttl <= timedelta():
+        raise InputInvalid("a ttl is a time to come", hint="Give a timedelta above zero, or None.")
+    started = desk.clock.now() - age
+    return Process(
+        session="",
+        task=None if task is None else check_name("task", task),
+        kind=ProcessKind(kind),
+        started_at=started,
+        expires_at=None if ttl is None else started + ttl,
+        registered_by=desk.worker,
+        **known,
+    )
+
+
+def _pidfd(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):  # no such thing here, or none left
+        return None

@@ -1,0 +1,27 @@
+"""`sexton processes`: what can be asked about background processes, and decided?"""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import Group, Late
+
+_HERE = "sexton.cli.processes"
+
+
+@click.group(
+    "processes",
+    cls=Group,
+    late={
+        "list": Late(_HERE, "List the background processes of sessions and what they do."),
+        "stop": Late(_HERE, "Stop processes with all that they started."),
+        "keep": Late(_HERE, "Keep a process from being stopped by policy."),
+    },
+    examples=(
+        "sexton processes list                    # what runs, for whom, and what it holds back",
+        "sexton processes stop 4711 --dry-run     # what would be stopped with it?",
+        "sexton processes keep 4711               # no policy stops this one",
+    ),
+)
+def command() -> None:
+    """List, stop and keep the background processes of sessions."""

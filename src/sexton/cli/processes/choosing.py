@@ -1,0 +1,48 @@
+"""Which processes are meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.cli.arguments import complete_session, named
+from sexton.errors import InputInvalid, ProcessNotFound
+from sexton.model.process import Process
+
+session_option = click.option(
+    "--session",
+    callback=named("session"),
+    shell_complete=complete_session,
+    metavar="SESSION",
+    help="Only of this session.",
+)
+
+
+def of_session(opened: Sexton, session: str) -> list[Process]:
+    """The processes of a session that are not known to have ended."""
+    return opened.ledger.registry.of_session(opened.find(session).ref)
+
+
+def meant(opened: Sexton, pid: int | None, session: str | None) -> list[Process]:
+    """The processes that were named; an error if that is none, or not clear."""
+    if (pid is None) == (session is None):
+        raise click.UsageError("name one process, or --session for all of one session")
+    if session is not None:
+        return of_session(opened, session)
+    found = [each for each in opened.ledger.registry.running() if each.identity.pid == pid]
+    here = opened.processes.myself()
+    near = [each for each in found if each.identity.host == here.host]
+    found = [each for each in near if each.identity.boot_id == here.boot_id] or near or found
+    if not found:
+        raise ProcessNotFound(f"no process {pid} is registered to a session")
+    if len(found) > 1:
+        raise InputInvalid(
+            f"{pid} means several processes: {_places(found)}", hint="Use --session."
+        )
+    return found
+
+
+def _places(found: Sequence[Process]) -> str:
+    return ", ".join(f"{each.session} on {each.identity.host}" for each in found)

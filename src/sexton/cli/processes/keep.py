@@ -1,0 +1,49 @@
+"""`sexton processes keep`: no policy stops this one."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.processes.choosing import meant
+from sexton.cli.terminal import document, say
+from sexton.engine.apply import new_receipt
+from sexton.errors import ProcessNotFound
+from sexton.model.plan import Reason
+from sexton.ports import Entry
+
+
+@click.command(
+    "keep",
+    cls=Command,
+    examples=("sexton processes keep 4711", "sexton processes keep 4711 --off"),
+)
+@click.argument("pid", type=click.IntRange(min=1))
+@click.option("--off", is_flag=True, help="Let the policies stop it again.")
+@click.pass_context
+def command(ctx: click.Context, pid: int, off: bool) -> None:
+    """Keep a process from being stopped by policy.
+
+    It runs on when its session ends, and nobody is told of it. It holds no reset back by that.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        [process] = meant(opened, pid, None)
+        receipt, action = new_receipt(), "release_process" if off else "keep_process"
+        entry = Entry(
+            actor=opened.actor,
+            receipt=receipt,
+            home=process.home,
+            session=process.session,
+            action=action,
+            result="done",
+            reason=Reason("asked", f"{process.name}: asked for with 'sexton processes keep'"),
+        )
+        if not opened.ledger.registry.keep(process.ref, not off, opened.clock.now(), entry):
+            raise ProcessNotFound(f"the process {pid} has ended")
+    if options.json:
+        document({"receipt": receipt, "pid": pid, "kept": not off})
+    else:
+        said = "may be stopped by policy again" if off else "is kept from being stopped by policy"
+        say(f"process {pid} {said} (receipt {receipt})")

@@ -1,0 +1,82 @@
+"""`sexton processes stop`: end processes with all that they started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from sexton.cli.arguments import yes_option
+from sexton.cli.command import Command, shared
+from sexton.cli.confirming import confirm
+from sexton.cli.opening import existing
+from sexton.cli.processes.choosing import meant, session_option
+from sexton.cli.processes.view import show_stopped, stopped_shape
+from sexton.cli.terminal import document, say
+from sexton.cli.wording import counted
+from sexton.engine.apply import new_receipt
+from sexton.engine.process_duty import outcome, stop_processes
+from sexton.errors import ProcessNotStopped
+from sexton.model.process import Process
+from sexton.ports.processes import Ending, Stopped
+
+
+@click.command(
+    "stop",
+    cls=Command,
+    examples=(
+        "sexton processes stop 4711 --dry-run",
+        "sexton processes stop 4711",
+        "sexton processes stop --session 3f0c9a --yes",
+    ),
+)
+@click.argument("pid", type=click.IntRange(min=1), required=False)
+@session_option
+@click.option("--dry-run", is_flag=True, help="Only show what would be stopped.")
+@yes_option
+@click.pass_context
+def command(
+    ctx: click.Context, pid: int | None, session: str | None, dry_run: bool, yes: bool
+) -> None:
+    """Stop registered processes with all that they started.
+
+    Each is asked to end and killed after the grace of the policies. Only processes of this user
+    on this machine that are registered to or tagged with a session are signalled. Who is asked and
+    says yes to the shown commands may also stop one of which nothing but its pid and start time is
+    known; with --yes that is refused.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = meant(opened, pid, session)
+        overseer = opened.overseer
+        if dry_run:
+            _tell(None, overseer.stopper.find(found, confirmed=True), as_json=options.json)
+            return
+        if found and not yes:
+            _show_what_is_meant(found)
+            question = f"Stop {counted(len(found), 'process', 'processes')} and all they started?"
+            confirm(question, ask=not options.json)
+        receipt = new_receipt()
+        done = stop_processes(opened.estate(), found, receipt, confirmed=not yes)
+    _tell(receipt, done, as_json=options.json)
+    left = [each for each in done if not each.is_over]
+    if left:
+        raise ProcessNotStopped(f"not stopped: {outcome(left)}")
+
+
+def _show_what_is_meant(found: Sequence[Process]) -> None:
+    for each in found:
+        say(f"{each.identity.pid}: {each.command}")
+
+
+def _tell(receipt: str | None, done: Sequence[Stopped], *, as_json: bool) -> None:
+    if as_json:
+        document({"receipt": receipt, "processes": [stopped_shape(each) for each in done]})
+        return
+    if done:
+        show_stopped(done)
+    if receipt is None:
+        many = sum(each.ending is Ending.FOUND for each in done)
+        say(f"{counted(many, 'process', 'processes')} would be stopped")
+    else:
+        say(f"{outcome(done) or 'there is nothing to stop'} (receipt {receipt})")

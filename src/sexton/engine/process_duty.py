@@ -1,0 +1,219 @@
+"""What does a keeper do about the background processes of sessions?
+
+It judges those of its own machine, so that every view says the same, and sees to those whose
+session has ended: they are told of, stopped or kept, as the policies say.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from sexton.engine.estate import Estate, rules_now
+from sexton.model.message import one_line
+from sexton.model.plan import Reason
+from sexton.model.process import Doing, Look, Presence, Process
+from sexton.model.record import replace
+from sexton.model.session import Session
+from sexton.policies.handling import OVER, Handling, Occasion, occasion_of
+from sexton.policies.notifying import Occasion as News
+from sexton.policies.notifying import process_left, process_stopping
+from sexton.policies.processes import AWAITED, Judgement
+from sexton.policies.reset import next_boundary
+from sexton.ports import Entry
+from sexton.ports.processes import Stopped
+
+log = logging.getLogger("sexton.processes")
+
+Seen = Mapping[int, Judgement]
+"""What processes of this machine that are there were seen doing, by row."""
+
+_OVER = {
+    Doing.DEAD: "it exited",
+    Doing.FOREIGN: "it exited, and its pid was used again",
+}
+
+
+class Teller(Protocol):
+    """Whoever tells people things."""
+
+    def tell(self, occasions: Iterable[News]) -> None: ...
+
+
+def watch_processes(estate: Estate) -> Seen:
+    """Judge every process of this machine and record what became of it; those that are there."""
+    registry, now = estate.overseer.registry, estate.clock.now()
+    registry.forget(now)
+    running = registry.running()
+    found = estate.overseer.patrol(running)
+    seen: dict[int, Judgement] = {}
+    for each in running:
+        judgement, look = found[each.ref]
+        if look.presence is Presence.HIDDEN:
+            continue
+        if each.identity.pid == 0:
+            _await(estate, each, look)
+        elif judgement.doing in _OVER:
+            registry.end(each.ref, _how(estate, each, judgement), now)
+            continue
+        seen[each.ref] = judgement
+    registry.judge([(ref, each.doing, each.figures) for ref, each in seen.items()], now)
+    return seen
+
+
+def _how(estate: Estate, process: Process, judgement: Judgement) -> str:
+    if process.identity.boot_id != estate.processes.myself().boot_id:
+        return "the machine was started again"
+    return _OVER[judgement.doing]
+
+
+def _await(estate: Estate, process: Process, look: Look) -> None:
+    """One whose starter did not live to say which it is: the oldest that carries its tag."""
+    registry, now = estate.overseer.registry, estate.clock.now()
+    if look.members:
+        first = min(look.members, key=lambda each: (each.started, each.pid))
+        described = estate.overseer.describe(first.pid)
+        if described is not None and described.identity.started == first.started:
+            registry.identify(process, described.identity, now)
+    elif now - process.started_at > AWAITED:
+        registry.end(process.ref, "it never came to be", now)
+
+
+def settle_processes(estate: Estate, seen: Seen, teller: Teller | None) -> None:
+    """See to the processes of sessions that have ended, and tell of what will be stopped."""
+    policy = estate.overseer.policy
+    for each in estate.overseer.registry.running():
+        if each.ref not in seen or seen[each.ref].doing in OVER or each.kept:
+            continue
+        if each.is_orphan:
+            _handle(estate, each, occasion_of(each.end_reason), seen[each.ref], teller)
+        elif policy.on_daily_reset is Handling.STOP and each.told_at is None:
+            _announce(estate, each, teller)
+
+
+def handle_processes(
+    estate: Estate, session: Session, occasion: Occasion, teller: Teller | None = None
+) -> None:
+    """See to the processes of one session at once, as the policies say for the occasion."""
+    running = estate.overseer.registry.of_session(session.ref)
+    found = estate.overseer.judged(running)
+    for each in running:
+        if found[each.ref].doing not in (*OVER, Doing.UNKNOWN) and not each.kept:
+            _handle(estate, each, occasion, found[each.ref], teller)
+
+
+def _handle(
+    estate: Estate,
+    process: Process,
+    occasion: Occasion,
+    found: Judgement,
+    teller: Teller | None,
+) -> None:
+    policy, now = estate.overseer.policy, estate.clock.now()
+    match policy.handling(occasion):
+        case Handling.KEEP:
+            return
+        case Handling.WARN:
+            words = f"its session ended: {process.end_reason or occasion}; it is {found.doing}"
+            news = process_left(process, Reason(found.doing, words), now)
+            _tell(estate, process, "leave_process", news, teller)
+        case Handling.STOP if occasion is Occasion.DAILY and not process.told_at:
+            at = now + policy.notice
+            news = process_stopping(process, process.home, _daily(process), at)
+            _tell(estate, process, "announce_stop", news, teller)
+        case Handling.STOP if occasion is Occasion.DAILY and _is_early(estate, process):
+            return
+        case Handling.STOP:
+            _stop(estate, process, occasion, teller)
+
+
+def _is_early(estate: Estate, process: Process) -> bool:
+    """Whether people have not had the time yet to read what they were told."""
+    assert process.told_at is not None
+    return estate.clock.now() < process.told_at + estate.overseer.policy.notice
+
+
+def _announce(estate: Estate, process: Process, teller: Teller | None) -> None:
+    """Tell of a process that the next daily reset will stop, once that is near."""
+    found = estate.ledger.index.find(process.home, process.session)
+    policy = rules_now(estate).reset_policy(found[0]) if found else None
+    if policy is None or not policy.is_daily:
+        return
+    boundary = next_boundary(found[0].active_at, policy)
+    if estate.clock.now() >= boundary - estate.overseer.policy.notice:
+        news = process_stopping(process, process.home, _daily(process), boundary)
+        _tell(estate, process, "announce_stop", news, teller)
+
+
+def _daily(process: Process) -> Reason:
+    return Reason("daily", f"the daily reset stops what a session left running ({process.kind})")
+
+
+def _tell(estate: Estate, process: Process, action: str, news: News, teller: Teller | None) -> None:
+    """Say it once, whoever says it: in the journal, in the log, and to people."""
+    entry = _entry(estate, process, action, "done", Reason("process", news.words))
+    if estate.overseer.registry.tell(process.ref, estate.clock.now(), entry):
+        log.warning("%s %s: %s", _session(process), news.words, process.shown)
+        if teller is not None:
+            teller.tell([news])
+
+
+def _stop(estate: Estate, process: Process, occasion: Occasion, teller: Teller | None) -> None:
+    overseer, now = estate.overseer, estate.clock.now()
+    done = overseer.stopper.stop([process], overseer.policy.grace)
+    words = outcome(done)
+    if all(each.is_over for each in done):
+        reason = Reason(str(occasion), words)
+        entry = _entry(estate, process, "stop_process", "done", reason)
+        overseer.registry.end(process.ref, words, now, entry)
+        log.info("%s: stopped %s (%s): %s", _session(process), process.name, words, process.shown)
+        return
+    news = process_left(process, Reason("refused", f"it could not be stopped: {words}"), now)
+    _tell(estate, process, "leave_process", news, teller)
+
+
+def stop_processes(
+    estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
+) -> list[Stopped]:
+    """Stop processes because a person asked for it; what came of each of their trees."""
+    overseer, found = estate.overseer, []
+    for each in processes:
+        done = overseer.stopper.stop([each], overseer.policy.grace, confirmed=confirmed)
+        found += done
+        words = outcome(done)
+        is_over = all(one.is_over for one in done)
+        reason = Reason("asked", f"asked for with 'sexton processes stop'; {words}")
+        line = _entry(estate, each, "stop_process", "done" if is_over else "failed", reason)
+        entry, now = replace(line, receipt=receipt), estate.clock.now()
+        if is_over:
+            overseer.registry.end(each.ref, words or "was gone", now, entry)
+        else:
+            estate.ledger.journal.write([entry], now)
+    return found
+
+
+def outcome(done: Sequence[Stopped]) -> str:
+    """What came of the processes of a tree, in a few words."""
+    counts: dict[str, int] = {}
+    for each in done:
+        said = f"{each.ending}: {each.why}" if each.why else str(each.ending)
+        counts[said] = counts.get(said, 0) + 1
+    many = len(done) > 1
+    return "; ".join(f"{count} {said}" if many else said for said, count in counts.items())
+
+
+def _entry(estate: Estate, process: Process, action: str, result: str, reason: Reason) -> Entry:
+    return Entry(
+        actor=estate.actor,
+        receipt=None,
+        home=process.home,
+        session=process.session,
+        action=action,
+        result=result,
+        reason=Reason(reason.code, f"{process.name}: {reason.text}"),
+    )
+
+
+def _session(process: Process) -> str:
+    return one_line(f"{process.home}/{process.session}")

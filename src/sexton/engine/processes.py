@@ -1,0 +1,163 @@
+"""What are the background processes of sessions doing, and do they hold a reset back?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sexton.model.plan import Reason
+from sexton.model.process import Doing, Look, Process, Watched
+from sexton.model.session import Session
+from sexton.policies.handling import ProcessPolicy
+from sexton.policies.processes import (
+    Judgement,
+    holding_process,
+    is_fresh,
+    judge,
+    told,
+    watched,
+)
+from sexton.policies.reset import ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.ports import Clock
+from sexton.ports.processes import Description, ProcessSampler, ProcessStopper, Registry
+
+GLANCE = 0.5
+"""Seconds between two looks at a process that nobody has watched before."""
+
+
+class Overseer:
+    """Watches processes, and says the same of them to agents, people and the reset guard.
+
+    What the keeper of their host has judged counts while it is fresh and they are there; else
+    two looks are taken.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        sampler: ProcessSampler,
+        stopper: ProcessStopper,
+        clock: Clock,
+        rules: Callable[[], Rulebook],
+    ) -> None:
+        self.registry = registry
+        self.stopper = stopper
+        self._sampler = sampler
+        self._clock = clock
+        self._rules = rules
+        self._looks: dict[int, list[Look]] = {}
+
+    @property
+    def policy(self) -> ProcessPolicy:
+        """How processes are judged and handled, by the rules in force."""
+        return self._rules().processes
+
+    def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""
+        return self._sampler.describe(pid)
+
+    def of_native(self, session: Session) -> list[Watched]:
+        """The processes of a session of our own."""
+        return self.of_session(session, self._rules().reset_policy(session))
+
+    def of_session(self, session: Session, reset: ResetPolicy | None) -> list[Watched]:
+        """The processes of a session, with what they do and whether that holds a reset."""
+        return self.view(self.registry.of_session(session.ref), lambda _: (session, reset))
+
+    def view(
+        self,
+        processes: Sequence[Process],
+        of: Callable[[Process], tuple[Session | None, ResetPolicy | None]],
+    ) -> list[Watched]:
+        """Processes as everybody sees them; `of` gives the session and its policy."""
+        if not processes:
+            return []
+        policy, now = self.policy, self._clock.now()
+        found = self.judged(processes)
+        return [
+            watched(each, found[each.ref], session, (reset, policy), now)
+            for each in processes
+            for session, reset in [of(each)]
+        ]
+
+    def patrol(self, processes: Sequence[Process]) -> Mapping[int, tuple[Judgement, Look]]:
+        """Look at each, and judge by what was seen of it within the window.
+
+        What is not asked for any more is forgotten.
+        """
+        looks = self._look(processes, self.policy)
+        self._looks = looks
+        return {ref: (judge(seen), seen[-1]) for ref, seen in looks.items()}
+
+    def judged(self, processes: Sequence[Process]) -> dict[int, Judgement]:
+        """What each process is doing, by row."""
+        policy, now = self.policy, self._clock.now()
+        fresh = [each for each in processes if is_fresh(each, policy, now)]
+        stale = [each for each in processes if not is_fresh(each, policy, now)]
+        looks = self._sampler.look(fresh) if fresh else {}
+        found = {each.ref: _stored(each, looks[each.ref]) for each in fresh}
+        seen = self._look(stale, policy)
+        self._looks = {**self._looks, **seen}
+        return found | {ref: judge(looks) for ref, looks in seen.items()}
+
+    def _look(self, processes: Sequence[Process], policy: ProcessPolicy) -> dict[int, list[Look]]:
+        """What was seen of each within the window, now included; twice if it is new to us.
+
+        Works on copies: any thread may look.
+        """
+        if not processes:
+            return {}
+        known = self._looks
+        first = self._sampler.look(processes)
+        seen = {ref: _within([*known.get(ref, ()), look], policy) for ref, look in first.items()}
+        new = [each for each in processes if _is_new(seen[each.ref])]
+        if new:
+            self._sampler.wait(GLANCE)
+            for ref, look in self._sampler.look(new).items():
+                seen[ref].append(look)
+        return seen
+
+
+def _within(looks: list[Look], policy: ProcessPolicy) -> list[Look]:
+    """Those within the window, and the last one before it."""
+    begin = looks[-1].at - policy.window.total_seconds()
+    older = [each for each in looks if each.at <= begin]
+    return older[-1:] + [each for each in looks if each.at > begin]
+
+
+def _is_new(looks: list[Look]) -> bool:
+    return len(looks) == 1 and bool(looks[0].members)
+
+
+def _stored(process: Process, look: Look) -> Judgement:
+    """What its host said of it last, if it is still there or can not be seen from here."""
+    absent = judge([look])
+    if not look.members and absent.doing is not Doing.UNKNOWN:
+        return absent
+    return Judgement(doing=process.doing, figures=process.figures, because=told(process.figures))
+
+
+class Guard:
+    """Which process holds the reset of a session back? All are looked at once, when first asked."""
+
+    def __init__(self, overseer: Overseer, clock: Clock) -> None:
+        self._overseer = overseer
+        self._clock = clock
+        self._found: dict[int, list[tuple[Process, Judgement]]] | None = None
+
+    def __call__(self, session: Session, reset: ResetPolicy | None) -> Reason | None:
+        rules, now = (reset, self._overseer.policy), self._clock.now()
+        mine = self._all().get(session.ref, ())
+        return holding_process(
+            [watched(process, found, session, rules, now) for process, found in mine], now
+        )
+
+    def _all(self) -> dict[int, list[tuple[Process, Judgement]]]:
+        if self._found is None:
+            running = [each for each in self._overseer.registry.running() if not each.is_orphan]
+            judged = self._overseer.judged(running)
+            self._found = {}
+            for each in running:
+                pair = (each, judged[each.ref])
+                self._found.setdefault(each.session_ref or 0, []).append(pair)
+        return self._found

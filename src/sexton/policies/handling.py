@@ -1,0 +1,71 @@
+"""What becomes of the background processes of a session that ends?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from enum import StrEnum
+
+from sexton.model.process import Doing, Watched, cut
+from sexton.model.record import record
+
+
+class Handling(StrEnum):
+    """What becomes of the processes of a session that ends."""
+
+    WARN = "warn"
+    STOP = "stop"
+    KEEP = "keep"
+
+
+class Occasion(StrEnum):
+    """How a session ended, as far as its processes are concerned."""
+
+    IDLE = "on_idle_reset"
+    DAILY = "on_daily_reset"
+    END = "on_end"
+    REAP = "on_reap"
+
+
+@record
+class ProcessPolicy:
+    """How processes are judged, for how long they may hold a reset, and what becomes of them."""
+
+    on_idle_reset: Handling = Handling.WARN
+    on_daily_reset: Handling = Handling.WARN
+    on_end: Handling = Handling.WARN
+    on_reap: Handling = Handling.WARN
+    window: timedelta = timedelta(seconds=60)
+    ttl: timedelta | None = None
+    grace: timedelta = timedelta(seconds=10)
+    notice: timedelta = timedelta(minutes=30)
+
+    def handling(self, occasion: Occasion) -> Handling:
+        """What to do with the processes of a session that ended like that."""
+        found: Handling = getattr(self, occasion)
+        return found
+
+
+def occasion_of(end_reason: str | None) -> Occasion:
+    """Which of the policies an end falls under."""
+    if end_reason == "idle":
+        return Occasion.IDLE
+    if end_reason == "daily":
+        return Occasion.DAILY
+    return Occasion.REAP if (end_reason or "").startswith("reaped:") else Occasion.END
+
+
+OVER = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
+"""A process that does one of these is none any more."""
+
+
+def running(processes: Iterable[Watched]) -> list[Watched]:
+    """Those that are there, whatever they do."""
+    return [each for each in processes if each.doing not in OVER]
+
+
+def listed(processes: Iterable[Watched]) -> str:
+    """Which processes are meant, in a few words."""
+    return "; ".join(
+        f"{each.process.name} ({each.doing}): {cut(each.process.command, 60)}" for each in processes
+    )

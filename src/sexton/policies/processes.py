@@ -1,0 +1,180 @@
+"""What is a background process doing, does it hold a reset back, and what becomes of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sexton.model.plan import Reason
+from sexton.model.process import Doing, Figures, Look, Member, Presence, Process, Watched
+from sexton.model.record import record
+from sexton.model.session import Session
+from sexton.policies.handling import ProcessPolicy
+from sexton.policies.reset import ResetPolicy, due_since, span
+
+USUAL_TTL = timedelta(hours=24)
+BUSY_SHARE = 0.01
+"""A process that used this share of the window has worked in it, ..."""
+LEAST_CPU = 0.02
+"""... but not for less than two ticks of the kernel's clock: one may fall to anybody."""
+LEAST_IO = 4096
+AWAITED = timedelta(minutes=1)
+"""A process that was to be started and is not there after so long never came to be."""
+
+
+@record
+class Judgement:
+    """What a process is doing, the figures, and both in words."""
+
+    doing: Doing
+    figures: Figures
+    because: str
+
+
+_ABSENT = {
+    Presence.GONE: (Doing.DEAD, "no process has its pid, and nothing it started is left"),
+    Presence.FOREIGN: (Doing.FOREIGN, "its pid belongs to another process now"),
+    Presence.ZOMBIE: (Doing.ZOMBIE, "it has exited and waits to be collected"),
+    Presence.HIDDEN: (Doing.UNKNOWN, "it can not be seen from here"),
+    Presence.AWAITED: (Doing.UNKNOWN, "it is about to be started"),
+    Presence.PRESENT: (Doing.UNKNOWN, "it ended while it was looked at"),
+}
+
+
+def judge(looks: Sequence[Look]) -> Judgement:
+    """What the newest look shows against the oldest; it and all that it started count together."""
+    before, now = looks[0], looks[-1]
+    if not now.members:
+        doing, words = _ABSENT[now.presence]
+        return Judgement(doing=doing, figures=Figures(), because=words)
+    seconds = now.at - before.at
+    figures = Figures(
+        seconds=round(seconds, 3),
+        cpu=round(_cpu(before.members, now.members), 3),
+        io=_io(before.members, now.members),
+        memory=sum(each.memory for each in now.members),
+        processes=len(now.members),
+        ports=now.ports,
+    )
+    if seconds <= 0:
+        words = "it has not been watched for long enough"
+        return Judgement(doing=Doing.UNKNOWN, figures=figures, because=words)
+    return Judgement(doing=_doing(figures), figures=figures, because=told(figures))
+
+
+def _doing(figures: Figures) -> Doing:
+    if figures.cpu >= max(BUSY_SHARE * figures.seconds, LEAST_CPU) or figures.io >= LEAST_IO:
+        return Doing.WORKING
+    return Doing.LISTENING if figures.ports else Doing.IDLE
+
+
+def told(figures: Figures) -> str:
+    """The figures of a judgement in words."""
+    share = 100 * figures.cpu / figures.seconds if figures.seconds else 0.0
+    words = (
+        f"{share:.1f} % of a processor and {size(figures.io)} read and written"
+        f" in {figures.seconds:.1f} s"
+    )
+    many = f"; {figures.processes} processes" if figures.processes > 1 else ""
+    ports = ", ".join(map(str, figures.ports))
+    return words + many + (f"; listens on {ports}" if ports else "")
+
+
+def size(count: int) -> str:
+    """A number of bytes as a person says it."""
+    for unit, bound in (("bytes", 10 * 1024), ("KiB", 10 * 1024**2), ("MiB", 10 * 1024**3)):
+        if count < bound:
+            return f"{count * 10 * 1024 // bound} {unit}"
+    return f"{count // 1024**3} GiB"
+
+
+def _cpu(before: Iterable[Member], now: Iterable[Member]) -> float:
+    """Processor time that was used in between.
+
+    The time of a child that ended counts with its parent, if that collected it: then it is
+    not counted again. What vanished uncollected takes nothing away from what the others used.
+    """
+    known = {(each.pid, each.started): each for each in before}
+    own = waited = 0.0
+    for each in now:
+        last = known.pop((each.pid, each.started), None)
+        own += each.cpu - (last.cpu if last else 0.0)
+        waited += each.waited - (last.waited if last else 0.0)
+    vanished = sum(each.cpu + each.waited for each in known.values())
+    return max(0.0, own) + max(0.0, waited - vanished)
+
+
+def _io(before: Iterable[Member], now: Iterable[Member]) -> int:
+    """Bytes that were read and written in between; those of a collected child are its parent's."""
+    known = {(each.pid, each.started): each.io for each in before}
+    moved = sum(each.io - known.pop((each.pid, each.started), 0) for each in now)
+    return max(0, moved - sum(known.values()))
+
+
+def is_fresh(process: Process, policy: ProcessPolicy, now: datetime) -> bool:
+    """Whether what was last seen of a process still counts."""
+    return process.judged_at is not None and abs(now - process.judged_at) <= 2 * policy.window
+
+
+def watched(
+    process: Process,
+    found: Judgement,
+    session: Session | None,
+    rules: tuple[ResetPolicy | None, ProcessPolicy],
+    now: datetime,
+) -> Watched:
+    """A process with what it does and whether that holds a reset of its session back."""
+    until = holds_until(process, session, *rules)
+    is_working = found.doing is Doing.WORKING
+    is_open = session is not None and session.is_open
+    return Watched(
+        process=process,
+        doing=found.doing,
+        figures=found.figures,
+        because=found.because,
+        holds_until=until,
+        holds=is_open and is_working and now < until,
+    )
+
+
+def holds_until(
+    process: Process, session: Session | None, reset: ResetPolicy | None, policy: ProcessPolicy
+) -> datetime:
+    """Until when a process may hold a reset, if it works.
+
+    A TTL that was set runs from the start of the process. Otherwise the session's own idle time
+    (else a day) runs from when its reset is due: what was started before the last message would
+    else be over before there was anything to hold.
+    """
+    if process.expires_at is not None:
+        return process.expires_at
+    if policy.ttl is not None:
+        return process.started_at + policy.ttl
+    usual = (reset.idle_after if reset else None) or USUAL_TTL
+    due = due_since(session, reset) if session is not None and reset is not None else None
+    return max(due or process.started_at, process.started_at) + usual
+
+
+def holding_process(processes: Iterable[Watched], now: datetime) -> Reason | None:
+    """Which process holds a reset back, and by which rule; None if none does."""
+    for each in processes:
+        if each.holds:
+            process = each.process
+            return Reason(
+                f"process:{process.identity.pid}",
+                f"{process.name} on {process.identity.host} is working"
+                f" ({each.because}), has run for {span(now - process.started_at)} and may hold it"
+                f" until {each.holds_until:%Y-%m-%d %H:%M} UTC: {process.shown}",
+            )
+    return None
+
+
+def bearing(each: Watched) -> str:
+    """What a process means for a reset of its session, in words."""
+    if each.holds:
+        words = f"may hold a reset back until {each.holds_until:%Y-%m-%d %H:%M} UTC"
+    elif each.doing is Doing.WORKING:
+        words = "its time to hold resets back is over"
+    else:
+        words = "holds no reset back"
+    return f"{words}; kept from being stopped" if each.process.kept else words

@@ -1,0 +1,130 @@
+"""What is needed to know the background processes of sessions, to look at them and to stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from sexton.model.process import Doing, Figures, Look, Process, Watched
+from sexton.model.record import record
+from sexton.model.session import Session
+from sexton.model.worker import Identity
+from sexton.ports.upkeep import Entry
+
+NOTHING: Mapping[int, int] = {}
+
+
+class Registry(Protocol):
+    """The background processes of sessions. They survive whoever registered them."""
+
+    def register(self, process: Process, session: Session) -> Process | None:
+        """Add a process to an open session; None if it ended or the fence fell."""
+
+    def identify(self, process: Process, identity: Identity, now: datetime) -> bool:
+        """Say which process came of one that was about to be started."""
+
+    def running(self) -> list[Process]:
+        """Every process, on any host, that is not known to have ended, oldest first."""
+
+    def of_session(self, ref: int) -> list[Process]:
+        """Those of one session."""
+
+    def page(self, before: int | None, limit: int) -> list[Process]:
+        """All processes, newest first, those that ended as well."""
+
+    def judge(self, found: Sequence[tuple[int, Doing, Figures]], now: datetime) -> None:
+        """Store what processes were seen doing, so that every view says the same."""
+
+    def end(self, ref: int, how: str, now: datetime, entry: Entry | None = None) -> bool:
+        """Record that a process is gone; False if that was known."""
+
+    def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
+        """Protect a process from being stopped by policy, or do so no more."""
+
+    def tell(self, ref: int, now: datetime, entry: Entry | None = None) -> bool:
+        """Record that people are told of it; True for the first who does."""
+
+    def forget(self, now: datetime) -> int:
+        """Drop what ended a week ago, and what nobody has seen for a month."""
+
+
+class Description(NamedTuple):
+    """A running process of this machine; its age in seconds."""
+
+    identity: Identity
+    command: list[str]
+    cwd: str
+    age: float
+
+
+class ProcessSampler(Protocol):
+    """Looks at processes of this machine, on a clock of its own."""
+
+    def look(self, processes: Sequence[Process]) -> Mapping[int, Look]:
+        """One look at each and at all that it started, by row; one pass for all of them."""
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass between two looks."""
+
+    def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""
+
+
+class Ending(StrEnum):
+    """How the stopping of one process went."""
+
+    TERM = "ended by TERM"
+    KILL = "ended by KILL"
+    GONE = "was gone"
+    FOUND = "would be stopped"
+    REFUSED = "refused"
+    STAYS = "still there"
+
+
+@record
+class Stopped:
+    """One process of a tree and how its stopping went; `why` where it is still there."""
+
+    pid: int
+    command: str
+    ending: Ending
+    why: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.ending in (Ending.TERM, Ending.KILL, Ending.GONE)
+
+
+class ProcessStopper(Protocol):
+    """Stops processes of this machine that are proved to be ours."""
+
+    def stop(
+        self,
+        processes: Sequence[Process],
+        grace: timedelta,
+        *,
+        confirmed: bool = False,
+        held: Mapping[int, int] = NOTHING,
+    ) -> list[Stopped]:
+        """Stop each with all that it started: TERM, after the grace KILL.
+
+        Confirmed by a person who was shown the command, pid and start time are proof enough.
+        `held` are pidfds by pid, kept since the processes were started.
+        """
+
+    def find(self, processes: Sequence[Process], *, confirmed: bool = False) -> list[Stopped]:
+        """What `stop` would do with each, without doing it."""
+
+
+class Overseeing(Protocol):
+    """What an agent needs to know of its sessions' processes."""
+
+    stopper: ProcessStopper
+
+    def of_native(self, session: Session) -> Sequence[Watched]:
+        """The processes of a session as every view and the reset guard see them."""
+
+    def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""

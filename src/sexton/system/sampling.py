@@ -1,0 +1,190 @@
+"""What have registered processes, and all that they started, used up to now?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from sexton.model.process import Look, Member, Presence, Process
+from sexton.model.record import replace
+from sexton.ports.processes import Description
+from sexton.ports.system import Clock
+from sexton.system.listening import Known, Ports
+from sexton.system.process_table import (
+    ZOMBIES,
+    Row,
+    age,
+    children_of,
+    descendants,
+    is_mine,
+    owner,
+    read_command,
+    read_cwd,
+    read_io,
+    read_row,
+    read_table,
+    tags_of,
+)
+from sexton.system.processes import (
+    SystemProcesses,
+    boot_id,
+    host,
+    pid_namespace,
+    pidfs_inode,
+)
+
+SETTLED = 1.0
+"""After so many seconds nobody else can have been started in the same tick with the same pid."""
+
+
+class Sampler:
+    """Looks at processes in one pass, however many are asked for."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ports = Ports()
+        self._certain: dict[int, Known] = {}
+
+    def look(self, processes: Sequence[Process]) -> Mapping[int, Look]:
+        here = (host(), boot_id(), pid_namespace())
+        near = [each for each in processes if _place(each) == here]
+        table = read_table() if near else {}
+        at = self._clock.monotonic()
+        if os.getpid() not in table:  # what does not even show us shows nothing
+            near = []
+        presences = {each.ref: self._presence(each, table) for each in near}
+        boot = self._clock.elapsed()
+        self._certain = {
+            each.ref: _known(each)
+            for each in near
+            if is_there(presences[each.ref]) and age(table[each.identity.pid], boot) > SETTLED
+        }
+        trees = _trees(near, presences, table)
+        ports = self._ports.of(
+            {(pid, table[pid].started) for pids in trees.values() for pid in pids}
+        )
+        return {
+            each.ref: Look(
+                at=at,
+                presence=presences.get(each.ref) or _away(each),
+                members=tuple(_member(table[pid]) for pid in trees.get(each.ref, ())),
+                ports=_ports_of(trees.get(each.ref, ()), ports),
+            )
+            for each in processes
+        }
+
+    def wait(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
+
+    def describe(self, pid: int) -> Description | None:
+        try:
+            inode = pidfs_inode(pid)
+        except ProcessLookupError:
+            return None
+        row, user = read_row(pid), owner(pid)
+        if row is None or user is None:
+            return None
+        myself = SystemProcesses().myself()
+        who = replace(myself, pid=pid, started=row.started, inode=inode, uid=user)
+        seconds = max(0.0, age(row, self._clock.elapsed()))
+        return Description(who, read_command(pid), read_cwd(pid), seconds)
+
+    def _presence(self, process: Process, table: Mapping[int, Row]) -> Presence:
+        """What became of it; the inode of one that is old enough need not be asked for twice.
+
+        Whoever gets its pid later is started in a later tick.
+        """
+        known = self._certain.get(process.ref)
+        if known is not None and known == _known(process):
+            row = table.get(known[0])
+            if row is not None and row.started == known[1]:
+                return Presence.ZOMBIE if row.state in ZOMBIES else Presence.PRESENT
+        return presence(process, table)
+
+
+def is_here(process: Process) -> bool:
+    """Whether a process could be seen from here if it runs: same host, boot and namespace."""
+    return _place(process) == (host(), boot_id(), pid_namespace())
+
+
+def _place(process: Process) -> tuple[str, str, int | None]:
+    who = process.identity
+    return who.host, who.boot_id, who.pid_namespace
+
+
+def is_there(found: Presence) -> bool:
+    """Whether the registered process itself still has its pid."""
+    return found in (Presence.PRESENT, Presence.ZOMBIE)
+
+
+def _known(process: Process) -> Known:
+    return process.identity.pid, process.identity.started
+
+
+def presence(process: Process, table: Mapping[int, Row]) -> Presence:
+    """What became of the registered process itself."""
+    who = process.identity
+    if not who.pid:
+        return Presence.AWAITED
+    row = table.get(who.pid)
+    if row is None:
+        return Presence.GONE
+    try:
+        inode = pidfs_inode(who.pid)
+    except ProcessLookupError:
+        return Presence.GONE
+    is_other = who.inode is not None and inode is not None and inode != who.inode
+    if is_other or row.started != who.started:
+        return Presence.FOREIGN
+    return Presence.ZOMBIE if row.state in ZOMBIES else Presence.PRESENT
+
+
+def _away(process: Process) -> Presence:
+    """On the same host, what ran before it was started again is gone for certain."""
+    who = process.identity
+    return Presence.GONE if who.host == host() and who.boot_id != boot_id() else Presence.HIDDEN
+
+
+def _trees(
+    processes: Sequence[Process], presences: Mapping[int, Presence], table: Mapping[int, Row]
+) -> dict[int, list[int]]:
+    """The living of each process's tree: itself, its descendants, and whoever carries its tag."""
+    children = children_of(table)
+    found = {
+        each.ref: dict.fromkeys(
+            descendants(each.identity.pid, children) if is_there(presences[each.ref]) else ()
+        )
+        for each in processes
+    }
+    attributed = {pid for tree in found.values() for pid in tree}
+    owners = {each.tag: each.ref for each in processes if each.tag is not None}
+    for pid, tags in _carriers(table.keys() - attributed, owners.keys()):
+        for tag in tags:
+            found[owners[tag]].update(dict.fromkeys(descendants(pid, children)))
+    return {
+        ref: [pid for pid in tree if table[pid].state not in ZOMBIES] for ref, tree in found.items()
+    }
+
+
+def _carriers(pids: Iterable[int], tags: Iterable[str]) -> list[tuple[int, set[str]]]:
+    """The processes of this user that carry any of the tags."""
+    wanted = set(tags)
+    if not wanted:
+        return []
+    found = ((pid, wanted.intersection(tags_of(pid))) for pid in pids if is_mine(pid))
+    return [(pid, carried) for pid, carried in found if carried]
+
+
+def _member(row: Row) -> Member:
+    return Member(
+        pid=row.pid,
+        started=row.started,
+        cpu=row.cpu,
+        waited=row.waited,
+        io=read_io(row.pid),
+        memory=row.memory,
+    )
+
+
+def _ports_of(pids: Iterable[int], ports: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(sorted({port for pid in pids for port in ports.get(pid, ())}))

@@ -1,0 +1,607 @@
+"""The background processes of sessions from their start to their end, with real programs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.agent.processes import SpawnedProcess
+from sexton.agent.session import OpenSession
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.engine.process_duty import handle_processes
+from sexton.errors import (
+    InputInvalid,
+    ProcessesRunning,
+    ProcessNotFound,
+    SessionEnded,
+    WorkerLeft,
+)
+from sexton.ledger.opening import open_ledger
+from sexton.model.process import TAG_VARIABLE, Doing, Process
+from sexton.model.record import replace
+from sexton.model.session import State
+from sexton.policies.handling import Handling, Occasion, ProcessPolicy
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.ports import Ledger
+from sexton.ports.processes import Ending
+from sexton.settings.values import NotifySetting, Settings
+from sexton.system.clock import SystemClock
+from sexton.system.process_table import tags_of
+from sexton.system.sampling import Sampler
+from sexton.testing.clock import ManualClock
+from tests.scenario.process_programs import (
+    BURN,
+    PATIENCE,
+    STUBBORN,
+    WAIT,
+    Nest,
+    eventually,
+    lives,
+    nesting,
+)
+
+IDLE = ResetPolicy(mode=Mode.IDLE, idle_minutes=120)
+DAILY = ResetPolicy(mode=Mode.DAILY, at_hour=20)
+TWO_HOURS = timedelta(hours=2)
+QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+NOWHERE = "http://127.0.0.1:9/notices"
+
+
+class House:
+    """A ledger, a clock, and whatever a test starts in it; all of that ends with the test."""
+
+    def __init__(self, url: str, clock: ManualClock, stack: ExitStack) -> None:
+        self.url = url
+        self.clock = clock
+        self._stack = stack
+        self._spawned: list[SpawnedProcess] = []
+
+    def open(self, reset: ResetPolicy = IDLE, **handling: Any) -> Sexton:
+        rules = Rulebook(reset=reset, processes=ProcessPolicy(**handling))
+        settings = Settings(rulebook=rules, notify=NotifySetting(webhook=NOWHERE))
+        opened = Sexton(open_ledger(self.url), settings, clock=self.clock)
+        opened.publish()
+        return self._stack.enter_context(closing(opened))
+
+    def spawn(self, session: OpenSession, arguments: list[str], **options: Any) -> SpawnedProcess:
+        made = session.spawn(arguments, **(QUIET | options))
+        self._spawned.append(made)
+        return made
+
+    def python(self, session: OpenSession, script: str, **options: Any) -> SpawnedProcess:
+        return self.spawn(session, [sys.executable, "-c", script], **options)
+
+    def end(self) -> None:
+        for each in self._spawned:
+            each.popen.kill()
+            each.popen.wait()
+            each.close()
+
+
+@pytest.fixture
+def house(engine_url: str, manual_clock: ManualClock) -> Iterator[House]:
+    with ExitStack() as stack:
+        made = House(engine_url, manual_clock, stack)
+        stack.callback(made.end)
+        yield made
+
+
+@pytest.fixture
+def nest() -> Iterator[Nest]:
+    with nesting() as made:
+        yield made
+
+
+def begun(sexton: Sexton, source: str = "telegram") -> tuple[AgentWorker, OpenSession]:
+    worker = sexton.worker()
+    session = worker.session("chat", source=source)
+    session.append(role="user", content="hello")
+    return worker, session
+
+
+def serve(house: House, session: OpenSession) -> SpawnedProcess:
+    """The forgotten preview server, once it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    server = house.spawn(session, program, kind="server")
+    sampler = Sampler(SystemClock())
+    assert eventually(lambda: sampler.look([server.process])[server.process.ref].ports == (port,))
+    sampler.wait(0.2)  # its start is over
+    return server
+
+
+def state(sexton: Sexton, session: OpenSession) -> tuple[State, str | None]:
+    found = sexton.find(session.id)
+    return found.state, found.end_reason
+
+
+def rows(ledger: Ledger) -> list[Process]:
+    return ledger.registry.page(None, 100)[::-1]
+
+
+def told(sexton: Sexton) -> list[str]:
+    letters = sexton.ledger.outbox.page(None, None, 100)[::-1]
+    return [each.notice.text for each in letters if each.notice.event == "process"]
+
+
+def test_a_started_process_is_known_with_its_tag_before_and_after_a_restart(house: House) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    child = worker.spawn(
+        [sys.executable, "-c", WAIT, "--token=x"], session=session, task="t", kind="mcp", **QUIET
+    )
+    house._spawned.append(child)
+    assert eventually(lambda: tags_of(child.pid) == (child.tag,))
+    assert len(bytes.fromhex(child.tag)) == 16
+    assert child.pidfd is not None
+    [process] = rows(sexton.ledger)
+    assert (process.identity.pid, process.task, process.kind) == (child.pid, "t", "mcp")
+    assert process.command.endswith("--token=***")
+    assert (process.registered_by, process.session) == (worker.id, session.id)
+    sexton.close()
+    again = house.open()
+    [seen] = again.worker().session("chat").processes()
+    assert (seen.process.identity, seen.doing) == (process.identity, Doing.IDLE)
+
+
+def test_a_process_that_can_not_be_started_is_no_process(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    with pytest.raises(FileNotFoundError):
+        session.spawn(["/no/such/program"])
+    [process] = rows(sexton.ledger)
+    assert process.ended_how == "it could not be started"
+    assert session.processes() == []
+
+
+def test_what_an_agent_started_and_did_not_live_to_say_is_found_by_its_tag(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    row = _awaited(sexton, session, nest.tag)
+    child = nest.python(WAIT)
+    assert eventually(lambda: tags_of(child.pid) == (nest.tag,))
+    sexton.sweep()
+    [process] = sexton.ledger.registry.running()
+    assert (process.ref, process.identity.pid) == (row.ref, child.pid)
+
+
+def test_what_was_never_started_is_given_up_after_a_minute(house: House, nest: Nest) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    _awaited(sexton, session, nest.tag)
+    house.clock.advance(60)
+    sexton.sweep()
+    assert len(sexton.ledger.registry.running()) == 1
+    house.clock.advance(1)
+    sexton.sweep()
+    assert rows(sexton.ledger)[-1].ended_how == "it never came to be"
+    assert sexton.ledger.registry.running() == []
+
+
+def _awaited(sexton: Sexton, session: OpenSession, tag: str) -> Process:
+    """What a spawn leaves that breaks off between its two entries in the ledger."""
+    child = session.register_process(os.getppid())
+    sexton.ledger.registry.end(child.ref, "a sample", sexton.clock.now())
+    unborn = replace(child.identity, pid=0, started=0, inode=None)
+    wanted = replace(child, identity=unborn, tag=tag, started_at=sexton.clock.now())
+    found = sexton.ledger.registry.register(wanted, sexton.find(session.id))
+    assert found is not None
+    return found
+
+
+def test_a_running_process_is_adopted_with_its_command_and_its_age(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = nest.run(["sleep", "60"], cwd="/")
+    assert eventually(lambda: tags_of(child.pid) == (nest.tag,))
+    process = session.register_process(child.pid, kind="browser", ttl=timedelta(hours=3))
+    assert (process.command, process.cwd, process.kind) == ("sleep 60", "/", "browser")
+    assert process.expires_at == process.started_at + timedelta(hours=3)
+    assert timedelta(0) <= house.clock.now() - process.started_at < timedelta(seconds=PATIENCE)
+    assert [each.process for each in session.processes()] == [process]
+
+
+def test_what_can_only_be_a_mistake_is_not_adopted(house: House, nest: Nest) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    child = nest.run(["sleep", "60"])
+    with pytest.raises(ProcessNotFound):
+        session.register_process(2**22 + 1)
+    with pytest.raises(InputInvalid, match="its own background process"):
+        session.register_process(os.getpid())
+    with pytest.raises(InputInvalid, match="no kind"):
+        session.register_process(child.pid, kind="thing")
+    with pytest.raises(InputInvalid, match="ttl"):
+        session.register_process(child.pid, ttl=timedelta(0))
+    session.end()
+    with pytest.raises(SessionEnded):
+        session.register_process(child.pid)
+    with pytest.raises(SessionEnded):
+        session.spawn(["sleep", "60"])
+    worker.leave()
+    with pytest.raises(WorkerLeft):
+        worker.spawn(["sleep", "60"], session=session)
+    assert rows(sexton.ledger) == []
+
+
+def test_a_forgotten_server_does_not_delay_an_idle_reset_at_all(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(TWO_HOURS - timedelta(seconds=1))
+    assert sexton.sweep().outcomes == ()
+    house.clock.advance(1)
+    sweep = sexton.sweep()
+    assert sweep.held == ()
+    assert state(sexton, session) == (State.ENDED, "idle")
+    assert server.poll() is None  # only told of, by default
+
+
+def test_without_a_keeper_it_does_not_delay_it_either(house: House) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    serve(house, session)
+    house.clock.advance(TWO_HOURS)
+    assert worker.session("chat").id != session.id
+    assert state(sexton, session) == (State.ENDED, "idle")
+
+
+def test_a_running_build_delays_it_until_it_stops_working(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    build = house.python(session, BURN)
+    house.clock.advance(TWO_HOURS)
+    with caplog.at_level(logging.INFO, "sexton.keeper"):
+        for _ in range(2):
+            [held] = sexton.sweep().held
+    assert held.holding.code == f"process:{build.pid}"
+    lines = [each.getMessage() for each in caplog.records if "held back" in each.getMessage()]
+    assert len(lines) == 1
+    assert f"pid {build.pid}" in lines[0]
+    assert "has run for 2 h" in lines[0]
+    assert "while True: pass" in lines[0]
+    answers = [(each.question, each.answer) for each in sexton.why(session.id).answers]
+    assert ("process", "working") in answers
+    assert ("reset", "held") in answers
+    assert worker.session("chat").id == session.id
+    build.popen.kill()
+    build.wait()
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "idle")
+    assert [each.ended_how for each in rows(sexton.ledger)] == ["it exited"]
+
+
+def test_a_running_build_delays_it_until_its_time_is_over(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    build = house.python(session, BURN)
+    house.clock.advance(2 * TWO_HOURS - timedelta(seconds=1))
+    assert len(sexton.sweep().held) == 1
+    house.clock.advance(1)
+    assert sexton.sweep().held == ()
+    assert state(sexton, session) == (State.ENDED, "idle")
+    assert build.poll() is None
+
+
+def test_a_ttl_of_its_own_is_counted_from_its_start(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    house.python(session, BURN, ttl=timedelta(hours=3))
+    house.clock.advance(timedelta(hours=3) - timedelta(seconds=1))
+    assert len(sexton.sweep().held) == 1
+    house.clock.advance(1)
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "idle")
+
+
+def test_keeping_a_process_protects_it_and_holds_no_reset(house: House) -> None:
+    sexton = house.open(on_idle_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    [process] = sexton.ledger.registry.running()
+    sexton.ledger.registry.keep(process.ref, True, house.clock.now())
+    house.clock.advance(TWO_HOURS)
+    sexton.sweep()
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "idle")
+    assert server.poll() is None
+    assert told(sexton) == []
+
+
+def test_a_wanted_reset_needs_force_while_processes_run(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    with pytest.raises(ProcessesRunning, match=rf"pid {server.pid} \(listening\)"):
+        session.reset()
+    assert session.reset(force=True).id != session.id
+    _, other = begun(sexton)
+    server.popen.kill()
+    assert other.reset().id != other.id
+
+
+def test_processes_go_on_with_a_compressed_conversation(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    for number in range(20):
+        session.append(role="user", content=f"{number}")
+    server = serve(house, session)
+    session.compress(lambda _: "in short")
+    sexton.sweep()
+    assert server.poll() is None
+    assert [each.process.identity.pid for each in session.processes()] == [server.pid]
+
+
+ENDS: dict[Occasion, Callable[[House, Sexton, OpenSession], object]] = {
+    Occasion.IDLE: lambda house, *_: house.clock.advance(TWO_HOURS),
+    Occasion.END: lambda _, __, session: session.end(),
+    Occasion.REAP: lambda _, sexton, session: _reap(sexton, session),
+}
+
+
+def _reap(sexton: Sexton, session: OpenSession) -> None:
+    """Its owner is declared dead, as by another keeper."""
+    found = sexton.find(session.id)
+    dead = [(holder.worker, "process_gone: a sample") for holder in found.holders]
+    sexton.ledger.reaping.declare(dead, sexton.clock.now())
+
+
+@pytest.mark.parametrize("occasion", list(ENDS))
+def test_by_default_a_process_that_is_left_is_told_of_once_and_runs_on(
+    occasion: Occasion, house: House
+) -> None:
+    sexton = house.open()
+    _, session = begun(sexton, "cli" if occasion is Occasion.REAP else "telegram")
+    server = serve(house, session)
+    ENDS[occasion](house, sexton, session)
+    for _ in range(3):
+        sexton.sweep()
+    assert server.poll() is None
+    [words] = told(sexton)
+    assert f"pid {server.pid}" in words
+    assert f"'sexton processes stop {server.pid}' ends it" in words
+    actions = [each.action for each in sexton.why(session.id).journal]
+    assert actions.count("leave_process") == 1
+
+
+@pytest.mark.parametrize("occasion", list(ENDS))
+@pytest.mark.parametrize("handling", [Handling.STOP, Handling.KEEP])
+def test_a_process_that_is_left_is_stopped_or_kept_as_the_policy_says(
+    occasion: Occasion, handling: Handling, house: House
+) -> None:
+    others = Handling.KEEP if handling is Handling.STOP else Handling.STOP
+    policies: dict[str, Any] = dict.fromkeys(map(str, Occasion), others)
+    policies[str(occasion)] = handling
+    sexton = house.open(IDLE, **policies)
+    _, session = begun(sexton, "cli" if occasion is Occasion.REAP else "telegram")
+    server = serve(house, session)
+    ENDS[occasion](house, sexton, session)
+    for _ in range(2):
+        sexton.sweep()
+    if handling is Handling.KEEP:
+        assert server.poll() is None
+        return
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+    [process] = rows(sexton.ledger)
+    assert process.ended_how == "ended by TERM"
+    actions = [each.action for each in sexton.why(session.id).journal]
+    assert actions.count("stop_process") == 1
+
+
+def test_an_orphan_is_found_although_its_parent_lives_and_its_starter_is_gone(
+    house: House, tmp_path: Path
+) -> None:
+    """The most common leak: what an MCP server started outlives it and the session."""
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    script = (
+        "import os, signal\n"
+        "if os.fork() == 0:\n"
+        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        "    os.setsid()\n"
+        "    signal.pause()\n"
+    )
+    starter = house.python(session, script, kind="mcp")
+    starter.wait(PATIENCE)
+    assert eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    left = int((tmp_path / "pid").read_text())
+    sexton.sweep()
+    assert len(sexton.ledger.registry.running()) == 1
+    session.end()
+    sexton.sweep()
+    assert not lives(left)
+    assert sexton.ledger.registry.running() == []
+
+
+def test_before_a_daily_reset_stops_something_people_hear_what_and_how_to_keep_it(
+    house: House,
+) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)  # it is noon, the reset at eight
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=7, minutes=29))
+    sexton.sweep()
+    assert told(sexton) == []
+    house.clock.advance(timedelta(minutes=1))
+    for _ in range(2):
+        sexton.sweep()
+    [words] = told(sexton)
+    assert "is stopped at 2026-01-01 20:00 UTC" in words
+    assert f"'sexton processes keep {server.pid}' keeps it" in words
+    assert server.poll() is None
+    house.clock.advance(timedelta(minutes=30))
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "daily")
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_a_daily_reset_that_nobody_announced_gives_people_time_first(house: House) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=9))
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "daily")
+    [words] = told(sexton)
+    assert "is stopped at 2026-01-01 21:30 UTC" in words
+    house.clock.advance(timedelta(minutes=29))
+    sexton.sweep()
+    assert server.poll() is None
+    house.clock.advance(timedelta(minutes=1))
+    sexton.sweep()
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_a_daily_reset_by_default_only_tells(house: House) -> None:
+    sexton = house.open(DAILY)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=8))
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "daily")
+    assert len(told(sexton)) == 1
+    assert server.poll() is None
+
+
+def test_a_process_that_is_deaf_is_killed_after_the_grace(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP, grace=timedelta(seconds=0.3))
+    _, session = begun(sexton)
+    deaf = house.python(session, STUBBORN, stdout=subprocess.PIPE)
+    assert deaf.popen.stdout
+    deaf.popen.stdout.readline()
+    session.end()
+    sexton.sweep()
+    assert deaf.wait(PATIENCE) == -signal.SIGKILL
+    deaf.popen.stdout.close()
+    assert [each.ended_how for each in rows(sexton.ledger)] == ["ended by KILL"]
+
+
+def test_what_nothing_proves_is_not_signalled_unattended_and_told_of_once(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    child = nest.python(WAIT)
+    process = session.register_process(child.pid)
+    weak = replace(process, identity=replace(process.identity, inode=None))
+    sexton.ledger.registry.register(weak, sexton.find(session.id))
+    session.end()
+    for _ in range(2):
+        sexton.sweep()
+    assert child.poll() is None
+    [words] = told(sexton)
+    assert "it could not be stopped: refused" in words
+
+
+@pytest.mark.parametrize("other", [{"host": "far"}, {"pid_namespace": 1}])
+def test_what_can_not_be_seen_from_here_is_left_to_its_own_keeper(
+    other: dict[str, Any], house: House, nest: Nest
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    child = nest.python(WAIT)
+    process = session.register_process(child.pid)
+    sexton.ledger.registry.end(process.ref, "a sample", house.clock.now())
+    away = replace(process, identity=replace(process.identity, **other))
+    sexton.ledger.registry.register(away, sexton.find(session.id))
+    session.end()
+    sexton.sweep()
+    assert child.poll() is None
+    assert told(sexton) == []
+    [left] = sexton.ledger.registry.running()
+    assert (left.judged_at, left.doing) == (None, Doing.UNKNOWN)
+
+
+def test_what_the_keeper_of_another_host_saw_working_holds_a_reset_here(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    process = session.register_process(nest.python(WAIT).pid)
+    sexton.ledger.registry.end(process.ref, "a sample", house.clock.now())
+    away = replace(process, identity=replace(process.identity, host="far"))
+    row = sexton.ledger.registry.register(away, sexton.find(session.id))
+    assert row is not None
+    house.clock.advance(TWO_HOURS)
+    sexton.ledger.registry.judge([(row.ref, Doing.WORKING, row.figures)], house.clock.now())
+    assert len(sexton.sweep().held) == 1
+    house.clock.advance(121)
+    assert sexton.sweep().held == ()
+
+
+def test_rows_from_before_a_reboot_and_reused_pids_are_over(house: House, nest: Nest) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    child = nest.python(WAIT)
+    process = session.register_process(child.pid)
+    for other in ({"boot_id": "before"}, {"started": 1}):
+        former = replace(process, identity=replace(process.identity, **other))
+        sexton.ledger.registry.register(former, sexton.find(session.id))
+    sexton.sweep()
+    ended = {each.ended_how for each in rows(sexton.ledger)}
+    assert ended == {
+        None,
+        "the machine was started again",
+        "it exited, and its pid was used again",
+    }
+    assert child.poll() is None
+
+
+def test_processes_of_one_session_are_seen_to_at_once(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    other = sexton.worker().session("other")
+    server, spared = serve(house, session), serve(house, other)
+    handle_processes(sexton.estate(), sexton.find(session.id), Occasion.END)
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+    assert spared.poll() is None
+
+
+def test_an_agent_stops_what_it_started(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    assert [each.ending for each in child.stop()] == [Ending.TERM]
+    assert child.poll() == -signal.SIGTERM
+    assert [each.ended_how for each in rows(sexton.ledger)] == ["stopped by its agent"]
+    assert [each.ending for each in child.stop()] == [Ending.GONE]
+
+
+def test_an_agent_s_own_pidfd_is_proof_enough(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.spawn(session, ["env", "-i", "sleep", "60"])
+    assert eventually(lambda: tags_of(child.pid) == ())
+    bare = replace(child.process, identity=replace(child.process.identity, inode=None))
+    child.process = bare
+    assert [each.ending for each in child.stop()] == [Ending.TERM]
+
+
+def test_a_nested_process_is_known_to_both_sessions(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    monkeypatch.setenv(TAG_VARIABLE, "a" * 32)
+    child = house.python(session, WAIT, env={"PATH": os.environ["PATH"]})
+    assert eventually(lambda: tags_of(child.pid) == ("a" * 32, child.tag))

@@ -1,0 +1,240 @@
+"""What do real processes look like, and what are they taken to be doing?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.model.process import Doing, Look, Presence, Process
+from sexton.model.record import replace
+from sexton.policies.processes import Judgement, judge
+from sexton.ports.processes import Ending
+from sexton.system import process_table
+from sexton.system.clock import SystemClock
+from sexton.system.hunting import UNREADABLE
+from sexton.system.listening import Ports
+from sexton.system.sampling import Sampler
+from sexton.system.stopping import Stopper
+from tests.scenario.process_programs import BURN, WAIT, Nest, eventually, nesting, registered
+
+ROUND_TRIPS = """
+import os, signal, sys
+child = os.fork()
+if child == 0:
+    while True: pass
+signal.pause()
+"""
+LEAVE = """
+import os, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        sys.stdout.close()
+        while True: pass
+    os._exit(0)
+os.wait()
+print("left", flush=True)
+"""
+
+
+@pytest.fixture
+def nest() -> Iterator[Nest]:
+    with nesting() as made:
+        yield made
+
+
+def look(process: Process) -> Look:
+    return Sampler(SystemClock()).look([process])[process.ref]
+
+
+def judged(process: Process, seconds: float = 0.4) -> Judgement:
+    sampler = Sampler(SystemClock())
+    before = sampler.look([process])[process.ref]
+    sampler.wait(seconds)
+    return judge([before, sampler.look([process])[process.ref]])
+
+
+def test_a_process_that_computes_is_working(nest: Nest) -> None:
+    found = judged(registered(nest.python(BURN).pid))
+    assert found.doing is Doing.WORKING
+    assert found.figures.cpu > 0.02
+    assert found.figures.memory > 1_000_000
+
+
+def test_a_process_that_waits_is_idle(nest: Nest) -> None:
+    process = registered(nest.python(WAIT).pid)
+    assert eventually(lambda: judged(process).doing is Doing.IDLE)
+
+
+def test_a_process_that_copies_is_working_although_it_hardly_computes(
+    nest: Nest, tmp_path: Path
+) -> None:
+    script = "import time\nwhile True: open('x', 'wb').write(bytes(10_000)); time.sleep(0.05)"
+    found = judged(registered(nest.python(script, cwd=tmp_path).pid))
+    assert found.doing is Doing.WORKING
+    assert found.figures.io >= 10_000
+
+
+def test_a_server_that_nobody_asks_is_listening(nest: Nest) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = nest.run(
+        [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"], stderr=-3
+    )
+    process = registered(server.pid)
+    assert eventually(lambda: look(process).ports == (port,))
+    assert eventually(lambda: judged(process).doing is Doing.LISTENING)
+
+
+def test_a_socket_that_is_opened_later_is_found_by_the_same_sampler(nest: Nest) -> None:
+    script = (
+        "import signal, socket, sys; sys.stdin.readline();"
+        "s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True);"
+        "sys.stdin.readline(); s.close(); print('closed', flush=True); signal.pause()"
+    )
+    server = nest.python(script, stdin=-1, stdout=-1)
+    assert server.stdin
+    assert server.stdout
+    process, sampler = registered(server.pid), Sampler(SystemClock())
+    assert sampler.look([process])[process.ref].ports == ()
+    server.stdin.write(b"open\n")
+    server.stdin.flush()
+    port = int(server.stdout.readline())
+    assert sampler.look([process])[process.ref].ports == (port,)
+    assert sampler.look([process])[process.ref].ports == (port,)
+    server.stdin.write(b"close\n")
+    server.stdin.flush()
+    server.stdout.readline()
+    assert sampler.look([process])[process.ref].ports == ()
+
+
+def test_the_work_of_a_child_counts(nest: Nest) -> None:
+    process = registered(nest.python(ROUND_TRIPS).pid)
+    assert eventually(lambda: len(look(process).members) == 2)
+    assert judged(process).doing is Doing.WORKING
+
+
+def test_who_left_the_tree_is_found_by_the_tag_also_when_its_starter_is_gone(nest: Nest) -> None:
+    starter = nest.python(LEAVE, stdout=-1)
+    process = registered(starter.pid, tag=nest.tag)
+    starter.wait()
+    found = look(process)
+    assert found.presence is Presence.GONE
+    assert len(found.members) == 1
+    assert judged(process).doing is Doing.WORKING
+    assert look(replace(process, tag=None)).members == ()
+    assert look(replace(process, tag="f" * 32)).members == ()
+
+
+def test_one_about_to_be_started_is_known_by_its_tag(nest: Nest) -> None:
+    child = nest.python(WAIT)
+    awaited = registered(child.pid, tag=nest.tag)
+    awaited = replace(awaited, identity=replace(awaited.identity, pid=0, started=0, inode=None))
+    assert eventually(lambda: [each.pid for each in look(awaited).members] == [child.pid])
+    assert look(awaited).presence is Presence.AWAITED
+
+
+def test_a_zombie_a_dead_process_and_a_stranger_are_told_apart(nest: Nest) -> None:
+    child = nest.python(WAIT)
+    process = registered(child.pid)
+    assert look(process).presence is Presence.PRESENT
+    for other in ({"started": process.identity.started + 1}, {"inode": 1}):
+        stranger = replace(process, identity=replace(process.identity, **other))
+        assert look(stranger).presence is Presence.FOREIGN
+        assert judged(stranger).doing is Doing.FOREIGN
+    child.send_signal(signal.SIGKILL)
+    assert eventually(lambda: look(process).presence is Presence.ZOMBIE)
+    assert judged(process).doing is Doing.ZOMBIE
+    child.wait()
+    assert judged(process).doing is Doing.DEAD
+
+
+def test_a_sampler_that_knows_a_process_still_notices_that_it_is_gone(nest: Nest) -> None:
+    child = nest.python(WAIT)
+    process, sampler = registered(child.pid), Sampler(SystemClock())
+    sampler.wait(1.1)  # old enough to be remembered
+    for _ in range(2):
+        assert sampler.look([process])[process.ref].presence is Presence.PRESENT
+    later = replace(process, identity=replace(process.identity, started=1))
+    assert sampler.look([later])[process.ref].presence is Presence.FOREIGN
+    child.kill()
+    child.wait()
+    assert sampler.look([process])[process.ref].presence is Presence.GONE
+
+
+def test_another_host_or_namespace_is_not_seen_and_another_boot_is_over(nest: Nest) -> None:
+    process = registered(nest.python(WAIT).pid)
+    for other in ({"host": "elsewhere"}, {"pid_namespace": 1}):
+        away = replace(process, identity=replace(process.identity, **other))
+        assert look(away).presence is Presence.HIDDEN
+    before = replace(process, identity=replace(process.identity, boot_id="before"))
+    assert judged(before).doing is Doing.DEAD
+
+
+def test_what_may_not_be_read_is_left_out() -> None:
+    assert process_table.read("/proc/1/nothing", 10) is None
+    assert process_table.read("/proc/self", 10) is None
+    assert process_table.read_row(2**22 + 1) is None
+    assert process_table.read_io(2**22 + 1) == 0
+    assert process_table.tags_of(2**22 + 1) == ()
+    assert process_table.owner(2**22 + 1) is None
+    assert process_table.read_command(2**22 + 1) == ["[?]"]
+
+
+def test_psutil_sees_what_the_kernel_s_own_table_says(
+    nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other way to read a process, for systems without /proc."""
+    child = nest.python(BURN)
+    assert eventually(lambda: process_table.tags_of(child.pid) == (nest.tag,))
+    native = process_table.read_row(child.pid)
+    command = process_table.read_command(child.pid)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    other = process_table.read_table()[child.pid]
+    assert native is not None
+    assert (other.parent, other.cpu >= native.cpu) == (native.parent, True)
+    assert process_table.tags_of(child.pid) == (nest.tag,)
+    assert process_table.read_command(child.pid) == command
+    assert process_table.owner(child.pid) == os.getuid()
+    for read in (process_table.read_row, process_table.owner):
+        assert read(2**22 + 1) is None
+
+
+def test_without_the_right_to_ask_the_kernel_its_tables_say_which_ports_are_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    with socket.create_server(("127.0.0.1", 0)) as one, _listener_v6() as two:
+        ports = {each.getsockname()[1] for each in (one, two)}
+        myself = {(os.getpid(), 0)}
+        assert ports <= set(Ports().of(myself)[os.getpid()])
+        monkeypatch.setattr(socket, "socket", refuse)
+        assert ports <= set(Ports().of(myself)[os.getpid()])
+
+
+def _listener_v6() -> socket.socket:
+    """One of the newer protocol, where there is that."""
+    try:
+        return socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        return socket.create_server(("127.0.0.1", 0))
+
+
+def test_a_table_that_shows_nothing_buries_nobody(
+    nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = registered(nest.python(WAIT).pid, tag=nest.tag)
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path=".": [] if path == "/proc" else real(path))
+    assert look(process).presence is Presence.HIDDEN
+    [refused] = Stopper(SystemClock()).stop([process], timedelta(seconds=1))
+    assert (refused.ending, refused.why) == (Ending.REFUSED, UNREADABLE)

@@ -1,0 +1,231 @@
+"""`sexton processes`: is what is shown what there is, and what is stopped what was meant?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.agent.processes import SpawnedProcess
+from sexton.agent.session import OpenSession
+from sexton.bootstrap import Sexton
+from sexton.model.process import Doing, Figures
+from sexton.model.record import replace
+from sexton.system.process_table import tags_of
+from tests.scenario.process_programs import WAIT, eventually, lives
+from tests.surface.program import Cli
+from tests.surface.test_terminal import Terminal
+
+
+class Desk:
+    """A session with a process, opened through the library."""
+
+    def __init__(self, opened: Sexton) -> None:
+        self.opened = opened
+        self.session: OpenSession = opened.worker().session("chat", source="telegram")
+        self.spawned: list[SpawnedProcess] = []
+
+    def spawn(self, *more: str, **options: str) -> SpawnedProcess:
+        made = self.session.spawn([sys.executable, "-c", WAIT, *more], **options)
+        self.spawned.append(made)
+        assert eventually(lambda: tags_of(made.pid) == (made.tag,))
+        return made
+
+
+@pytest.fixture
+def desk(any_cli: Cli) -> Iterator[Desk]:
+    with any_cli.opened() as opened:
+        made = Desk(opened)
+        yield made
+        for each in made.spawned:
+            each.popen.kill()
+            each.popen.wait()
+            each.close()
+
+
+def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn("--token=secret", kind="mcp", task="t1")
+    [process] = desk.opened.ledger.registry.running()
+    figures = Figures(seconds=60, cpu=30, io=5, memory=10**6, processes=2, ports=(8080,))
+    desk.opened.ledger.registry.judge(
+        [(process.ref, Doing.WORKING, figures)], desk.opened.clock.now()
+    )
+    [found] = any_cli("processes", "list", "--json").json()
+    [seen] = desk.session.processes()
+    assert (found["pid"], found["session"], found["task"]) == (child.pid, desk.session.id, "t1")
+    assert (found["doing"], found["because"]) == (seen.doing, seen.because)
+    assert found["holds_reset"] is seen.holds is True
+    assert (found["ports"], found["memory_bytes"], found["kind"]) == ([8080], 10**6, "mcp")
+    assert found["command"].endswith("--token=***")
+    assert found["bearing"].startswith("may hold a reset back until ")
+    text = any_cli.ok("processes", "list")
+    for word in (str(child.pid), "working", "50.0 %", "1.0 MB", "8080", "until"):
+        assert word in text
+
+
+def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) -> None:
+    first, second = desk.spawn(task="a"), desk.spawn(task="b")
+    other = desk.opened.worker().session("other")
+    other.register_process(os.getppid())
+
+    def pids(*options: str) -> list[int]:
+        return [each["pid"] for each in any_cli("processes", "list", "--json", *options).json()]
+
+    assert pids() == [first.pid, second.pid, os.getppid()]
+    assert pids("--task", "b") == [second.pid]
+    assert pids("--session", other.id) == [os.getppid()]
+    first.stop(timedelta(seconds=5))
+    assert pids() == [second.pid, os.getppid()]
+    assert pids("--all", "--session", desk.session.id) == [first.pid, second.pid]
+    ended = any_cli("processes", "list", "--all", "--json").json()[0]
+    assert (ended["doing"], ended["ended_how"]) == ("dead", "stopped by its agent")
+
+
+def test_an_empty_list_says_so(cli: Cli) -> None:
+    cli.talk("chat", "hello")
+    assert cli("processes", "list", "--json").json() == []
+    assert "no such process is registered" in cli("processes", "list").err
+
+
+def test_a_dry_run_shows_the_tree_and_stops_nobody(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn()
+    found = any_cli("processes", "stop", str(child.pid), "--dry-run", "--json").json()
+    assert [(each["pid"], each["result"]) for each in found["processes"]] == [
+        (child.pid, "would be stopped")
+    ]
+    assert found["receipt"] is None
+    assert "1 process would be stopped" in any_cli.ok(
+        "processes", "stop", str(child.pid), "--dry-run"
+    )
+    assert child.poll() is None
+
+
+def test_a_process_is_stopped_and_the_journal_says_how(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn()
+    found = any_cli("processes", "stop", str(child.pid), "--yes", "--json").json()
+    assert [each["result"] for each in found["processes"]] == ["ended by TERM"]
+    assert eventually(lambda: child.poll() is not None)
+    assert any_cli("processes", "list", "--json").json() == []
+    [line] = any_cli("journal", "--receipt", found["receipt"], "--json").json()
+    assert (line["action"], line["session"]) == ("stop_process", desk.session.id)
+    assert "ended by TERM" in line["reason"]["text"]
+
+
+def test_all_processes_of_a_session_are_stopped_together(any_cli: Cli, desk: Desk) -> None:
+    first, second = desk.spawn(), desk.spawn()
+    text = any_cli.ok("processes", "stop", "--session", desk.session.id, "--yes")
+    assert text.count("ended by TERM") >= 2
+    assert not lives(first.pid)
+    assert not lives(second.pid)
+    assert "there is nothing to stop" in any_cli.ok(
+        "processes", "stop", "--session", desk.session.id, "--yes"
+    )
+
+
+def test_nobody_is_stopped_without_a_yes(cli: Cli) -> None:
+    with cli.opened() as opened:
+        desk = Desk(opened)
+        child = desk.spawn()
+        for options in ((), ("--json",)):
+            answer = cli("processes", "stop", str(child.pid), *options)
+            assert answer.code == 2
+            assert "--yes" in answer.err
+        assert child.poll() is None
+        child.stop()
+        child.close()
+
+
+def test_what_is_not_registered_is_not_stopped(any_cli: Cli, desk: Desk) -> None:
+    del desk
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        answer = any_cli("processes", "stop", str(stranger.pid), "--yes")
+        assert answer.code == 63
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_without_proof_only_who_was_asked_may_stop(any_cli: Cli, desk: Desk) -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        process = desk.session.register_process(child.pid)
+        weak = replace(process, identity=replace(process.identity, inode=None))
+        desk.opened.ledger.registry.register(weak, desk.opened.find(desk.session.id))
+        answer = any_cli("processes", "stop", str(child.pid), "--yes")
+        assert answer.code == 64
+        assert "refused" in answer.out
+        assert child.poll() is None
+        lines = any_cli("journal", "--json").json()
+        assert ("stop_process", "failed") in [(each["action"], each["result"]) for each in lines]
+        child.kill()
+
+
+def test_a_process_is_kept_and_let_go_again(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn()
+    assert any_cli("processes", "keep", str(child.pid), "--json").json()["kept"] is True
+    [found] = any_cli("processes", "list", "--json").json()
+    assert found["kept"] is True
+    assert "kept from being stopped" in found["bearing"]
+    assert "idle, kept" in any_cli.ok("processes", "list")
+    assert "again" in any_cli.ok("processes", "keep", str(child.pid), "--off")
+    [found] = any_cli("processes", "list", "--json").json()
+    assert found["kept"] is False
+    assert any_cli("processes", "keep", str(2**22 + 1)).code == 63
+
+
+@pytest.mark.parametrize(
+    "arguments", [("stop",), ("stop", "12", "--session", "x"), ("stop", "0"), ("keep", "-1")]
+)
+def test_a_process_is_named_by_its_pid_or_its_session(arguments: tuple[str, ...], cli: Cli) -> None:
+    cli.talk("chat", "hello")
+    assert cli("processes", *arguments).code == 2
+
+
+def test_why_shows_the_processes_and_what_they_block(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn()
+    answers = any_cli("why", desk.session.id, "--json").json()["answers"]
+    [found] = [each for each in answers if each["question"] == "process"]
+    assert found["answer"] in ("idle", "working")
+    assert f"pid {child.pid}" in found["detail"]
+
+
+def test_a_reset_with_running_processes_needs_force(any_cli: Cli, desk: Desk) -> None:
+    child = desk.spawn()
+    answer = any_cli("sessions", "reset", desk.session.id)
+    assert answer.code == 24
+    assert f"pid {child.pid}" in answer.err
+    any_cli.ok("sessions", "reset", desk.session.id, "--force")
+    [left] = any_cli("processes", "list", "--json").json()
+    assert left["session_state"] == "ended"
+    assert "(ended)" in any_cli.ok("processes", "list")
+
+
+def test_a_command_that_only_asks_judges_nobody(any_cli: Cli, desk: Desk, tmp_path: Path) -> None:
+    del tmp_path
+    desk.spawn()
+    before = desk.opened.ledger.registry.page(None, 10)
+    any_cli.ok("processes", "list")
+    any_cli.ok("why", desk.session.id)
+    assert desk.opened.ledger.registry.page(None, 10) == before
+
+
+@pytest.mark.parametrize(("said", "stopped"), [("y", True), ("n", False)])
+def test_who_is_shown_the_command_and_says_yes_may_stop_what_nothing_else_proves(
+    said: str, stopped: bool, cli: Cli
+) -> None:
+    with cli.opened() as opened, subprocess.Popen(["sleep", "6543"]) as child:
+        session = opened.worker().session("chat")
+        process = session.register_process(child.pid)
+        weak = replace(process, identity=replace(process.identity, inode=None))
+        opened.ledger.registry.register(weak, opened.find(session.id))
+        terminal = Terminal("processes", "stop", str(child.pid), "--ledger", cli.url)
+        terminal.wait_for("Stop 1 process and all they started?")
+        assert f"{child.pid}: sleep 6543" in terminal.shown
+        terminal.type(f"{said}\n")
+        assert (terminal.finish() == 0) == stopped
+        assert ("ended by TERM" in terminal.shown) == stopped
+        assert lives(child.pid) != stopped
+        child.kill()
