@@ -44,6 +44,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         backfill=late("finalizing", "LedgerBackfill", database),
         compression=late("compression", "LedgerCompression", database),
         outbox=late("outbox", "LedgerOutbox", database),
+        spending=late("spending", "LedgerSpending", database),
         close=database.close,
     )
 

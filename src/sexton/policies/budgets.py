@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.reset import zone_of
-from sexton.policies.spend import span
+from sexton.policies.spend import span, usual_name
 
 WARN_AT = 0.8
 SLICES = 12
@@ -26,14 +26,12 @@ def bounds(budgets: Iterable[Budget], who: Who, zone: str, now: datetime) -> tup
 
     A clock that was put back finds the days and slices of before again, with all that was spent.
     """
-    found: dict[tuple[str, ...], list[Budget]] = {}
+    found: dict[Meter, list[Budget]] = {}
     for budget in budgets:
         if budget.scope is Scope.TURN or (budget.sources and who.source not in budget.sources):
             continue
-        meter = meter_of(budget, who, zone, now)
-        key = (meter.scope, meter.subject, meter.unit, meter.period)
-        found.setdefault(key, []).append(budget)
-    return tuple(_bound(key, found[key], zone, now) for key in sorted(found))
+        found.setdefault(meter_of(budget, who, zone, now), []).append(budget)
+    return tuple(bound_of(each, found[each], zone, now) for each in sorted(found, key=_place))
 
 
 def meter_of(budget: Budget, who: Who, zone: str, now: datetime) -> Meter:
@@ -51,17 +49,40 @@ def meter_of(budget: Budget, who: Who, zone: str, now: datetime) -> Meter:
     return Meter(budget.scope, subject, budget.unit, period)
 
 
-def _bound(key: tuple[str, ...], budgets: Sequence[Budget], zone: str, now: datetime) -> Bound:
-    meter = Meter(Scope(key[0]), key[1], Unit(key[2]), key[3])
-    per = budgets[0].per
+def bound_of(meter: Meter, budgets: Sequence[Budget], zone: str, now: datetime) -> Bound:
+    """The budgets of a meter with the slice of it that is spent from now."""
     if meter.scope is Scope.DAY:
         return Bound(meter=meter, budgets=tuple(budgets), until=_midnight(zone, now))
-    if per is None:
+    if not meter.period:
         return Bound(meter=meter, budgets=tuple(budgets))
-    start, since = span_of(per, now)
+    start, since = span_of(timedelta(seconds=int(meter.period[:-1])), now)
     # Slices of a clock that ran ahead count too, but not for longer than the span itself.
     ahead = start + (start - since)
     return Bound(meter=meter, budgets=tuple(budgets), start=start, since=since, ahead=ahead)
+
+
+def with_own(
+    bounds: Sequence[Bound], caps: Sequence[tuple[Meter, int, Act]], now: datetime
+) -> list[Bound]:
+    """The bounds with limits that a person has set for single meters, in the same order."""
+    found = {bound.meter: bound for bound in bounds}
+    for meter, limit, action in caps:
+        per = timedelta(seconds=int(meter.period[:-1])) if meter.period else None
+        own = Budget(
+            name=usual_name(meter.scope, meter.unit, per),
+            scope=meter.scope,
+            unit=meter.unit,
+            limit=limit,
+            action=action,
+            per=per,
+        )
+        found[meter] = bound_of(meter, (own,), "UTC", now)
+    return [found[meter] for meter in sorted(found, key=_place)]
+
+
+def _place(meter: Meter) -> tuple[str, ...]:
+    """The one order in which meters are gone through by everybody."""
+    return meter.scope, meter.subject, meter.unit, meter.period
 
 
 def span_of(per: timedelta, now: datetime) -> tuple[int, int]:

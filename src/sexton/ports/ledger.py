@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.liveness import Reaping, Samples
     from sexton.ports.outbox import Outbox
     from sexton.ports.sessions import Messages, SessionBook, SessionIndex
+    from sexton.ports.spending import Spending
     from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
 
@@ -37,4 +38,5 @@ class Ledger:
     backfill: Backfill
     compression: Compression
     outbox: Outbox
+    spending: Spending
     close: Callable[[], None]

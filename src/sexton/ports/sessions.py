@@ -103,8 +103,11 @@ class SessionBook(Protocol):
     ) -> Appended | None:
         """Count a turn and mark the holder busy."""
 
-    def finish_turn(self, ref: int, worker: str, failed: bool) -> bool:
-        """Clear the mark that `start_turn` made; False if it is not here (any more)."""
+    def finish_turn(self, ref: int, worker: str, failed: bool, guard: str | None = None) -> bool:
+        """Clear the mark that `start_turn` made; False if it is not here (any more).
+
+        `guard` is what is remembered of how the tools did.
+        """
 
     def mark(
         self,

@@ -27,6 +27,10 @@ from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
+from sexton.testing.ledger_contract_spending import SpendingContract
+from sexton.testing.ledger_contract_spending_people import SpendingPeopleContract
+from sexton.testing.ledger_contract_spending_races import SpendingRacesContract
+from sexton.testing.ledger_contract_spending_trees import SpendingTreesContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
 
 
@@ -50,6 +54,10 @@ class LedgerContract(
     CompressionContract,
     OutboxContract,
     OutboxRacesContract,
+    SpendingContract,
+    SpendingPeopleContract,
+    SpendingRacesContract,
+    SpendingTreesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 
