@@ -29,6 +29,7 @@ from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
+from sexton.system.prices import listed_price
 from sexton.system.processes import SystemProcesses, host
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Sexton:
             rules=self.rules,
             membership=membership,
             actor=self.actor,
+            price=listed_price,
         )
         registered = AgentWorker(desk)
         self._workers = [each for each in self._workers if each.is_open] + [registered]

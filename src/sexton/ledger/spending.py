@@ -40,7 +40,7 @@ class LedgerSpending:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def take(self, wanted: Spend, now: datetime) -> Taken | Refused:
+    def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
         while True:
             try:
                 return self._database.write(lambda tx: take(tx, wanted, now), lasting=False)
@@ -141,8 +141,11 @@ class _Settled(Exception):
     """The grant was settled before; raised to undo what was counted."""
 
 
-def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused:
+def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | None:
     """Count a spend in all its meters or in none, in the caller's transaction."""
+    fence = {"ref": wanted.who.session, "epoch": wanted.epoch}
+    if wanted.epoch is not None and tx.one("find_readiness", **fence) is None:
+        return None
     bounds = [
         bound
         for bound in _with_caps(tx, wanted.who, wanted.bounds, now)
@@ -246,9 +249,11 @@ def _standing(tx: Transaction, bound: Bound, counter: int, *, store: bool = Fals
     row = tx.one("sum_slices", counter=counter, since=bound.since, ahead=bound.ahead)
     assert row is not None
     spent, reserved, added, oldest, slices = row
-    if not slices and bound.meter.scope is Scope.SESSION and not bound.meter.period:
+    forever = bound.meter.scope is Scope.SESSION and not bound.meter.period
+    is_message = bound.meter.unit is Unit.MESSAGES  # a session counts its messages by itself
+    if forever and (not slices or is_message):
         spent = _spent_before(tx, bound.meter)
-        if spent and store:
+        if spent and store and not is_message:
             place = {"counter": counter, "start": bound.start}
             tx.all("settle_slice", **place, amount=0, used=spent)
     return Standing(counter, bound, spent, reserved, added, oldest)

@@ -40,7 +40,7 @@ def recent(beats: Sequence[Beat], now: float) -> tuple[Beat, ...]:
     for beat in beats:
         if now - beat.at < WINDOW:
             held = found.get(int(beat.at))
-            found[int(beat.at)] = beat if held is None else _joined(held, beat)
+            found[int(beat.at)] = beat if held is None else joined(held, beat)
     return tuple(found.values())
 
 
@@ -54,7 +54,7 @@ def excess(beats: Sequence[Beat], policy: RunawayPolicy, now: float) -> Excess |
     return None
 
 
-def _joined(one: Beat, other: Beat) -> Beat:
+def joined(one: Beat, other: Beat) -> Beat:
     """Two beats of the same second; the later time stands for both, so neither leaves too early."""
     return Beat(
         max(one.at, other.at),

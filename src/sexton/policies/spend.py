@@ -79,6 +79,15 @@ class SpendRules:
     runaway: RunawayPolicy = made(RunawayPolicy)
     prices: Prices = made(Prices)
 
+    @property
+    def counts_messages(self) -> bool:
+        """Whether a budget counts messages; a session counts its own by itself."""
+        own = (Scope.TURN, Scope.SESSION)
+        return any(
+            each.unit is Unit.MESSAGES and (each.scope not in own or each.per)
+            for each in self.budgets
+        )
+
 
 def spend_rules(stored: Mapping[str, Any] | None) -> SpendRules:
     """The rules from their stored form; what an older Sexton did not store keeps its default."""

@@ -41,7 +41,8 @@ class Hold(NamedTuple):
 class Spend:
     """What somebody wants to spend: some at once, some `held` until it is settled.
 
-    What is not `limited` has happened already and is counted whatever the limits are.
+    What is not `limited` has happened already and is counted whatever the limits are. With an
+    `epoch` the session must still be open under it.
     """
 
     who: Who
@@ -50,6 +51,7 @@ class Spend:
     held: Mapping[Unit, int] | None = None
     at_once: Mapping[Unit, int] | None = None
     limited: bool = True
+    epoch: int | None = None
 
 
 @record
@@ -80,8 +82,8 @@ class Mark(NamedTuple):
 class Spending(Protocol):
     """The meters of a ledger: exact for any number of threads, processes and hosts."""
 
-    def take(self, wanted: Spend, now: datetime) -> Taken | Refused:
-        """Count a spend in all its meters or in none.
+    def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
+        """Count a spend in all its meters or in none; None if the session has ended.
 
         Granted together never exceed a limit. What is held survives no power failure, nor does
         whoever holds it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from sexton.model.record import replace
 from sexton.model.spend import Act, Scope, Unit
 from sexton.model.usage import Usage
 from sexton.ports import Ledger
@@ -117,6 +118,20 @@ class SpendingContract:
         )
         assert isinstance(ledger.spending.take(wanted, NOON), Taken)
         assert used(ledger, session, limit) == 9
+
+    def test_nothing_is_granted_to_a_session_that_has_ended_or_was_taken_over(
+        self, ledger: Ledger
+    ) -> None:
+        session, limit = born(ledger), budget()
+        bound = bound_by([limit], session)
+        wanted = Spend(
+            who=who(session), worker="agent", bounds=bound, at_once={Unit.TOKENS: 1}, epoch=1
+        )
+        assert isinstance(ledger.spending.take(wanted, NOON), Taken)
+        assert ledger.spending.take(replace(wanted, epoch=2), NOON) is None
+        assert ledger.book.end_now(session.ref, 1, "closed", NOON)
+        assert ledger.spending.take(wanted, NOON) is None
+        assert used(ledger, session, limit) == 1
 
     def test_sessions_trees_and_sources_are_counted_apart(self, ledger: Ledger) -> None:
         one, other = born(ledger, "one"), born(ledger, "two", source="cron")

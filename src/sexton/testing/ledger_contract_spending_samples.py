@@ -51,7 +51,9 @@ def take(
         bounds=bound_by(budgets, session, now),
         held=tokens({Unit(name): amount for name, amount in amounts.items()}),
     )
-    return ledger.spending.take(wanted, now)
+    taken = ledger.spending.take(wanted, now)
+    assert taken is not None
+    return taken
 
 
 def granted(ledger: Ledger, session: Session, *budgets: Budget, **more: Any) -> int:
@@ -68,7 +70,9 @@ def spend(
     units = {Unit(name): amount for name, amount in amounts.items()}
     bound = bound_by(budgets, session, now)
     wanted = Spend(who=who(session), worker="agent", bounds=bound, at_once=units)
-    return ledger.spending.take(wanted, now)
+    taken = ledger.spending.take(wanted, now)
+    assert taken is not None
+    return taken
 
 
 def settle(ledger: Ledger, grant: int, session: Session, **used: int) -> bool:
