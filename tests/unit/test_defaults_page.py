@@ -10,7 +10,7 @@ import pytest
 from scripts import defaults_page
 from sexton.settings.schema import SECTIONS, PolicyFields
 
-MAPPINGS = ("reset", "liveness", "notify", "keeper")
+MAPPINGS = ("reset", "liveness", "prices", "breaker", "runaway", "notify", "keeper")
 TESTS = defaults_page.ROOT / defaults_page.TESTS
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "apply": Late(_HERE, "Carry out a plan."),
     "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
     "finalizers": Late(_HERE, "List, show and decide about end-of-session work."),
+    "budget": Late(_HERE, "Show, set and raise what may be spent."),
     "workers": Late(_HERE, "List the processes that hold sessions."),
     "journal": Late(_HERE, "Show what was done, when, by whom and why."),
     "report": Late(_HERE, "Show what has changed over time."),
