@@ -37,6 +37,7 @@ class Guard:
         self._rules = rules
         self._lock = threading.RLock()
         self._roots: dict[int, int] = {}
+        self._bounds: tuple[tuple[Rulebook, int, int] | None, tuple[Bound, ...]] = (None, ())
         self._advice: list[str] = []
         self._told: set[tuple[Meter, int]] = set()
         self._stopped_for: str | None = None
@@ -63,7 +64,14 @@ class Guard:
     def bounds(self, session: Session, now: datetime) -> tuple[Bound, ...]:
         """What bounds the spending of a session now."""
         rules = self._rules()
-        return bounds(rules.spend.budgets, self.who(session), rules.reset.timezone, now)
+        # Days and slices begin with a second, so within one the answer is the same.
+        asked = (rules, session.ref, int(now.timestamp()))
+        known, found = self._bounds
+        if known is None or known[0] is not rules or known[1:] != asked[1:]:
+            who = self.who(session)
+            found = bounds(rules.spend.budgets, who, rules.reset.timezone, now)
+            self._bounds = (asked, found)
+        return found
 
     def who(self, session: Session) -> Who:
         """The session as budgets see it; its tree is looked up once."""

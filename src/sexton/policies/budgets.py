@@ -12,7 +12,7 @@ from sexton.policies.spend import span, usual_name
 
 WARN_AT = 0.8
 SLICES = 12
-"""A rolling span is counted in so many slices."""
+"""A rolling span is counted in at most so many slices."""
 MOST = 10**12
 """A larger amount can only be a mistake."""
 
@@ -91,17 +91,22 @@ def span_of(per: timedelta, now: datetime) -> tuple[int, int]:
     One more than a span's worth of slices count, so that no span of that length, wherever it
     begins, holds more than the limit.
     """
-    width = -(-(per // _TICK) // SLICES)
-    start = (now - _EPOCH) // _TICK // width * width
-    return start, start - SLICES * width
+    width = _width(per)
+    start = (now - _EPOCH) // width * width
+    return start // _TICK, (start + per // -width * width) // _TICK
 
 
 def free_from(bound: Bound, oldest: int | None) -> datetime | None:
     """When there may be room again: as soon as the oldest slice with spending has passed."""
     if bound.start == 0 or oldest is None:
         return bound.until
-    per = bound.start - bound.since
-    return _EPOCH + timedelta(microseconds=oldest + per + per // SLICES)
+    width = _width(timedelta(seconds=int(bound.meter.period[:-1])))
+    return _EPOCH + timedelta(microseconds=oldest + bound.start - bound.since) + width
+
+
+def _width(per: timedelta) -> timedelta:
+    """How long a slice is: whole seconds, so that it begins with one."""
+    return timedelta(seconds=max(1, -int(-per.total_seconds() // SLICES)))
 
 
 def _midnight(zone: str, now: datetime) -> datetime:
