@@ -18,6 +18,7 @@ from bench import (
     list_sessions,
     observe,
     reap,
+    spend,
 )
 from bench.figures import Row
 from bench.install import has_peers, install_hermes, install_peers
@@ -35,6 +36,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         beat,
         reap,
         flush,
+        spend,
         observe,
         cold_start,
     )

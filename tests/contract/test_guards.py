@@ -171,6 +171,7 @@ RACING = (
         "WHERE finalizer_days.calls + excluded.calls <= %(most)s",
         "a_budget_is_never_exceeded",
     ),
+    ("lock_counter", "FOR UPDATE", "clocks_that_differ_by_a_slice"),
     ("append_messages", " AND epoch = %(epoch)s", "a_write_with_another_epoch"),
     ("append_messages", " AND state = 'open'", "a_write_to_an_ended"),
     ("lock_held", "FOR UPDATE", "two_last_holders"),
@@ -298,8 +299,8 @@ HINTS = {
         "forget_days",
     ), "finalizing"),
     **dict.fromkeys((
-        "caps_of", "open_counter", "find_counter", "sum_slices", "take_slice", "take_grant",
-        "settle_slice", "add_usage", "used_by_session", "free_grants", "forget_grants",
+        "caps_of", "lock_counter", "open_counter", "find_counter", "sum_slices", "take_slice",
+        "take_grant", "settle_slice", "add_usage", "used_by_session", "free_grants", "forget_grants",
         "forget_slices", "forget_counters", "mark_warned", "mark_stopped", "clear_marks",
         "set_cap", "add_slice", "find_root", "find_ref", "find_guard",
         "store_guard",

@@ -27,6 +27,7 @@ SETTLED = (
     Unit.USD,
 )
 """What is known for certain only after a call."""
+_DAY = 86_400_000_000
 _COLUMNS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING, Unit.USD, Unit.MESSAGES)
 
 
@@ -239,7 +240,11 @@ def _cap(row: rows.Row) -> tuple[Meter, int, Act]:
 
 
 def _open(tx: Transaction, bound: Bound, now: datetime) -> int:
-    row = tx.one("open_counter", **_named(bound.meter), now=micros(now))
+    """The counter of a meter, locked; when it was last used is written down once a day only."""
+    named, at = _named(bound.meter), micros(now)
+    row = tx.one("lock_counter", **named)
+    if row is None or row[1] < at - _DAY:
+        row = tx.one("open_counter", **named, now=at)
     assert row is not None
     counter: int = row[0]
     return counter

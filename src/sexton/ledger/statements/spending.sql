@@ -6,8 +6,17 @@ WHERE cap IS NOT NULL
        OR scope = 'source' AND subject = :source)
 ORDER BY scope, subject, unit, period;
 
--- open_counter
+-- lock_counter [sqlite]
+SELECT ref, used_at FROM counters
+WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period;
+
+-- lock_counter [postgres]
 -- Whoever spends from a counter queues here, so that what is asked afterwards is asked by one at a time.
+SELECT ref, used_at FROM counters
+WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period
+FOR UPDATE;
+
+-- open_counter
 INSERT INTO counters (scope, subject, unit, period, used_at)
 VALUES (:scope, :subject, :unit, :period, :now)
 ON CONFLICT (scope, subject, unit, period) DO UPDATE SET used_at = excluded.used_at
