@@ -301,8 +301,8 @@ HINTS = {
     **dict.fromkeys((
         "caps_of", "lock_counter", "open_counter", "find_counter", "sum_slices", "take_slice",
         "take_grant", "settle_slice", "add_usage", "used_by_session", "free_grants",
-        "forget_grants", "forget_slices", "forget_counters", "mark_warned", "mark_stopped", "clear_marks",
-        "set_cap", "add_slice", "find_root", "find_ref", "find_guard",
+        "forget_grants", "forget_slices", "forget_counters", "mark_warned",
+        "mark_stopped", "clear_marks", "set_cap", "add_slice", "find_root", "find_ref", "find_guard",
         "store_guard",
     ), "spending"),
     "take_policies": "messages",
