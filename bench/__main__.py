@@ -19,6 +19,7 @@ from bench import (
     observe,
     processes,
     reap,
+    spend,
 )
 from bench.figures import Row
 from bench.install import has_peers, install_hermes, install_peers
@@ -36,6 +37,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         beat,
         reap,
         flush,
+        spend,
         observe,
         processes,
         cold_start,

@@ -15,6 +15,7 @@ from pathlib import Path
 import apsw
 
 from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
+from bench.guarding import more_for_a_guard, tool_call
 from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
@@ -145,6 +146,14 @@ class SextonLedgers:
     def beat(self, ledger: str, times: int) -> float:
         """What the process of all those sessions does every few seconds, durable."""
         return seconds_each(partial(self._open(ledger).ledger.reaping.beat, "holder"), times)
+
+    def guard(self, ledger: str, turns: int) -> float:
+        """Processor time of asking before spending, beyond a durable write."""
+        return more_for_a_guard(ledger, turns)
+
+    def tool_call(self, calls: int) -> float:
+        """Processor time of watching over one tool call."""
+        return tool_call(calls)
 
     def reap(self, ledger: str, dead: int) -> tuple[float, int]:
         """Find the sessions of dead processes and end them, as a keeper does."""

@@ -75,6 +75,29 @@ SHOWN_BY: Mapping[str, str] = {
     "finalizers[].context_tokens": "test_a_model_is_taken_to_read_32000_tokens",
     "finalizers[].daily_calls": "test_memories_cost_at_most_500_calls_a_day",
     "finalizers[].entry_point": "test_kind_python_without_an_entry_point_is_refused",
+    "budgets": "test_without_settings_a_turn_and_a_tree_are_bounded",
+    "budgets[].scope": "test_a_budget_without_a_scope_is_refused",
+    "budgets[].tokens": "test_tokens_are_not_bounded_by_a_budget_of_something_else",
+    "budgets[].input_tokens": "test_input_tokens_are_not_bounded_by_themselves",
+    "budgets[].output_tokens": "test_output_tokens_are_not_bounded_by_themselves",
+    "budgets[].cached_tokens": "test_cached_tokens_are_not_bounded_by_themselves",
+    "budgets[].reasoning_tokens": "test_reasoning_tokens_are_not_bounded_by_themselves",
+    "budgets[].usd": "test_money_is_not_bounded_by_itself",
+    "budgets[].iterations": "test_the_iterations_of_a_session_are_not_bounded_by_themselves",
+    "budgets[].tool_calls": "test_tool_calls_are_not_bounded_by_themselves",
+    "budgets[].messages": "test_messages_are_not_bounded_by_a_budget_of_something_else",
+    "budgets[].wall": "test_time_is_not_bounded_by_itself",
+    "budgets[].action": "test_a_spent_budget_pauses",
+    "budgets[].sources": "test_a_budget_is_for_every_source",
+    "budgets[].per": "test_a_budget_is_for_ever",
+    "budgets[].name": "test_a_budget_is_named_by_what_it_bounds",
+    "prices.models": "test_no_model_has_a_price_of_ones_own",
+    "prices.unknown": "test_a_model_without_a_price_is_refused_where_money_is_counted",
+    "breaker.warn_at": "test_tools_that_fail_are_told_at_three_six_and_nine",
+    "breaker.cool_down": "test_tools_are_stopped_for_a_minute",
+    "runaway.messages": "test_150_messages_in_a_minute_are_a_loop",
+    "runaway.tokens": "test_a_million_tokens_in_a_minute_are_a_loop",
+    "runaway.tool_calls": "test_120_tool_calls_in_a_minute_are_a_loop",
     "notify.urls_env": "test_by_default_nobody_is_told_by_apprise",
     "notify.webhook": "test_by_default_nothing_is_posted",
     "notify.secret_env": "test_posts_of_notifications_are_not_signed_by_themselves",
@@ -84,7 +107,7 @@ SHOWN_BY: Mapping[str, str] = {
     "keeper.finalizers_at_once": "test_a_keeper_does_32_works_at_once",
 }
 
-LISTS = {("homes",), ("reset", "rules"), ("finalizers",)}
+LISTS = {("homes",), ("reset", "rules"), ("finalizers",), ("budgets",)}
 
 UNWRITTEN: Mapping[str, str] = {
     "homes": "none",
@@ -94,6 +117,10 @@ UNWRITTEN: Mapping[str, str] = {
     "reset.rules[].chat_types": "any",
     "reset.rules[].keys": "any",
     "liveness.inactivity_bound": "none",
+    "budgets": "`turn.iterations` and `tree.tokens/1h`",
+    "budgets[].sources": "any",
+    "budgets[].name": "its scope and what it bounds",
+    "prices.models": "none",
     "finalizers": "none",
     "finalizers[].sources": "any, for memory any but cron",
     "finalizers[].min_messages": "`1`, for memory `4`",
@@ -129,6 +156,11 @@ finalizers:
     kind: memory
     base_url: http://127.0.0.1:8080/v1
     model: some-model
+budgets:
+  - scope: session
+    tokens: 100000
+    action: kill
+    sources: [cron]
 notify:
   urls_env: NOTIFY_URLS
 ```
@@ -212,8 +244,11 @@ def _value(setting: str, kind: Kind | None) -> str:
         return kind.words
     if setting == "liveness.inactivity_bound":
         return "a mapping of sources to durations"
+    if setting.startswith("prices."):
+        return "a mapping of models to prices" if setting.endswith("models") else "a price, or null"
     items = {
         "homes": "homes",
+        "budgets": "budgets",
         "reset.rules": "rules",
         "reset.rules[].keys": "patterns",
         "finalizers": "finalizers",

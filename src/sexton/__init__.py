@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sexton.errors import SessionEnded, SessionError, SessionFenced, SextonError
+from sexton.errors import (
+    BreakerOpen,
+    BudgetExceeded,
+    SessionEnded,
+    SessionError,
+    SessionFenced,
+    SextonError,
+)
 from sexton.version import __version__
 
 if TYPE_CHECKING:
     from sexton.bootstrap import Sexton, open
 
 __all__ = [
+    "BreakerOpen",
+    "BudgetExceeded",
     "SessionEnded",
     "SessionError",
     "SessionFenced",

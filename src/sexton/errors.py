@@ -1,9 +1,12 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
-Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine.
+Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
+7x spending.
 """
 
 from __future__ import annotations
+
+from datetime import datetime
 
 
 class SextonError(Exception):
@@ -28,7 +31,6 @@ class LedgerError(SextonError):
 class LedgerMissing(LedgerError):
     """There is no ledger there yet, and a command that only asks makes none."""
 
-    exit_code = 10
     hint = "It is made by 'sexton doctor PATH', 'sexton keep' or an agent; --ledger names another."
 
 
@@ -104,7 +106,6 @@ class SessionError(SextonError):
 class SessionNotFound(SessionError):
     """No session has that name."""
 
-    exit_code = 20
     hint = "List the sessions with 'sexton sessions list'."
 
 
@@ -160,7 +161,6 @@ class InvalidMessage(SessionError):
 class LedgerGone(LedgerError):
     """The ledger's file was removed or replaced while it was open; what was written is not safe."""
 
-    exit_code = 10
     hint = "Stop every process that uses a ledger before it is moved, restored or removed."
 
 
@@ -181,14 +181,12 @@ class SummaryFailed(SessionError):
 class SummaryPostponed(SummaryFailed):
     """A summary failed a short while ago, so none was asked for."""
 
-    exit_code = 28
     hint = "Wait, or compress with force=True or on_failure='fallback'."
 
 
 class LedgerClosed(LedgerError):
     """The ledger was used after it was closed."""
 
-    exit_code = 10
     hint = "Open it again with sexton.open()."
 
 
@@ -286,3 +284,38 @@ class InputInvalid(SextonError):
     """A value that can only be a mistake."""
 
     exit_code = 62
+
+
+class BudgetExceeded(SextonError):
+    """A budget has no room for what was asked; it was not done. No provider said so, Sexton did."""
+
+    exit_code = 70
+    hint = "See 'sexton budget show'; 'sexton budget raise' allows more."
+
+    def __init__(
+        self, message: str, *, budget: str, spent: int, limit: int, until: datetime | None = None
+    ) -> None:
+        super().__init__(message)
+        self.budget, self.spent, self.limit, self.until = budget, spent, limit, until
+
+
+class BreakerOpen(SextonError):
+    """Tools failed or repeated themselves too often in a row; the call was not made."""
+
+    exit_code = 71
+    hint = "Let the agent say what is wrong and ask; one call is let through after a while."
+    until: datetime | None = None
+
+
+class UsageInvalid(SextonError):
+    """A number that nobody can have used, or a grant that was settled before; nothing changed."""
+
+    exit_code = 72
+    hint = "Settle each grant once, with what the provider reported."
+
+
+class PriceUnknown(SextonError):
+    """A budget counts money, and nobody knows what the model costs."""
+
+    exit_code = 73
+    hint = "Name its price under prices.models, or install 'sexton[prices]'."

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,13 @@ from sexton.agent.membership import Membership
 from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.engine.keep import Keeper, Sweep
-from sexton.errors import HomeObserved, SettingsInvalid
+from sexton.errors import (
+    BreakerOpen,
+    BudgetExceeded,
+    HomeObserved,
+    PriceUnknown,
+    SettingsInvalid,
+)
 from sexton.homes.hermes.places import DATABASE
 from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Verdict
@@ -620,3 +627,187 @@ def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:
     sexton.keep_until(keepers.append, finish)
     assert len(sweeps) == 1
     assert keepers[0].interval == 60
+
+
+def spend(sexton: Sexton, key: str = "a", source: str = "telegram", **used: int) -> None:
+    """One call of a model, in a turn of its own."""
+    with sexton.worker() as worker, worker.session(key, source=source).turn() as turn:
+        given: dict[str, Any] = dict(used)
+        turn.reserve(**given).commit(**given)
+
+
+def bounded_only_by(sexton: Sexton, *units: str) -> bool:
+    """Whether budgets of a session bound these and nothing else."""
+    budgets = sexton.settings.rulebook.spend.budgets
+    return {each.unit for each in budgets if each.scope == "session"} == set(units)
+
+
+def budget_of(text: str) -> str:
+    return f"budgets: [{{scope: session, {text}}}]"
+
+
+def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener) -> None:
+    budgets = opened("").settings.rulebook.spend.budgets
+    assert [(each.name, each.limit, each.action) for each in budgets] == [
+        ("turn.iterations", 200, "pause"),
+        ("tree.tokens/1h", 5_000_000, "pause"),
+    ]
+
+
+def test_a_budget_without_a_scope_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="scope"):
+        opened("budgets: [{tokens: 1}]")
+
+
+def test_tokens_are_not_bounded_by_a_budget_of_something_else(opened: Opener) -> None:
+    sexton = opened(budget_of("tool_calls: 1"))
+    assert bounded_only_by(sexton, "tool_calls")
+    spend(sexton, input_tokens=500_000)
+
+
+def test_input_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
+    sexton = opened(budget_of("output_tokens: 5"))
+    spend(sexton, input_tokens=500_000)
+
+
+def test_output_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
+    sexton = opened(budget_of("input_tokens: 5"))
+    with sexton.worker() as worker, worker.session("a").turn() as turn:
+        turn.reserve(max_output_tokens=500_000).commit(output_tokens=500_000)
+
+
+def test_cached_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
+    spend(opened(budget_of("input_tokens: 5")), cached_tokens=500_000)
+
+
+def test_reasoning_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
+    spend(opened(budget_of("input_tokens: 5")), reasoning_tokens=500_000)
+
+
+def test_money_is_not_bounded_by_itself(opened: Opener) -> None:
+    sexton = opened("prices: {models: {dear: {input: 1000, output: 1000}}}")
+    with sexton.worker() as worker, worker.session("a").turn() as turn:
+        turn.reserve(input_tokens=100_000, model="dear").commit(input_tokens=100_000)
+
+
+def test_the_iterations_of_a_session_are_not_bounded_by_themselves(opened: Opener) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker:
+        session = worker.session("a", source="telegram")
+        for _ in range(201):
+            with session.turn():
+                pass
+
+
+def test_tool_calls_are_not_bounded_by_themselves(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker, worker.session("a").turn() as turn:
+        for number in range(300):
+            clock.advance(1)
+            with turn.tool("t", number) as call:
+                call.ok(number)
+
+
+def test_messages_are_not_bounded_by_a_budget_of_something_else(opened: Opener) -> None:
+    assert bounded_only_by(opened(budget_of("tokens: 5")), "tokens")
+
+
+def test_time_is_not_bounded_by_itself(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker, worker.session("a").turn() as turn:
+        clock.advance(30 * 86400)
+        turn.reserve().release()
+
+
+def test_a_spent_budget_pauses(opened: Opener) -> None:
+    sexton = opened(budget_of("tokens: 5"))
+    spend(sexton, input_tokens=5)
+    with pytest.raises(BudgetExceeded):
+        spend(sexton, input_tokens=1)
+    assert not ended(sexton)
+
+
+def test_a_budget_is_for_every_source(opened: Opener) -> None:
+    sexton = opened(budget_of("tokens: 5"))
+    for source in ("telegram", "cron", "anything"):
+        with pytest.raises(BudgetExceeded):
+            spend(sexton, source, source, input_tokens=6)
+
+
+def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened(budget_of("tokens: 5"))
+    spend(sexton, input_tokens=5)
+    clock.advance(300 * DAY)
+    with pytest.raises(BudgetExceeded):
+        spend(sexton, input_tokens=1)
+
+
+def test_a_budget_is_named_by_what_it_bounds(opened: Opener) -> None:
+    sexton = opened("budgets: [{scope: day, tokens: 5, usd: 1, sources: [cron]}]")
+    names = [each.name for each in sexton.settings.rulebook.spend.budgets[2:]]
+    assert names == ["day.tokens@cron", "day.usd@cron"]
+
+
+def test_no_model_has_a_price_of_ones_own(opened: Opener) -> None:
+    assert opened("").settings.rulebook.spend.prices.models == ()
+
+
+def test_a_model_without_a_price_is_refused_where_money_is_counted(opened: Opener) -> None:
+    sexton = opened(budget_of("usd: 5"))
+    with (
+        sexton.worker() as worker,
+        worker.session("a").turn() as turn,
+        pytest.raises(PriceUnknown),
+    ):
+        turn.reserve(input_tokens=1, model="nobody-knows-this-model")
+
+
+def test_tools_that_fail_are_told_at_three_six_and_nine(opened: Opener) -> None:
+    told = []
+    with opened("").worker() as worker, worker.session("a").turn() as turn:
+        for number in range(1, 10):
+            with turn.tool("t", number) as call:
+                call.error(f"{number}")
+            told += [number] if turn.advice() else []
+    assert told == [3, 6, 9]
+
+
+def test_tools_are_stopped_for_a_minute(opened: Opener, clock: ManualClock) -> None:
+    with opened("").worker() as worker, worker.session("a").turn() as turn:
+        for number in range(9):
+            with turn.tool("t", number) as call:
+                call.error(f"{number}")
+        clock.advance(59)
+        with pytest.raises(BreakerOpen), turn.tool("t"):
+            pass
+        clock.advance(1)
+        with turn.tool("t"):
+            pass
+
+
+def test_150_messages_in_a_minute_are_a_loop(opened: Opener) -> None:
+    with opened("").worker() as worker:
+        session = worker.session("a", source="telegram")
+        with session.turn() as turn:
+            session.append_many([{"role": "user", "content": "x"}] * 149)
+            turn.reserve().release()
+            session.append(role="user", content="x")
+            with pytest.raises(BudgetExceeded, match="150 messages"):
+                turn.reserve()
+
+
+def test_a_million_tokens_in_a_minute_are_a_loop(opened: Opener) -> None:
+    with opened("").worker() as worker, worker.session("a").turn() as turn:
+        turn.reserve(input_tokens=999_999).commit(input_tokens=999_999)
+        turn.reserve(input_tokens=1).commit(input_tokens=1)
+        with pytest.raises(BudgetExceeded, match="1000000 tokens"):
+            turn.reserve(input_tokens=1)
+
+
+def test_120_tool_calls_in_a_minute_are_a_loop(opened: Opener) -> None:
+    with opened("").worker() as worker, worker.session("a").turn() as turn:
+        for number in range(120):
+            with turn.tool("t", number) as call:
+                call.ok(number)
+        with pytest.raises(BudgetExceeded, match="120 tool calls"), turn.tool("t"):
+            pass

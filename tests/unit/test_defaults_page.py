@@ -10,7 +10,10 @@ import pytest
 from scripts import defaults_page
 from sexton.settings.schema import SECTIONS, PolicyFields
 
-MAPPINGS = ("reset", "liveness", "processes", "notify", "keeper")
+MAPPINGS = (
+    *("reset", "liveness", "processes", "prices", "breaker", "runaway"),
+    *("notify", "keeper"),
+)
 TESTS = defaults_page.ROOT / defaults_page.TESTS
 
 

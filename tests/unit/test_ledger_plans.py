@@ -10,7 +10,10 @@ import pytest
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.statements import statements
 
-LARGE = ("sessions", "messages", "journal", "holders", "finalizations", "processes")
+LARGE = (
+    *("sessions", "messages", "journal", "holders", "finalizations", "processes"),
+    *("counters", "slices", "grants"),
+)
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
     "tally": "totals are over everything",

@@ -70,6 +70,20 @@ def text(*occasions: Occasion | None, title: str | None = None) -> str:
     return notice.text
 
 
+def test_a_budget_is_told_when_it_is_nearly_spent_and_when_it_stops_a_session() -> None:
+    words = "80 tokens of 100 tokens in this session"
+    near = journalled(entry(action="warn", reason=Reason("near_budget:b", words)))
+    stop = journalled(entry(action="pause", ref=8, reason=Reason("budget:b", words)))
+    tools = journalled(entry(action="end", ref=9, reason=Reason("breaker:tool_errors", "nine")))
+    assert near is not None
+    assert near.event is Event.BUDGET
+    assert text(near).startswith(
+        f"Session s1 comes near a budget: {words}. 'sexton budget show s1'"
+    )
+    assert text(stop).startswith(f"Session s1 was stopped (pause): {words}.")
+    assert text(tools).startswith("Session s1 was stopped (end): nine.")
+
+
 def test_a_reset_by_policy_is_told_with_its_reason() -> None:
     occasion = journalled(entry())
     assert occasion is not None

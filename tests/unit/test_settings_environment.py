@@ -54,6 +54,11 @@ def test_values_are_read_as_in_the_file() -> None:
 
 def test_every_setting_outside_of_lists_has_a_variable() -> None:
     assert set(VARIABLES) == {
+        "SEXTON_BREAKER__WARN_AT",
+        "SEXTON_BREAKER__COOL_DOWN",
+        "SEXTON_RUNAWAY__MESSAGES",
+        "SEXTON_RUNAWAY__TOKENS",
+        "SEXTON_RUNAWAY__TOOL_CALLS",
         "SEXTON_RESET__MODE",
         "SEXTON_RESET__IDLE_MINUTES",
         "SEXTON_RESET__AT_HOUR",

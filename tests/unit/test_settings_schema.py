@@ -24,7 +24,7 @@ def test_every_setting_says_what_it_is_for() -> None:
 def test_unknown_keys_are_forbidden_everywhere() -> None:
     schema = json_schema()
     described = [schema, *schema["$defs"].values()]
-    assert len(described) == len(SECTIONS)
+    assert len(described) == len(SECTIONS) + len(["PriceFields"])
     assert all(each["additionalProperties"] is False for each in described)
 
 
@@ -39,6 +39,8 @@ def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> N
             ("reset", "ResetFields"),
             ("liveness", "LivenessFields"),
             ("processes", "ProcessFields"),
+            ("breaker", "BreakerFields"),
+            ("runaway", "RunawayFields"),
             ("notify", "NotifyFields"),
             ("keeper", "KeeperFields"),
         )
@@ -59,6 +61,8 @@ def test_only_what_has_no_default_is_required() -> None:
     assert {name: each for name, each in required.items() if each} == {
         "HomeFields": ["path"],
         "FinalizerFields": ["name", "kind"],
+        "BudgetFields": ["scope"],
+        "PriceFields": ["input", "output"],
     }
 
 

@@ -14,6 +14,7 @@ from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
+from sexton.policies.spend import Price
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 @record
 class Desk:
-    """The ledger, the clocks and the rules, as one worker uses them."""
+    """The ledger, the clocks and the rules, as one worker uses them.
+
+    `price` knows what models cost; `stop_processes` stops what a session that is killed runs.
+    """
 
     ledger: Ledger
     clock: Clock
@@ -31,6 +35,8 @@ class Desk:
     membership: Membership
     actor: str
     overseer: Callable[[], Overseeing]
+    price: Callable[[str], Price | None] = lambda _: None
+    stop_processes: Callable[[Session], object] = lambda _: None
 
     @property
     def worker(self) -> str:

@@ -20,10 +20,13 @@ from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
 
 if TYPE_CHECKING:
+    from sexton.agent.awaiting import Awaited
     from sexton.agent.compression import Summarise
+    from sexton.agent.guard import Guard
     from sexton.agent.processes import Facts, SpawnedProcess
     from sexton.model.process import Process, Watched
     from sexton.policies.compression import Options
+    from sexton.ports.spending import Spend
 
 T = TypeVar("T")
 
@@ -45,6 +48,7 @@ class OpenSession:
         self._has_preview = session.preview is not None
         self._rules = desk.rules(None)
         self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
+        self._guard: Guard | None = None
 
     def __repr__(self) -> str:
         return f"<session {self.id} of key {self.key!r}, epoch {self.epoch}>"
@@ -93,8 +97,17 @@ class OpenSession:
             yield from self._read(part.ref, part.after)
 
     def turn(self) -> Turn:
-        """A context manager around one turn: counts it, and marks the session busy meanwhile."""
-        return Turn(self._desk, self._session, self._schedule, self._learn)
+        """A context manager around one turn: counts it, and marks the session busy meanwhile.
+
+        Raises `BudgetExceeded` if a budget has no room for a turn.
+        """
+        return Turn(self._desk, self._session, self._schedule, self._learn, self._guarded())
+
+    def aturn(self) -> Awaited:
+        """The same for asyncio: `async with`, and every method of the turn is awaited."""
+        from sexton.agent.awaiting import Awaited  # noqa: PLC0415  # asyncio is slow to load
+
+        return Awaited(self.turn())
 
     def pin(self, pinned: bool = True) -> None:
         """Keep the session from being reset or collected, or allow it again."""
@@ -217,12 +230,28 @@ class OpenSession:
                 schedule=schedule,
                 preview=preview,
                 from_human=from_human,
+                spend=self._spent_by(session, len(drafts)),
             )
             return self._desk.ledger.messages.append(batch, now)
 
         appended = self._reach(attempt)
         self._learn(appended)
+        if self._guard is not None:
+            self._guard.pulse.beat(messages=len(drafts))
         return appended.last_seq
+
+    def _spent_by(self, session: Session, messages: int) -> Spend | None:
+        """What messages spend, if any budget but the session's own counts them."""
+        if not self._rules.rules.spend.counts_messages:
+            return None
+        return self._guarded().messages(session, messages)
+
+    def _guarded(self) -> Guard:
+        if self._guard is None:  # an agent that only writes does not pay for it
+            from sexton.agent.guard import Guard  # noqa: PLC0415
+
+            self._guard = Guard(self._desk, lambda: self._rules.rules)
+        return self._guard
 
     def _reach(self, attempt: Callable[[Session], T | None]) -> T:
         """Do what needs the fence; where the conversation was compressed, in its newest session."""

@@ -6,18 +6,26 @@ import os
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
+from sexton.model.spend import Unit
 from sexton.ports import Appended
+
+if TYPE_CHECKING:
+    from sexton.agent.guard import Guard
+    from sexton.agent.spend import Grant, TurnSpend
+    from sexton.agent.tools import ToolCall
 
 
 class Turn:
     """Counts a turn and marks the session busy until the block ends, however it ends.
 
-    If the conversation is compressed meanwhile, the turn goes on where it does.
+    If the conversation is compressed meanwhile, the turn goes on where it does. Whatever is
+    called in it may raise `BudgetExceeded`; threads may share it.
     """
 
     def __init__(
@@ -26,15 +34,22 @@ class Turn:
         session: Session,
         schedule: Callable[[datetime], Schedule],
         learn: Callable[[Appended], None],
+        guard: Guard,
     ) -> None:
         self._desk = desk
         self._session = session
         self._schedule = schedule
         self._learn = learn
+        self._guard = guard
         self._pid = os.getpid()
+        self._spend: TurnSpend | None = None
 
     def __enter__(self) -> Turn:
+        from sexton.agent.spend import TurnSpend  # noqa: PLC0415  # when the first turn begins
+
         self._desk.membership.ensure_present()  # a turn makes its worker a holder
+        self._spend = TurnSpend(self._guard, lambda: self._session, self._moved)
+        self._spend.enter()
         now = self._desk.clock.now()
         start, worker = self._desk.ledger.book.start_turn, self._desk.worker
         started = start(self._session, worker, self._schedule(now), now)
@@ -43,7 +58,44 @@ class Turn:
                 raise self._desk.refusal(self._session)
             started = start(self._session, worker, self._schedule(now), now)
         self._learn(started)
+        self._guard.before_turn()
         return self
+
+    def reserve(
+        self,
+        *,
+        input_tokens: int = 0,
+        max_output_tokens: int = 0,
+        cached_tokens: int = 0,
+        reasoning_tokens: int = 0,
+        model: str | None = None,
+    ) -> Grant:
+        """Room for one call of a model in every budget, before it is made.
+
+        The first one is the iteration that the turn began with; each further one counts as one.
+        """
+        assert self._spend is not None
+        amounts = {
+            Unit.INPUT: input_tokens,
+            Unit.OUTPUT: max_output_tokens,
+            Unit.CACHED: cached_tokens,
+            Unit.REASONING: reasoning_tokens,
+        }
+        return self._spend.reserve(amounts, model)
+
+    def tool(self, name: str, arguments: object = None) -> ToolCall:
+        """A context manager around one call of a tool; raises `BreakerOpen` if tools are stopped.
+
+        Of the arguments and the result only digests are kept.
+        """
+        from sexton.agent.tools import ToolCall  # noqa: PLC0415  # not every agent has tools
+
+        assert self._spend is not None
+        return ToolCall(self._guard.watch(self._spend.watch), self._spend, name, arguments)
+
+    def advice(self) -> str | None:
+        """What to tell the model now, if anything; each advice is given once."""
+        return self._guard.advice()
 
     def progress(self) -> None:
         """Say that the turn gets on although it writes nothing; a silent one is shown stalled."""
@@ -59,10 +111,17 @@ class Turn:
     ) -> None:
         if self._pid != os.getpid():
             return  # a forked child that unwinds: the turn is its parent's
-        failed = isinstance(error, Exception)
-        finish = self._desk.ledger.book.finish_turn
+        assert self._spend is not None
+        try:
+            self._spend.leave()
+        finally:
+            self._finish(isinstance(error, Exception))
+        self._guard.after_turn(self._session)
+
+    def _finish(self, failed: bool) -> None:
+        finish, snapshot = self._desk.ledger.book.finish_turn, self._guard.snapshot()
         # The mark is where the conversation was when it was last compressed.
-        while not finish(self._session.ref, self._desk.worker, failed) and self._moved():
+        while not finish(self._session.ref, self._desk.worker, failed, snapshot) and self._moved():
             pass
 
     def _moved(self) -> bool:

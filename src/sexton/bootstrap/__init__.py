@@ -30,6 +30,7 @@ from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
+from sexton.system.prices import listed_price
 from sexton.system.processes import SystemProcesses, host
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ class Sexton:
             membership=membership,
             actor=self.actor,
             overseer=lambda: self.overseer,
+            price=listed_price,
         )
         registered = AgentWorker(desk)
         self._workers = [each for each in self._workers if each.is_open] + [registered]

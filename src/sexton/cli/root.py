@@ -19,6 +19,7 @@ COMMANDS = {
     "finalizers": Late(_HERE, "List, show and decide about end-of-session work."),
     "notices": Late(_HERE, "List what people were told."),
     "processes": Late(_HERE, "List, stop and keep the background processes of sessions."),
+    "budget": Late(_HERE, "Show, set and raise what may be spent."),
     "workers": Late(_HERE, "List the processes that hold sessions."),
     "journal": Late(_HERE, "Show what was done, when, by whom and why."),
     "report": Late(_HERE, "Show what has changed over time."),

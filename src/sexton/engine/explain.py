@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
@@ -60,6 +61,10 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     processes = estate.overseer.of_session(session, policy)
     yield from _processes(processes)
     yield from _decision(estate, session, processes)
+    if session.home == NATIVE:
+        for standing in standings(estate, who(estate, session)):
+            for budget, word, words in explained(standing):
+                yield Answer(f"budget.{budget.name}", word, words)
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:

@@ -160,6 +160,7 @@ class Keeper:
         # Before the sessions end: each of the dead is recorded with evidence of its own.
         bury(estate, found.deaths)
         estate.ledger.finalizing.free(estate.clock.now())
+        estate.ledger.spending.free(estate.clock.now())
         receipt = new_receipt()
         outcomes = []
         for outcome in apply(estate, found.plan, receipt):

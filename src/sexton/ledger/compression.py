@@ -7,7 +7,7 @@ from datetime import datetime
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_moment, micros
-from sexton.ledger.sessions import holders
+from sexton.ledger.sessions import holders, root_of
 from sexton.model.session import Relation, Session
 from sexton.ports import Entry
 from sexton.ports.compression import Part, Readiness, Shortening
@@ -67,7 +67,8 @@ def _begin_shorter(tx: Transaction, wanted: Shortening, now: int) -> int:
     """The row of the child; whatever was written to the parent before it ended is in there."""
     span = {"ref": wanted.session.ref, "head": wanted.head, "through": wanted.through}
     summary = wanted.summary
-    row = tx.one("insert_shorter", **span, id=wanted.id, size=summary.size)
+    root = root_of(tx, wanted.session.ref)
+    row = tx.one("insert_shorter", **span, id=wanted.id, size=summary.size, root=root)
     assert row is not None
     child: int = row[0]
     tx.all("copy_messages", **span, child=child)

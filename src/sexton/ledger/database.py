@@ -37,8 +37,11 @@ class Database(Protocol):
     def read(self, job: Callable[[Transaction], T]) -> T:
         """Run a job that changes nothing, on one snapshot."""
 
-    def write(self, job: Callable[[Transaction], T]) -> T:
-        """Run a job and commit it, all or nothing."""
+    def write(self, job: Callable[[Transaction], T], *, lasting: bool = True) -> T:
+        """Run a job and commit it, all or nothing.
+
+        What need not be `lasting` survives every crash of ours, but not one of the machine.
+        """
 
     def statement(self, name: str, /, **values: Any) -> list[Row]:
         """Run one statement as a transaction of its own."""

@@ -28,10 +28,11 @@ RUSH = 4
 class Ticket(Generic[Tx]):
     """A job on its way through a commit."""
 
-    __slots__ = ("done", "error", "job", "result")
+    __slots__ = ("done", "error", "job", "lasting", "result")
 
-    def __init__(self, job: Callable[[Tx], Any]) -> None:
+    def __init__(self, job: Callable[[Tx], Any], lasting: bool = True) -> None:
         self.job = job
+        self.lasting = lasting
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
@@ -69,9 +70,9 @@ class GroupCommit(Generic[Tx]):
         self._thread: threading.Thread | None = None
         self._stopped = False
 
-    def run(self, job: Callable[[Tx], T]) -> T:
-        """Run a job and return its result once it is durable."""
-        ticket: Ticket[Tx] = Ticket(job)
+    def run(self, job: Callable[[Tx], T], *, lasting: bool = True) -> T:
+        """Run a job and return its result once it is committed, and durable if it is to last."""
+        ticket: Ticket[Tx] = Ticket(job, lasting)
         while not ticket.done:
             batch = None if self._alone() else self._board(ticket)
             if batch is None:

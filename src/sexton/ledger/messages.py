@@ -18,6 +18,10 @@ PAGE = 256
 LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
 
 
+class _NotStored(Exception):
+    """The session has ended or was taken over; raised to undo what was counted."""
+
+
 class LedgerMessages:
     """Implements `ports.Messages`."""
 
@@ -28,6 +32,8 @@ class LedgerMessages:
     def append(self, batch: Batch, now: datetime) -> Appended | None:
         values, drafts = _guard(batch, micros(now)), batch.drafts
         row: rows.Row | None
+        if batch.spend is not None:
+            return self._append_counted(batch, values, now)
         if self._is_postgres:  # one statement, one round trip
             found = self._database.statement("append_messages", **values, **_columns(drafts))
             row = found[0] if found else None
@@ -36,6 +42,33 @@ class LedgerMessages:
         if row is None:
             row = self._database.write(lambda tx: self._store_anew(tx, values, drafts))
         return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
+
+    def _append_counted(
+        self, batch: Batch, values: dict[str, Any], now: datetime
+    ) -> Appended | None:
+        """With what its messages spend, in one transaction."""
+        from sexton.ledger.spending import take  # noqa: PLC0415  # few budgets count messages
+
+        wanted = batch.spend
+        assert wanted is not None
+
+        def job(tx: Transaction) -> rows.Row:
+            take(tx, wanted, now)
+            row = (
+                tx.one("append_messages", **values, **_columns(batch.drafts))
+                if self._is_postgres
+                else _Append(values, batch.drafts)(tx)
+            )
+            row = row or self._store_anew(tx, values, batch.drafts)
+            if row is None:
+                raise _NotStored
+            return row
+
+        try:
+            row = self._database.write(job)
+        except _NotStored:
+            return None
+        return Appended(row[0], rows.limits(row[1]), row[2])
 
     def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
         """The next messages, at least one if there is one, not many more bytes than the limit."""

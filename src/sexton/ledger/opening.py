@@ -45,6 +45,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         compression=late("compression", "LedgerCompression", database),
         outbox=late("outbox", "LedgerOutbox", database),
         registry=late("processes", "LedgerProcesses", database),
+        spending=late("spending", "LedgerSpending", database),
         close=database.close,
     )
 

@@ -104,8 +104,9 @@ class PostgresDatabase:
     def read(self, job: Callable[[PostgresTransaction], T]) -> T:
         return self._run(job, "REPEATABLE READ READ ONLY")
 
-    def write(self, job: Callable[[PostgresTransaction], T]) -> T:
-        return self._run(job, "READ COMMITTED")
+    def write(self, job: Callable[[PostgresTransaction], T], *, lasting: bool = True) -> T:
+        quick = "; SET LOCAL synchronous_commit = off"
+        return self._run(job, "READ COMMITTED" if lasting else f"READ COMMITTED{quick}")
 
     def statement(self, name: str, /, **values: Any) -> list[Row]:
         with self._connection() as connection:

@@ -10,7 +10,7 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros
 from sexton.model.plan import Reason, Seen
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session
+from sexton.model.session import Relation, Session
 from sexton.model.worker import Holder
 from sexton.ports import Appended, Birth, Entry
 
@@ -127,10 +127,12 @@ class LedgerSessions:
 
         return self._database.write(job)
 
-    def finish_turn(self, ref: int, worker: str, failed: bool) -> bool:
+    def finish_turn(self, ref: int, worker: str, failed: bool, guard: str | None = None) -> bool:
         def job(tx: Transaction) -> bool:
             if failed:
                 tx.all("mark_errored", ref=ref)
+            if guard is not None:
+                tx.all("store_guard", ref=ref, guard=guard)
             return tx.one("clear_busy", ref=ref, worker=worker) is not None
 
         return self._database.write(job)
@@ -197,6 +199,20 @@ def _end_as_seen(tx: Transaction, seen: Seen | Session, reason: str, now: dateti
     return ended is not None
 
 
+def root_of(tx: Transaction, ref: int) -> int:
+    """The row of the session from which a session's tree grew."""
+    row = tx.one("find_root", ref=ref)
+    return ref if row is None or row[0] is None else int(row[0])
+
+
+def _root_of_parent(tx: Transaction, birth: Birth) -> int | None:
+    """What a branch or a fork spends is its own."""
+    if birth.parent is None or birth.relation not in (Relation.SUBAGENT, Relation.COMPRESSION):
+        return None
+    parent = tx.one("find_ref", id=birth.parent)
+    return None if parent is None else root_of(tx, parent[0])
+
+
 def _begin(tx: Transaction, birth: Birth, now: datetime) -> Session | None:
     at = micros(now)
     row = tx.one(
@@ -208,6 +224,7 @@ def _begin(tx: Transaction, birth: Birth, now: datetime) -> Session | None:
         job=birth.job,
         parent=birth.parent,
         relation=birth.relation,
+        root=_root_of_parent(tx, birth),
         title=birth.title,
         now=at,
         due_at=maybe_micros(birth.schedule.at),

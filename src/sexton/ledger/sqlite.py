@@ -96,10 +96,10 @@ class SqliteDatabase:
         finally:
             self._give_back(reader)
 
-    def write(self, job: Callable[[SqliteTransaction], T]) -> T:
+    def write(self, job: Callable[[SqliteTransaction], T], *, lasting: bool = True) -> T:
         self._check_usable()
         try:
-            return self._group.run(job)
+            return self._group.run(job, lasting=lasting)
         except apsw.Error as problem:
             sqlite_file.explain(problem, self.path)
 
@@ -243,7 +243,10 @@ class SqliteDatabase:
 
     def _try(self, attempt: Attempt, batch: list[Ticket[SqliteTransaction]]) -> None:
         connection = attempt.connection
+        lasts = any(ticket.lasting for ticket in batch)
         try:
+            if not lasts:
+                connection.execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
             connection.execute("BEGIN IMMEDIATE")
             attempt.begun = True
             run_all(attempt, batch)
@@ -251,8 +254,11 @@ class SqliteDatabase:
             if sqlite_file.identity(self._name) != self._identity:
                 raise LedgerGone(f"the ledger {self.path} was removed or replaced")
         finally:
-            if not attempt.torn and connection.in_transaction:
-                connection.execute("ROLLBACK")
+            if not attempt.torn:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                if not lasts:
+                    connection.execute("PRAGMA synchronous = FULL")
 
 
 _databases: WeakSet[SqliteDatabase] = WeakSet()

@@ -61,6 +61,10 @@ def journalled(entry: JournalEntry) -> Occasion | None:
     if entry.action == "end" and code in RESETS:
         parts = (entry.home, entry.session, str(entry.ref))
         return _occasion(Event.RESET, parts, entry.at, f"was reset: {text}.")
+    if code.startswith(("budget:", "near_budget:", "breaker:")):
+        parts = (entry.home, entry.session, str(entry.ref))
+        told = "comes near a budget" if entry.action == "warn" else f"was stopped ({entry.action})"
+        return _occasion(Event.BUDGET, parts, entry.at, f"{told}: {text}.")
     if entry.action == "warn":
         parts = (entry.home, entry.session, code.removeprefix("near_max_"))
         return _occasion(Event.LIMIT, parts, entry.at, f"comes near a limit: {text}.")
@@ -185,6 +189,7 @@ _KEYS = {
     Event.DEAD_LETTER: "dead",
     Event.HELD: "held",
     Event.PROCESS: "process",
+    Event.BUDGET: "budget",
 }
 _HEADS = {
     Event.RESET: "Session reset",
@@ -192,6 +197,7 @@ _HEADS = {
     Event.DEAD_LETTER: "End-of-session work given up",
     Event.HELD: "Reset held back",
     Event.PROCESS: "Background process",
+    Event.BUDGET: "Budget",
 }
 _ADVICE = {
     Event.RESET: "The next message starts a new one; 'sexton sessions show SESSION' has the old.",
@@ -200,6 +206,7 @@ _ADVICE = {
     " 'sexton finalizers retry --session SESSION' tries again.",
     Event.HELD: "'sexton why SESSION' says more.",
     Event.PROCESS: "'sexton processes list --session SESSION' has all of them.",
+    Event.BUDGET: "'sexton budget show SESSION' says more, 'sexton budget raise' allows more.",
 }
 _MANY = {
     Event.RESET: ("sessions were reset", "'sexton journal' has all."),
@@ -213,4 +220,5 @@ _MANY = {
         "sessions have left processes or have some that are about to be stopped",
         "'sexton processes list' has all; 'sexton processes keep PID' keeps one.",
     ),
+    Event.BUDGET: ("sessions come near a budget or were stopped", "'sexton journal' has all."),
 }

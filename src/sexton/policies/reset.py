@@ -135,7 +135,7 @@ def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
     An hour that the clocks skip counts as the moment after the gap; one that they repeat counts
     once, the first time.
     """
-    zone = _zone(policy.timezone)
+    zone = zone_of(policy.timezone)
     day = moment.astimezone(zone).date() - timedelta(days=1)
     while True:
         boundary = datetime(day.year, day.month, day.day, policy.at_hour, tzinfo=zone).astimezone(
@@ -215,7 +215,8 @@ def _threshold(
 
 
 @lru_cache(maxsize=64)
-def _zone(name: str) -> tzinfo:
+def zone_of(name: str) -> tzinfo:
+    """The time zone of that name."""
     from zoneinfo import ZoneInfo  # noqa: PLC0415  # costs an agent without a daily reset nothing
 
     return ZoneInfo(name)

@@ -15,6 +15,7 @@ from sexton.policies.finalizing import Owing
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
+from sexton.policies.spend import SpendRules, spend_rules
 
 
 @record
@@ -59,6 +60,7 @@ class Rulebook:
     liveness: LivenessPolicy = made(LivenessPolicy)
     finalizers: tuple[Owing, ...] = ()
     processes: ProcessPolicy = made(ProcessPolicy)
+    spend: SpendRules = made(SpendRules)
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -118,6 +120,7 @@ def decode(text: str) -> Rulebook:
         liveness=_liveness(stored["liveness"]),
         finalizers=_finalizers(stored),
         processes=_processes(stored.get("processes", {})),
+        spend=spend_rules(stored.get("spend")),
     )
 
 
@@ -205,6 +208,6 @@ def _plain(value: object) -> float | dict[str, Any]:
         return value.total_seconds()
     plain = as_dict(value)
     if isinstance(value, Rulebook):  # older versions write the same text for the same rules
-        unsaid = {"finalizers": (), "processes": ProcessPolicy()}
+        unsaid = {"finalizers": (), "processes": ProcessPolicy(), "spend": SpendRules()}
         plain = {name: said for name, said in plain.items() if unsaid.get(name) != said}
     return plain

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.outbox import Outbox
     from sexton.ports.processes import Registry
     from sexton.ports.sessions import Messages, SessionBook, SessionIndex
+    from sexton.ports.spending import Spending
     from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
 
@@ -39,4 +40,5 @@ class Ledger:
     compression: Compression
     outbox: Outbox
     registry: Registry
+    spending: Spending
     close: Callable[[], None]

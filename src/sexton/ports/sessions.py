@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sexton.model.message import Draft, Message
 from sexton.model.plan import Reason, Seen
@@ -12,6 +12,9 @@ from sexton.model.record import record
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
 from sexton.ports.upkeep import Entry
+
+if TYPE_CHECKING:
+    from sexton.ports.spending import Spend
 
 
 @record
@@ -57,13 +60,17 @@ class Place(NamedTuple):
 
 @record
 class Batch:
-    """Messages to be stored together, and when to look at their session again."""
+    """Messages to be stored together, and when to look at their session again.
+
+    `spend` is counted with them where a budget counts messages.
+    """
 
     session: Session
     drafts: Sequence[Draft]
     schedule: Schedule
     preview: str | None = None
     from_human: bool = False
+    spend: Spend | None = None
 
 
 class SessionBook(Protocol):
@@ -103,8 +110,11 @@ class SessionBook(Protocol):
     ) -> Appended | None:
         """Count a turn and mark the holder busy."""
 
-    def finish_turn(self, ref: int, worker: str, failed: bool) -> bool:
-        """Clear the mark that `start_turn` made; False if it is not here (any more)."""
+    def finish_turn(self, ref: int, worker: str, failed: bool, guard: str | None = None) -> bool:
+        """Clear the mark that `start_turn` made; False if it is not here (any more).
+
+        `guard` is what is remembered of how the tools did.
+        """
 
     def mark(
         self,

@@ -16,6 +16,9 @@ _IN_FILE_ONLY = (
     ("reset", "rules"),
     ("liveness", "inactivity_bound"),
     ("finalizers",),
+    ("budgets",),
+    ("prices", "models"),
+    ("prices", "unknown"),
 )
 
 VARIABLES: Mapping[str, Path] = {

@@ -21,6 +21,7 @@ from sexton.settings.homes import named_homes, repeated_homes
 from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
 from sexton.settings.problems import Path as SettingPath
 from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
+from sexton.settings.spending import spend_rules
 from sexton.settings.validation import complaints, contradictions
 from sexton.settings.values import KeeperSettings, NotifySetting, Settings, has_overrides
 
@@ -150,6 +151,7 @@ def _rulebook(fields: SettingsFile, finalizers: tuple[Owing, ...]) -> Rulebook:
         liveness=_liveness(fields.liveness),
         finalizers=finalizers,
         processes=ProcessPolicy(**dict(fields.processes)),
+        spend=spend_rules(fields),
     )
 
 

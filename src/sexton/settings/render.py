@@ -10,8 +10,10 @@ import yaml
 from pydantic import BaseModel
 
 from sexton.model.message import one_line
+from sexton.model.spend import Budget
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.rulebook import ResetRule
+from sexton.policies.spend import Prices
 from sexton.settings.document import plain
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.finalizers import BELONGS
@@ -23,6 +25,8 @@ from sexton.settings.schema import (
     PolicyFields,
     kind_of,
 )
+from sexton.settings.spend_fields import BreakerFields, BudgetFields, RunawayFields
+from sexton.settings.spending import written, written_price
 from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from sexton.settings.vocabulary import DURATION
 
@@ -49,14 +53,28 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield "finalizers:" if settings.finalizers else "finalizers: []"
     for finalizer in settings.finalizers:
         yield from _item(dict(_finalizer_values(finalizer)))
-    yield from _section(settings, "notify", _values(NotifyFields, settings.notify))
-    yield from _section(settings, "keeper", _values(KeeperFields, settings.keeper))
+    yield from _later_lines(settings)
 
 
 def _section(settings: Settings, name: str, said: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield f"{name}:"
     for each, value in said:
         yield _noted(settings, name, each, value)
+
+
+def _later_lines(settings: Settings) -> Iterator[str]:
+    rules = settings.rulebook
+    yield "budgets:"
+    for budget in rules.spend.budgets:
+        yield from _item(dict(_budget(budget)))
+    for section, values in (
+        ("prices", _prices(rules.spend.prices)),
+        ("breaker", _values(BreakerFields, rules.spend.breaker)),
+        ("runaway", _values(RunawayFields, rules.spend.runaway)),
+        ("notify", _values(NotifyFields, settings.notify)),
+        ("keeper", _values(KeeperFields, settings.keeper)),
+    ):
+        yield from _section(settings, section, values)
 
 
 def _values(model: type[BaseModel], said: object) -> Iterator[tuple[str, Any]]:
@@ -84,6 +102,17 @@ def _finalizer_values(finalizer: FinalizerSetting) -> Iterator[tuple[str, Any]]:
             yield name, list(value)
         elif value is not None or kind.takes(None):
             yield name, None if value is None else kind.show(value)
+
+
+def _budget(budget: Budget) -> Iterator[tuple[str, Any]]:
+    for name, value in written(budget).items():
+        kind = kind_of(BudgetFields.model_fields[name])
+        yield name, kind.show(value) if kind else value
+
+
+def _prices(prices: Prices) -> Iterator[tuple[str, Any]]:
+    yield "models", {name: written_price(price) for name, price in prices.models}
+    yield "unknown", None if prices.unknown is None else written_price(prices.unknown)
 
 
 def _home(home: HomeSetting) -> dict[str, Any]:

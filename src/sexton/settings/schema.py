@@ -22,6 +22,7 @@ from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.kinds import Kind
 from sexton.settings.problems import Path
 from sexton.settings.process_fields import ProcessFields
+from sexton.settings.spend_fields import BreakerFields, BudgetFields, PricesFields, RunawayFields
 from sexton.settings.values import HomeSetting, KeeperSettings
 
 _RESET: Final = ResetPolicy()
@@ -204,6 +205,15 @@ class SettingsFile(Strict):
         description="Work to be done for every session that ends. Programs and servers get to "
         "read what was said, so there is none unless it is asked for.",
     )
+    budgets: Listing[BudgetFields] = Field(
+        default_factory=list,
+        description="What may be spent, beside two budgets that are always there unless one of "
+        "the same name takes their place: 200 iterations a turn (turn.iterations) and 5 million "
+        "tokens an hour for each tree of sessions (tree.tokens/1h).",
+    )
+    prices: Section[PricesFields] = Field(default_factory=PricesFields)
+    breaker: Section[BreakerFields] = Field(default_factory=BreakerFields)
+    runaway: Section[RunawayFields] = Field(default_factory=RunawayFields)
     notify: Section[NotifyFields] = Field(default_factory=NotifyFields)
     keeper: Section[KeeperFields] = Field(default_factory=KeeperFields)
 
@@ -216,6 +226,10 @@ SECTIONS: Mapping[Path, type[BaseModel]] = {
     ("liveness",): LivenessFields,
     ("processes",): ProcessFields,
     ("finalizers",): FinalizerFields,
+    ("budgets",): BudgetFields,
+    ("prices",): PricesFields,
+    ("breaker",): BreakerFields,
+    ("runaway",): RunawayFields,
     ("notify",): NotifyFields,
     ("keeper",): KeeperFields,
 }

@@ -14,6 +14,7 @@ from sexton.settings.kinds import SHOWN, shown
 from sexton.settings.problems import Complaint, Path, did_you_mean
 from sexton.settings.quantities import show_duration
 from sexton.settings.schema import SECTIONS, SettingsFile, names_below
+from sexton.settings.spending import wrong_budgets
 
 _WORDS = re.compile(r"[A-Za-z0-9_., -]+")
 _MATCHES = ("sources", "chat_types", "keys")
@@ -32,6 +33,7 @@ def complaints(values: Any) -> Iterator[Complaint]:
             yield _complaint(detail)
     yield from _unlimited_rules(values)
     yield from wrong_finalizers(values)
+    yield from wrong_budgets(values)
 
 
 def contradictions(values: Any) -> Iterator[Complaint]:
@@ -62,7 +64,9 @@ def _message(detail: ErrorDetails) -> str:
         case "missing":
             return "is required"
         case "model_type" | "dict_type" as kind:
-            what = "settings" if kind == "model_type" else "sources to durations"
+            of_models = detail["loc"][:2] == ("prices", "models")
+            pairs = "models to prices" if of_models else "sources to durations"
+            what = "settings" if kind == "model_type" else pairs
             return f"expected a mapping of {what}, not {shown(value)}"
         case "list_type":
             return f"expected a list, not {shown(value)}{_as_list(value)}"

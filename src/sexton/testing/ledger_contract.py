@@ -28,6 +28,10 @@ from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesCon
 from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
+from sexton.testing.ledger_contract_spending import SpendingContract
+from sexton.testing.ledger_contract_spending_people import SpendingPeopleContract
+from sexton.testing.ledger_contract_spending_races import SpendingRacesContract
+from sexton.testing.ledger_contract_spending_trees import SpendingTreesContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
 
 
@@ -52,6 +56,10 @@ class LedgerContract(
     OutboxContract,
     OutboxRacesContract,
     ProcessesContract,
+    SpendingContract,
+    SpendingPeopleContract,
+    SpendingRacesContract,
+    SpendingTreesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 

@@ -41,9 +41,9 @@ WHERE o.session IN (SELECT CAST(json_array_elements_text(CAST(:refs AS JSON)) AS
 ORDER BY o.session, o.joined_at, w.id;
 
 -- insert_session
-INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, title,
+INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, root, title,
                       started_at, active_at, due_at, policy_serial)
-VALUES (1, :id, :key, :source, :chat_type, :job, :parent, :relation, :title,
+VALUES (1, :id, :key, :source, :chat_type, :job, :parent, :relation, :root, :title,
         :now, :now, :due_at, :serial)
 ON CONFLICT DO NOTHING
 RETURNING ref;

@@ -1,0 +1,249 @@
+"""May a session spend, and what happens when it may not?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NoReturn
+
+from sexton.agent.desk import Desk
+from sexton.agent.pulse import Pulse
+from sexton.errors import BudgetExceeded
+from sexton.model.plan import Reason
+from sexton.model.session import NATIVE, Session
+from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.policies.budgets import action_of, bounds, free_from, nearly, said, tokens
+from sexton.policies.liveness import UNATTENDED
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.runaway import WINDOW, Excess
+from sexton.policies.spend import SpendRules
+from sexton.ports.spending import Mark, Refused, Spend, Standing, Taken
+
+if TYPE_CHECKING:
+    from sexton.agent.tools import ToolWatch
+
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+Rules = Callable[[], Rulebook]
+
+
+class Guard:
+    """What one process spends in a session, and what it has to tell the model; thread-safe."""
+
+    def __init__(self, desk: Desk, rules: Rules) -> None:
+        self.desk = desk
+        self.pulse = Pulse(desk.clock.monotonic)
+        self._rules = rules
+        self._lock = threading.RLock()
+        self._roots: dict[int, int] = {}
+        self._bounds: tuple[tuple[Rulebook, int, int] | None, tuple[Bound, ...]] = (None, ())
+        self._advice: list[str] = []
+        self._told: set[tuple[Meter, int]] = set()
+        self._stopped_for: str | None = None
+        self._reset: Reason | None = None
+        self._turns = 0
+        self._watch: ToolWatch | None = None
+
+    @property
+    def rules(self) -> SpendRules:
+        return self._rules().spend
+
+    def tell(self, advice: str) -> None:
+        """Keep what the model is to be told, once."""
+        with self._lock:
+            if advice not in self._advice:
+                self._advice.append(advice)
+
+    def advice(self) -> str | None:
+        """What to tell the model now, if anything; it is said once."""
+        with self._lock:
+            told, self._advice = self._advice, []
+        return "\n".join(told) or None
+
+    def bounds(self, session: Session, now: datetime) -> tuple[Bound, ...]:
+        """What bounds the spending of a session now."""
+        rules = self._rules()
+        # Days and slices begin with a second, so within one the answer is the same.
+        asked = (rules, session.ref, int(now.timestamp()))
+        known, found = self._bounds
+        if known is None or known[0] is not rules or known[1:] != asked[1:]:
+            who = self.who(session)
+            found = bounds(rules.spend.budgets, who, rules.reset.timezone, now)
+            self._bounds = (asked, found)
+        return found
+
+    def who(self, session: Session) -> Who:
+        """The session as budgets see it; its tree is looked up once."""
+        if session.ref not in self._roots:
+            self._roots[session.ref] = self.desk.ledger.spending.root(session.ref)
+        return Who(session.ref, self._roots[session.ref], session.source)
+
+    def watch(self, make: Callable[[], ToolWatch]) -> ToolWatch:
+        """The watch over the tools of the session in this process."""
+        with self._lock:
+            if self._watch is None:
+                self._watch = make()
+            return self._watch
+
+    def snapshot(self) -> str | None:
+        """What is to be remembered of how the tools do."""
+        return None if self._watch is None else self._watch.snapshot()
+
+    def before_turn(self) -> None:
+        """A turn of this process runs: what is to be reset waits for its end."""
+        with self._lock:
+            self._turns += 1
+
+    def after_turn(self, session: Session) -> None:
+        """The turn is over, and with it the session if it is to be reset."""
+        with self._lock:
+            self._turns -= 1
+            reason = None if self._turns else self._reset
+        if reason is not None:
+            self._reset = None
+            self.end(session, reason, forced=False)
+
+    def check(self, session: Session) -> None:
+        """Before a turn: nothing has run away, and no budget is spent."""
+        self.check_pace(session)
+        now = self.desk.clock.now()
+        found = self.desk.ledger.spending.standing(
+            self.who(session), self.bounds(session, now), now
+        )
+        self._warn(session, found, now)
+        for standing in found:
+            budget = standing.bound.limit()
+            if budget is not None and standing.spent - standing.added >= budget.limit:
+                self.stop(session, standing, budget)
+
+    def check_pace(self, session: Session) -> None:
+        """Nothing has run away."""
+        found = self.pulse.excess(self.rules.runaway)
+        if found is None:
+            self._stopped_for = None
+        else:
+            self._run_away(session, found)
+
+    def take(
+        self,
+        session: Session,
+        held: Mapping[Unit, int] | None = None,
+        at_once: Mapping[Unit, int] | None = None,
+        *,
+        limited: bool = True,
+    ) -> Taken | None:
+        """Count a spend, or BudgetExceeded; None if the session is not there any more."""
+        now = self.desk.clock.now()
+        limits = self.bounds(session, now)
+        taken = self.desk.ledger.spending.take(
+            Spend(
+                who=self.who(session),
+                worker=self.desk.worker,
+                bounds=limits,
+                held=None if held is None else tokens(held),
+                at_once=at_once,
+                limited=limited,
+                epoch=session.epoch if limited else None,
+            ),
+            now,
+        )
+        if isinstance(taken, Refused):
+            self.stop(session, taken.standing, taken.budget)
+        if taken is not None:
+            self._warn(session, taken.standings, now)
+        return taken
+
+    def messages(self, session: Session, count: int) -> Spend:
+        """What is spent by so many messages, which are stored whatever the limits are."""
+        return Spend(
+            who=self.who(session),
+            worker=self.desk.worker,
+            bounds=self.bounds(session, self.desk.clock.now()),
+            at_once={Unit.MESSAGES: count},
+            limited=False,
+        )
+
+    def stop(self, session: Session, standing: Standing, budget: Budget) -> NoReturn:
+        """Do what the budget says happens at its limit, and say so by BudgetExceeded."""
+        total, until = standing.used, free_from(standing.bound, standing.oldest)
+        mark = Mark(standing.counter, True, budget.limit, self._since(budget))
+        raise self.exceeded(session, budget, total, until, mark)
+
+    def exceeded(
+        self,
+        session: Session,
+        budget: Budget,
+        total: int,
+        until: datetime | None = None,
+        mark: Mark | None = None,
+    ) -> BudgetExceeded:
+        """The error that tells of a spent budget, after what happens then has happened."""
+        action = action_of(budget, session.source)
+        words = said(budget, total)
+        reason = Reason(f"budget:{budget.name}", words)
+        if action is Act.RESET and self._turns:
+            self._reset = reason  # when the turn is over
+        elif action in (Act.KILL, Act.RESET):
+            self.end(session, reason, forced=action is Act.KILL)
+        elif mark is not None:
+            entry = self.desk.entry(session, action.value, reason)
+            self.desk.ledger.spending.mark(mark, entry, self.desk.clock.now())
+        when = f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""
+        return BudgetExceeded(
+            f"the session {session.id} is stopped by a budget of its own{when}: {words}",
+            budget=budget.name,
+            spent=total,
+            limit=budget.limit,
+            until=until,
+        )
+
+    def end(self, session: Session, reason: Reason, *, forced: bool) -> None:
+        """End the session for that reason; without force only if it is not pinned."""
+        found = self.desk.ledger.index.find(NATIVE, session.id)
+        if found and found[0].pinned and not forced:
+            return
+        if forced:
+            self.desk.stop_processes(session)
+        entry = self.desk.entry(session, "end", reason)
+        now = self.desk.clock.now()
+        self.desk.ledger.book.end_now(session.ref, session.epoch, reason.code, now, entry)
+
+    def _run_away(self, session: Session, found: Excess) -> None:
+        words = f"{found.found} {found.what.replace('_', ' ')} in a minute, {found.limit} at most"
+        reason = Reason(f"budget:{found.budget}", words)
+        if session.source in UNATTENDED:
+            self.end(session, reason, forced=True)
+        elif self._stopped_for != found.budget:
+            entry = self.desk.entry(session, Act.PAUSE.value, reason)
+            self.desk.ledger.journal.write([entry], self.desk.clock.now())
+        self._stopped_for = found.budget
+        raise BudgetExceeded(
+            f"the session {session.id} has run away: {words}",
+            budget=found.budget,
+            spent=found.found,
+            limit=found.limit,
+            until=self.desk.clock.now() + timedelta(seconds=WINDOW),
+        )
+
+    def _warn(self, session: Session, standings: Iterable[Standing], now: datetime) -> None:
+        for standing in standings:
+            budget = nearly(standing.bound, standing.used)
+            told = None if budget is None else (standing.bound.meter, budget.limit)
+            if budget is None or told is None or told in self._told:
+                continue
+            self._told.add(told)
+            words = said(budget, standing.used)
+            self.tell(f"Nearly spent: {words}. Bring the work to an end, or ask for more.")
+            reason = Reason(f"near_budget:{budget.name}", words)
+            mark = Mark(standing.counter, False, budget.limit, self._since(budget))
+            self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
+
+    def _since(self, budget: Budget) -> datetime:
+        """Whoever was told of a limit before is told again in the next span."""
+        return _EVER if budget.per is None else self.desk.clock.now() - budget.per
+
+
+def is_counted(limits: Iterable[Bound], unit: Unit) -> bool:
+    """Whether anything of the unit is counted in the ledger."""
+    return any(bound.meter.unit is unit and bound.meter.scope is not Scope.TURN for bound in limits)

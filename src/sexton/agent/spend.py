@@ -1,0 +1,228 @@
+"""What does a turn spend: foreseen before a call, settled after it?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from sexton.agent.desk import Desk
+from sexton.agent.guard import Guard, is_counted
+from sexton.agent.tools import ToolWatch
+from sexton.errors import PriceUnknown, SextonError, UsageInvalid
+from sexton.model.plan import Reason
+from sexton.model.session import Session
+from sexton.model.spend import Unit
+from sexton.model.usage import Usage
+from sexton.policies.budgets import MOST, tokens, turn_limits
+from sexton.policies.liveness import UNATTENDED
+from sexton.policies.pricing import cost, own_price
+from sexton.policies.spend import Price
+
+_KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
+
+
+class Grant:
+    """Room in every budget for one call; settle it once, by what was used or by nothing."""
+
+    def __init__(self, spent: TurnSpend, ref: int, held: Mapping[Unit, int], price: Price | None):
+        self._spent = spent
+        self._ref = ref
+        self._held = held
+        self._price = price
+        self._lock = threading.RLock()
+        self._settled = False
+
+    def commit(
+        self,
+        *,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        cached_tokens: int = 0,
+        reasoning_tokens: int = 0,
+    ) -> None:
+        """Count what the call really used, durably, also where that is more than was granted."""
+        counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
+        used = dict(zip(_KINDS, map(_checked, counts), strict=True))
+        if self._price is not None:
+            used[Unit.USD] = cost(self._price, used)
+        self._settle(used)
+
+    def release(self) -> None:
+        """Give everything back: the call was not made."""
+        self._settle({})
+
+    @property
+    def is_settled(self) -> bool:
+        return self._settled
+
+    def _settle(self, used: dict[Unit, int]) -> None:
+        with self._lock:
+            if self._settled:
+                raise UsageInvalid("the grant was settled already")
+            self._settled = True
+        if not self._spent.settle(self._ref, self._held, used):
+            raise UsageInvalid("the grant is not known to the ledger any more")
+
+
+class TurnSpend:
+    """What one turn has spent, and what it holds."""
+
+    def __init__(self, guard: Guard, session: Callable[[], Session], moved: Callable[[], bool]):
+        self._guard = guard
+        self._session = session
+        self._moved = moved
+        self._desk: Desk = guard.desk
+        self._lock = threading.RLock()
+        self._own: dict[Unit, int] = {}
+        self._grants: list[Grant] = []
+        self._calls = 0
+        self._clocked = self._began = self._desk.clock.monotonic()
+
+    def enter(self) -> None:
+        """Count an iteration, or BudgetExceeded if there is no room for a turn."""
+        session = self._session()
+        self._guard.check(session)
+        self._count_own({Unit.ITERATIONS: 1})
+        self._at_once(Unit.ITERATIONS)
+
+    def reserve(self, amounts: Mapping[Unit, int], model: str | None) -> Grant:
+        """Room for one call in every budget, or BudgetExceeded; nothing is spent then."""
+        amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
+        session = self._session()
+        self._guard.check_pace(session)
+        self._pass_time()
+        price = self._price(model, session)
+        held = tokens(amounts)
+        if price is not None:
+            held[Unit.USD] = cost(price, amounts)
+        with self._lock:
+            again = {Unit.ITERATIONS: 1} if self._calls else {}
+            self._calls += 1
+        self._count_own({**held, **again})
+        try:
+            ref = self._take(held, again)
+        except SextonError:
+            self._give_back({**held, **again})
+            raise
+        grant = Grant(self, ref, held, price)
+        with self._lock:
+            self._grants = [each for each in self._grants if not each.is_settled] + [grant]
+        return grant
+
+    def before_tool(self) -> None:
+        """Count a call of a tool, or BudgetExceeded."""
+        self._guard.check_pace(self._session())
+        self._pass_time()
+        self._count_own({Unit.TOOL_CALLS: 1})
+        self._at_once(Unit.TOOL_CALLS)
+        self._guard.pulse.beat(tool_calls=1)
+
+    def tell(self, advice: str) -> None:
+        """Keep what the model is to be told."""
+        self._guard.tell(advice)
+
+    def stopped(self, code: str, why: str) -> None:
+        """Tools are stopped: unattended the session ends, attended somebody is told."""
+        session, reason = self._session(), Reason(f"breaker:{code}", why)
+        if session.source in UNATTENDED:
+            self._guard.end(session, reason, forced=True)
+        else:
+            entry = self._desk.entry(session, "pause", reason)
+            self._desk.ledger.journal.write([entry], self._desk.clock.now())
+
+    def settle(self, ref: int, held: Mapping[Unit, int], used: dict[Unit, int]) -> bool:
+        """Put what was used in place of what was held."""
+        counted = tokens(used)
+        self._give_back(held, counted)
+        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
+        usage = Usage(
+            input_tokens=used.get(Unit.INPUT, 0),
+            output_tokens=used.get(Unit.OUTPUT, 0),
+            cached_tokens=used.get(Unit.CACHED, 0),
+            reasoning_tokens=used.get(Unit.REASONING, 0),
+            cost_micros=used.get(Unit.USD, 0),
+        )
+        if not ref and not used:
+            return True
+        return self._desk.ledger.spending.settle(ref, self._session().ref, counted, usage)
+
+    def leave(self) -> None:
+        """Give back what was not settled, and count the time."""
+        for grant in self._grants:
+            if not grant.is_settled:
+                grant.release()
+        self._pass_time(limited=False)
+
+    def watch(self) -> ToolWatch:
+        """A watch over the tools of the session that goes on where the last one left off."""
+        watch = ToolWatch(self._desk.clock, lambda: self._guard.rules.breaker)
+        watch.restore(self._desk.ledger.spending.snapshot(self._session().ref))
+        return watch
+
+    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> int:
+        while True:
+            session = self._session()
+            taken = self._guard.take(session, held, at_once)
+            if taken is not None:
+                return taken.grant
+            if not self._moved():
+                raise self._desk.refusal(session)
+
+    def _at_once(self, unit: Unit) -> None:
+        """Count one more of a unit, where anybody counts it."""
+        session, now = self._session(), self._desk.clock.now()
+        if is_counted(self._guard.bounds(session, now), unit):
+            self._guard.take(session, at_once={unit: 1})
+
+    def _pass_time(self, *, limited: bool = True) -> None:
+        """Count the time since this was last asked; it has passed, whatever the limit is."""
+        now = self._desk.clock.monotonic()
+        with self._lock:
+            passed = int(1000 * (now - self._clocked))
+            self._clocked += passed / 1000
+        session = self._session()
+        if is_counted(self._guard.bounds(session, self._desk.clock.now()), Unit.WALL):
+            self._guard.take(session, at_once={Unit.WALL: passed}, limited=False)
+            if limited:
+                self._guard.check(session)
+        if limited:
+            self._count_own({Unit.WALL: passed})
+
+    def _count_own(self, amounts: Mapping[Unit, int]) -> None:
+        """Count what this turn spends, or BudgetExceeded."""
+        session = self._session()
+        with self._lock:
+            after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
+            for budget in turn_limits(self._guard.rules.budgets, session.source):
+                if after.get(budget.unit, 0) > budget.limit:
+                    total = self._own.get(budget.unit, 0)
+                    raise self._guard.exceeded(session, budget, total)
+            self._own |= after
+
+    def _give_back(self, held: Mapping[Unit, int], used: Mapping[Unit, int] | None = None) -> None:
+        with self._lock:
+            for unit in held.keys() | (used or {}).keys():
+                left = self._own.get(unit, 0) - held.get(unit, 0)
+                self._own[unit] = left + (used or {}).get(unit, 0)
+
+    def _price(self, model: str | None, session: Session) -> Price | None:
+        """What the model costs; where money is counted, one that nobody knows is an error."""
+        prices = self._guard.rules.prices
+        found = own_price(prices, model) if model else None
+        if found is not None:
+            return found
+        limits = self._guard.bounds(session, self._desk.clock.now())
+        turn = turn_limits(self._guard.rules.budgets, session.source)
+        if not is_counted(limits, Unit.USD) and all(each.unit is not Unit.USD for each in turn):
+            return None
+        found = (self._desk.price(model) if model else None) or prices.unknown
+        if found is None:
+            raise PriceUnknown(f"the price of the model {model or 'that was not named'} is unknown")
+        return found
+
+
+def _checked(amount: object) -> int:
+    """A number of tokens that can be; anything else is a mistake that must not be counted."""
+    if type(amount) is not int or not 0 <= amount <= MOST:
+        raise UsageInvalid(f"{amount!r:.40} is no number of tokens from 0 to {MOST}")
+    return amount

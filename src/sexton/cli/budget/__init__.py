@@ -1,0 +1,27 @@
+"""`sexton budget`: what can be asked about budgets, and allowed?"""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import Group, Late
+
+_HERE = "sexton.cli.budget"
+
+
+@click.group(
+    "budget",
+    cls=Group,
+    late={
+        "show": Late(_HERE, "Show how budgets stand."),
+        "set": Late(_HERE, "Give one session, tree or source a limit of its own."),
+        "raise": Late(_HERE, "Allow more than a limit."),
+    },
+    examples=(
+        "sexton budget show                          # the budgets of the day",
+        "sexton budget show 3f0c9a                   # everything that bounds a session",
+        "sexton budget raise 3f0c9a --tokens 50000   # go on, with so much more",
+    ),
+)
+def command() -> None:
+    """Show, set and raise what may be spent."""

@@ -1,0 +1,81 @@
+"""`sexton budget set`: give one session, tree or source a limit of its own."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.budget.choosing import (
+    meter,
+    one_unit,
+    session_or_none,
+    source_option,
+    spender,
+    tree_option,
+    unit_options,
+)
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.terminal import document, say
+from sexton.engine.budgets import set_limit
+from sexton.model.spend import Act
+from sexton.policies.budgets import shown
+
+
+@click.command(
+    "set",
+    cls=Command,
+    examples=(
+        "sexton budget set 3f0c9a --tokens 100000 --action kill",
+        "sexton budget set 3f0c9a --tree --usd 5",
+        "sexton budget set --source cron --usd 20",
+        "sexton budget set 3f0c9a --tokens 1 --off   # what the settings say again",
+    ),
+)
+@session_or_none
+@source_option
+@tree_option
+@unit_options
+@click.option(
+    "--action",
+    type=click.Choice([each.value for each in Act]),
+    default=Act.PAUSE.value,
+    show_default=True,
+    help="What happens at the limit.",
+)
+@click.option("--off", is_flag=True, help="Take the limit away; the amount does not matter then.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    session: str | None,
+    source: str | None,
+    tree: bool,
+    action: str,
+    off: bool,
+    **given: int | None,
+) -> None:
+    """Give one session, tree or source a limit of its own.
+
+    It takes the place of what the settings say there, also below what is spent already: then
+    nothing more is spent. An agent that runs learns of it from its next call.
+    """
+    options = shared(ctx)
+    unit, amount = one_unit(ctx, given)
+    with existing(options) as opened:
+        found, named = spender(ctx, opened, session, source)
+        place = meter(named, unit, tree=tree)
+        set_limit(opened.estate(), place, None if off else (amount, Act(action)), found)
+    if options.json:
+        document(
+            {
+                "scope": place.scope,
+                "subject": place.subject,
+                "unit": unit,
+                "limit": None if off else amount,
+                "action": None if off else action,
+            }
+        )
+    elif off:
+        say(f"{place.scope} {place.subject}: what the settings say")
+    else:
+        say(f"{place.scope} {place.subject}: {shown(unit, amount)} at most, then {action}")

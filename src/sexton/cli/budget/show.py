@@ -1,0 +1,77 @@
+"""`sexton budget show`: how do budgets stand?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sexton.cli.budget.choosing import session_or_none, source_option, tree_option
+from sexton.cli.command import Command, shared
+from sexton.cli.opening import existing
+from sexton.cli.sessions.ending import native
+from sexton.cli.terminal import Column, array, note, table
+from sexton.cli.wording import iso
+from sexton.engine.budgets import NOWHERE, explained, standings, who
+from sexton.model.spend import Budget, Scope, Who
+from sexton.policies.budgets import free_from
+from sexton.ports.spending import Standing
+
+_COLUMNS = (Column("BUDGET"), Column("NOW"), Column("HOW IT STANDS", cut=True))
+
+
+@click.command(
+    "show",
+    cls=Command,
+    examples=(
+        "sexton budget show",
+        "sexton budget show 3f0c9a --json",
+        "sexton budget show --source cron",
+    ),
+)
+@session_or_none
+@source_option
+@tree_option
+@click.pass_context
+def command(ctx: click.Context, session: str | None, source: str | None, tree: bool) -> None:
+    """Show how budgets stand.
+
+    Of a session all that bound it, of its tree or a source what is counted there, and without
+    either the budgets of the day. Budgets of single turns are counted by the agent itself.
+    """
+    options = shared(ctx)
+    with existing(options) as opened:
+        estate = opened.estate()
+        named = Who(NOWHERE, NOWHERE, source or "")
+        spender = named if session is None else who(estate, native(opened, session))
+        found = [
+            each
+            for each in standings(estate, spender)
+            if (not tree or each.bound.meter.scope is Scope.TREE)
+            and (session or source or each.bound.meter.scope is Scope.DAY)
+        ]
+    told = [(each, *words) for each in found for words in explained(each)]
+    if options.json:
+        array(_shape(each, budget, word) for each, budget, word, _ in told)
+    elif told:
+        table(_COLUMNS, ((budget.name, word, words) for _, budget, word, words in told))
+    else:
+        note("no budget is counted there")
+
+
+def _shape(each: Standing, budget: Budget, word: str) -> dict[str, Any]:
+    meter = each.bound.meter
+    return {
+        "budget": budget.name,
+        "scope": meter.scope,
+        "subject": meter.subject,
+        "unit": meter.unit,
+        "period": meter.period,
+        "limit": budget.limit,
+        "spent": each.spent,
+        "reserved": each.reserved,
+        "added": each.added,
+        "action": budget.action,
+        "state": word,
+        "until": iso(free_from(each.bound, each.oldest)),
+    }

@@ -1,0 +1,282 @@
+"""What is spent: counted before it is, all or nothing, and settled once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sexton.ledger import rows
+from sexton.ledger.database import Database, Transaction
+from sexton.ledger.rows import micros
+from sexton.ledger.sessions import root_of
+from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.model.usage import Usage
+from sexton.policies.budgets import with_own
+from sexton.ports import Entry
+from sexton.ports.spending import Hold, Mark, Refused, Spend, Standing, Taken
+
+KEEP_SLICES = timedelta(days=35)
+KEEP_COUNTERS = timedelta(days=400)
+SETTLED = (
+    Unit.TOKENS,
+    Unit.INPUT,
+    Unit.OUTPUT,
+    Unit.CACHED,
+    Unit.REASONING,
+    Unit.USD,
+)
+"""What is known for certain only after a call."""
+_DAY = 86_400_000_000
+_COLUMNS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING, Unit.USD, Unit.MESSAGES)
+
+
+class _Crossed(Exception):
+    """A limit was reached between two statements; raised to undo the first."""
+
+
+class LedgerSpending:
+    """Implements `ports.spending.Spending`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
+        while True:
+            try:
+                return self._database.write(lambda tx: take(tx, wanted, now), lasting=False)
+            except _Crossed:
+                continue  # asked anew, it is refused
+
+    def settle(self, grant: int, session: int, used: Mapping[Unit, int], usage: Usage) -> bool:
+        def job(tx: Transaction) -> bool:
+            # The session first, as everywhere: moves that meet wait instead of deadlocking.
+            if usage != Usage():
+                tx.all(
+                    "add_usage",
+                    ref=session,
+                    input=usage.input_tokens,
+                    output=usage.output_tokens,
+                    cached=usage.cached_tokens,
+                    reasoning=usage.reasoning_tokens,
+                    cost=usage.cost_micros,
+                )
+            if not grant:
+                return True
+            row = tx.one("take_grant", ref=grant)
+            if row is None:
+                raise _Settled
+            _settle(tx, [(hold, used.get(Unit(hold.unit), 0)) for hold in _held(row[0])], row[1])
+            return True
+
+        try:
+            return self._database.write(job, lasting=bool(used))
+        except _Settled:
+            return False
+
+    def free(self, now: datetime) -> int:
+        def job(tx: Transaction) -> int:
+            tx.all("forget_grants", before=micros(now - KEEP_SLICES))
+            tx.all("forget_slices", before=micros(now - KEEP_SLICES))
+            tx.all("forget_counters", before=micros(now - KEEP_COUNTERS))
+            freed = tx.all("free_grants", now=micros(now))
+            _settle(tx, [(hold, 0) for row in freed for hold in _held(row[0])], None)
+            return len(freed)
+
+        return self._database.write(job)
+
+    def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
+        def job(tx: Transaction) -> list[Standing]:
+            found = []
+            for bound in _with_caps(tx, who, bounds, now):
+                row = tx.one("find_counter", **_named(bound.meter))
+                found.append(_standing(tx, bound, 0 if row is None else row[0]))
+            return found
+
+        return self._database.read(job)
+
+    def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
+        times = {"ref": mark.counter, "before": micros(mark.before), "now": micros(now)}
+
+        def job(tx: Transaction) -> bool:
+            row = (
+                tx.one("mark_stopped", **times)
+                if mark.is_stop
+                else tx.one("mark_warned", **times, most=mark.limit)
+            )
+            if row is not None:
+                tx.all("insert_entry", **rows.entry(entry, now))
+            return row is not None
+
+        return self._database.write(job)
+
+    def root(self, session: int) -> int:
+        return self._database.read(lambda tx: root_of(tx, session))
+
+    def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
+        def job(tx: Transaction) -> None:
+            counter = _open(tx, Bound(meter=meter, budgets=()), now)
+            limit, action = (None, None) if budget is None else (budget.limit, budget.action)
+            tx.all("set_cap", ref=counter, cap=limit, action=action)
+            tx.all("clear_marks", ref=counter)
+            tx.all("insert_entry", **rows.entry(entry, now))
+
+        self._database.write(job)
+
+    def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
+        def job(tx: Transaction) -> None:
+            counter = _open(tx, bound, now)
+            _standing(tx, bound, counter, store=True)
+            tx.all("add_slice", counter=counter, start=bound.start, amount=amount)
+            tx.all("clear_marks", ref=counter)
+            tx.all("insert_entry", **rows.entry(entry, now))
+
+        self._database.write(job)
+
+    def snapshot(self, session: int) -> str | None:
+        row = self._database.read(lambda tx: tx.one("find_guard", ref=session))
+        return None if row is None else row[0]
+
+
+class _Settled(Exception):
+    """The grant was settled before; raised to undo what was counted."""
+
+
+def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | None:
+    """Count a spend in all its meters or in none, in the caller's transaction."""
+    fence = {"ref": wanted.who.session, "epoch": wanted.epoch}
+    if wanted.epoch is not None and tx.one("find_readiness", **fence) is None:
+        return None
+    bounds = [
+        bound
+        for bound in _with_caps(tx, wanted.who, wanted.bounds, now)
+        if _amount(wanted.at_once, bound) or _is_held(wanted, bound)
+    ]
+    counters = [(_open(tx, bound, now), bound) for bound in bounds]
+    standings = [_standing(tx, bound, counter, store=True) for counter, bound in counters]
+    if wanted.limited:
+        for standing in standings:
+            budget = standing.bound.limit()
+            if budget is not None and standing.used + _wish(wanted, standing) > budget.limit:
+                return Refused(standing=standing, budget=budget)
+    # In the order of their rows, as whoever settles them does.
+    holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
+    grant = 0
+    if wanted.held is not None and holds:
+        row = tx.one(
+            "insert_grant",
+            session=wanted.who.session,
+            worker=wanted.worker,
+            now=micros(now),
+            held=json.dumps([hold for hold in holds if hold.unit in SETTLED]),
+        )
+        assert row is not None
+        grant = row[0]
+    after = (each._replace(spent=each.spent + _wish(wanted, each)) for each in standings)
+    return Taken(grant=grant, standings=tuple(after))
+
+
+def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
+    bound, unit = standing.bound, standing.bound.meter.unit
+    limit = bound.limit() if wanted.limited else None
+    held = _amount(wanted.held, bound) if unit in SETTLED else 0
+    spent = _amount(wanted.at_once, bound)
+    if held or spent:
+        row = tx.one(
+            "take_slice",
+            counter=standing.counter,
+            start=bound.start,
+            since=bound.since,
+            ahead=bound.ahead,
+            spent=spent,
+            reserved=held,
+            most=None if limit is None else limit.limit,
+        )
+        if row is None:
+            raise _Crossed
+    return Hold(standing.counter, bound.start, unit, held)
+
+
+def _wish(wanted: Spend, standing: Standing) -> int:
+    return _amount(wanted.at_once, standing.bound) + _amount(wanted.held, standing.bound)
+
+
+def _is_held(wanted: Spend, bound: Bound) -> bool:
+    """What may turn out to be used is settled also where none of it was foreseen."""
+    return wanted.held is not None and bound.meter.unit in SETTLED
+
+
+def _amount(amounts: Mapping[Unit, int] | None, bound: Bound) -> int:
+    return 0 if amounts is None else amounts.get(bound.meter.unit, 0)
+
+
+def _settle(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | None) -> None:
+    """Put what was used in place of what was held; of what was freed nothing is held any more."""
+    total: dict[tuple[int, int], tuple[int, int]] = {}
+    for hold, used in holds:
+        amount, before = total.get((hold.counter, hold.start), (0, 0))
+        total[hold.counter, hold.start] = (amount + hold.amount, before + used)
+    for (counter, start), (amount, used) in sorted(total.items()):
+        if amount or used:
+            given_back = amount if freed_at is None else 0
+            place = {"counter": counter, "start": start}
+            tx.all("settle_slice", **place, amount=given_back, used=used)
+
+
+def _held(stored: str) -> list[Hold]:
+    return [Hold(*each) for each in json.loads(stored)]
+
+
+def _with_caps(
+    tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime
+) -> Sequence[Bound]:
+    """The bounds with a person's own limits in place of those of the rules."""
+    caps = tx.all("caps_of", session=str(who.session), root=str(who.root), source=who.source)
+    return with_own(bounds, [_cap(row) for row in caps], now) if caps else bounds
+
+
+def _cap(row: rows.Row) -> tuple[Meter, int, Act]:
+    return Meter(Scope(row[0]), row[1], Unit(row[2]), row[3]), row[4], Act(row[5])
+
+
+def _open(tx: Transaction, bound: Bound, now: datetime) -> int:
+    """The counter of a meter, locked; when it was last used is written down once a day only."""
+    named, at = _named(bound.meter), micros(now)
+    row = tx.one("lock_counter", **named)
+    if row is None or row[1] < at - _DAY:
+        row = tx.one("open_counter", **named, now=at)
+    assert row is not None
+    counter: int = row[0]
+    return counter
+
+
+def _standing(tx: Transaction, bound: Bound, counter: int, *, store: bool = False) -> Standing:
+    row = tx.one("sum_slices", counter=counter, since=bound.since, ahead=bound.ahead)
+    assert row is not None
+    spent, reserved, added, oldest, slices = row
+    forever = bound.meter.scope is Scope.SESSION and not bound.meter.period
+    is_message = bound.meter.unit is Unit.MESSAGES  # a session counts its messages by itself
+    if forever and (not slices or is_message):
+        spent = _spent_before(tx, bound.meter)
+        if spent and store and not is_message:
+            place = {"counter": counter, "start": bound.start}
+            tx.all("settle_slice", **place, amount=0, used=spent)
+    return Standing(counter, bound, spent, reserved, added, oldest)
+
+
+def _spent_before(tx: Transaction, meter: Meter) -> int:
+    """What a session had spent before anybody set it a limit."""
+    row = tx.one("used_by_session", ref=int(meter.subject))
+    if row is None:
+        return 0
+    known: dict[Unit, int] = dict(zip(_COLUMNS, row, strict=True))
+    return sum(row[:4]) if meter.unit is Unit.TOKENS else known.get(meter.unit, 0)
+
+
+def _named(meter: Meter) -> dict[str, str]:
+    return {
+        "scope": meter.scope,
+        "subject": meter.subject,
+        "unit": meter.unit,
+        "period": meter.period,
+    }

@@ -1,0 +1,117 @@
+"""What is needed to count what is spent, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from sexton.model.record import record
+from sexton.model.spend import Bound, Budget, Meter, Unit, Who
+from sexton.model.usage import Usage
+from sexton.ports.upkeep import Entry
+
+
+class Standing(NamedTuple):
+    """How a meter stands; `oldest` is the first slice of a rolling span that holds spending."""
+
+    counter: int
+    bound: Bound
+    spent: int
+    reserved: int
+    added: int
+    oldest: int | None
+
+    @property
+    def used(self) -> int:
+        """What counts against the limit, what was added to it taken off."""
+        return self.spent + self.reserved - self.added
+
+
+class Hold(NamedTuple):
+    """What a grant holds of one slice of a meter."""
+
+    counter: int
+    start: int
+    unit: str
+    amount: int
+
+
+@record
+class Spend:
+    """What somebody wants to spend: some at once, some `held` until it is settled.
+
+    What is not `limited` has happened already and is counted whatever the limits are. With an
+    `epoch` the session must still be open under it.
+    """
+
+    who: Who
+    worker: str
+    bounds: tuple[Bound, ...]
+    held: Mapping[Unit, int] | None = None
+    at_once: Mapping[Unit, int] | None = None
+    limited: bool = True
+    epoch: int | None = None
+
+
+@record
+class Taken:
+    """A spend that fitted into every budget; `grant` is 0 where nothing is held."""
+
+    grant: int
+    standings: tuple[Standing, ...]
+
+
+@record
+class Refused:
+    """A spend that changed nothing, as one budget had no room for it."""
+
+    standing: Standing
+    budget: Budget
+
+
+class Mark(NamedTuple):
+    """What was told about a meter, once for each limit and since when at the latest."""
+
+    counter: int
+    is_stop: bool
+    limit: int
+    before: datetime
+
+
+class Spending(Protocol):
+    """The meters of a ledger: exact for any number of threads, processes and hosts."""
+
+    def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
+        """Count a spend in all its meters or in none; None if the session has ended.
+
+        Granted together never exceed a limit. What is held survives no power failure, nor does
+        whoever holds it.
+        """
+
+    def settle(self, grant: int, session: int, used: Mapping[Unit, int], usage: Usage) -> bool:
+        """Count what was really used instead of what is held; False if it was settled before.
+
+        A grant that was freed meanwhile is counted all the same.
+        """
+
+    def free(self, now: datetime) -> int:
+        """Give back what is held by workers that left or are dead; how many grants."""
+
+    def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
+        """How the meters stand, with a person's own limits in place of the given ones."""
+
+    def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
+        """Note in the journal what is told about a meter, once."""
+
+    def root(self, session: int) -> int:
+        """The row of the session from which its tree of subagents and compressions grew."""
+
+    def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
+        """Give one meter a limit of its own, or take it away."""
+
+    def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
+        """Allow so much more in one meter, for as long as its slice counts."""
+
+    def snapshot(self, session: int) -> str | None:
+        """What a worker last stored about the tools of a session."""

@@ -1,0 +1,381 @@
+"""Agents that spend: budgets that hold, and what happens when they are spent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import sexton
+from sexton.agent.session import OpenSession
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.errors import (
+    BudgetExceeded,
+    PriceUnknown,
+    SessionEnded,
+    SextonError,
+    UsageInvalid,
+)
+from sexton.ledger.opening import open_ledger
+from sexton.model.plan import JournalEntry
+from sexton.model.session import Session, State
+from sexton.model.spend import Act, Budget, Scope, Unit
+from sexton.policies.finalizing import Owing
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
+from sexton.ports.finalizing import Wanted
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from tests.scenario.fleet import Machine
+
+CALM = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
+Ruled = Callable[..., AgentWorker]
+
+
+def budget(scope: Scope, unit: Unit, limit: int, action: Act = Act.PAUSE, **more: Any) -> Budget:
+    name = f"{scope}.{unit}"
+    return Budget(name=name, scope=scope, unit=unit, limit=limit, action=action, **more)
+
+
+@pytest.fixture
+def ruled(engine_url: str, manual_clock: ManualClock) -> Iterator[Ruled]:
+    """A worker under budgets."""
+    opened: list[Sexton] = []
+
+    def make(*budgets: Budget, **more: Any) -> AgentWorker:
+        given: dict[str, Any] = {"budgets": budgets, "runaway": CALM}
+        spend = SpendRules(**(given | more))
+        rules = Rulebook(spend=spend, finalizers=(Owing(name="log"),))
+        house = Sexton(
+            open_ledger(engine_url),
+            Settings(rulebook=rules),
+            clock=manual_clock,
+            processes=Machine("host"),
+        )
+        house.publish()
+        opened.append(house)
+        return house.worker()
+
+    yield make
+    for house in opened:
+        house.close()
+
+
+def call(session: OpenSession, tokens: int, used: int | None = None) -> None:
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=tokens)
+        grant.commit(input_tokens=tokens if used is None else used)
+
+
+def found(worker: AgentWorker, session: OpenSession) -> Session:
+    [now] = worker._desk.ledger.index.find("native", session.id)
+    return now
+
+
+def journal(worker: AgentWorker, session: OpenSession) -> list[JournalEntry]:
+    ledger = worker._desk.ledger
+    return list(reversed(ledger.journal.page(found(worker, session), None, None, 100)))
+
+
+def test_the_example_of_the_documentation_works(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 20_000))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=9_000, max_output_tokens=1_000, model="any")
+        grant.commit(input_tokens=8_700, output_tokens=450)
+        with turn.tool("terminal", {"command": "ls"}) as each:
+            each.ok("file")
+        assert turn.advice() is None
+    usage = found(worker, session).usage
+    assert (usage.input_tokens, usage.output_tokens) == (8_700, 450)
+
+
+def test_a_spent_budget_pauses_and_says_which_how_much_and_until_when(
+    ruled: Ruled, manual_clock: ManualClock
+) -> None:
+    hour = timedelta(hours=1)
+    worker = ruled(budget(Scope.TREE, Unit.TOKENS, 100, per=hour))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=60).commit(input_tokens=100)
+        with pytest.raises(BudgetExceeded) as caught:
+            turn.reserve(input_tokens=1)
+    stop = caught.value
+    assert (stop.budget, stop.spent, stop.limit) == ("tree.tokens", 100, 100)
+    assert stop.until == datetime(2026, 1, 1, 13, 5, tzinfo=UTC)
+    assert "429" not in str(stop)
+    assert "rate" not in str(stop)
+    with pytest.raises(BudgetExceeded):
+        call(session, 1)
+    assert found(worker, session).is_open
+    assert session.append(role="user", content="still heard") == 1
+    manual_clock.set(stop.until)
+    call(session, 1)
+
+
+def test_it_is_told_once_that_a_budget_is_nearly_spent_and_once_that_it_is(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=79).commit(input_tokens=79)
+        assert turn.advice() is None
+        turn.reserve(input_tokens=1).commit(input_tokens=1)
+        assert "80 tokens of 100 tokens" in (turn.advice() or "")
+        turn.reserve(input_tokens=1).commit(input_tokens=20)
+        assert turn.advice() is None
+    for _ in range(3):
+        with pytest.raises(BudgetExceeded):
+            call(session, 1)
+    told = [(each.action, each.reason.code) for each in journal(worker, session)]
+    assert told == [("warn", "near_budget:session.tokens"), ("pause", "budget:session.tokens")]
+
+
+def test_where_nobody_is_there_a_pause_kills_and_finalizers_are_owed(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="cron")
+    session.append(role="user", content="go")
+    call(session, 100)
+    with pytest.raises(BudgetExceeded):
+        call(session, 1)
+    now = found(worker, session)
+    assert (now.state, now.end_reason) == (State.ENDED, "budget:session.tokens")
+    [owed] = worker._desk.ledger.finalizing.page(Wanted(session=session.id), None, 9)
+    assert owed.finalizer == "log"
+    with pytest.raises(SessionEnded):
+        session.append(role="assistant", content="more")
+
+
+def test_a_killed_session_stops_every_turn_at_its_next_call(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.TREE, Unit.TOKENS, 100, Act.KILL))
+    parent = worker.session("a", source="telegram")
+    child = worker.session(None, source="subagent", parent=parent)
+    with parent.turn() as turn:
+        turn.reserve(input_tokens=90).commit(input_tokens=90)
+        with pytest.raises(BudgetExceeded):
+            call(child, 20)
+        assert found(worker, child).end_reason == "budget:tree.tokens"
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=20)
+        with pytest.raises(SessionEnded):
+            turn.reserve(input_tokens=1)
+    assert found(worker, parent).end_reason == "budget:tree.tokens"
+
+
+def test_a_reset_waits_for_the_end_of_the_turn_and_for_a_pin(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, Act.RESET))
+    for pinned in (False, True):
+        session = worker.session(f"{pinned}", source="telegram")
+        session.pin(pinned)
+        with session.turn() as turn:
+            turn.reserve(input_tokens=100).commit(input_tokens=100)
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+            session.append(role="assistant", content="the last word")
+        assert found(worker, session).is_open is pinned
+    assert worker.session("False", source="telegram").epoch == 1
+
+
+def test_a_budget_that_warns_refuses_nothing(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, Act.WARN))
+    session = worker.session("a", source="telegram")
+    call(session, 500)
+    with session.turn() as turn:
+        assert "500 tokens of 100 tokens" in (turn.advice() or "")
+
+
+@pytest.mark.parametrize(
+    ("unit", "spend"),
+    [
+        (Unit.ITERATIONS, lambda turn: turn.reserve().release()),
+        (Unit.TOOL_CALLS, lambda turn: turn.tool("t").__enter__()),
+        (
+            Unit.OUTPUT,
+            lambda turn: turn.reserve(max_output_tokens=1).commit(output_tokens=1),
+        ),
+        (Unit.CACHED, lambda turn: turn.reserve(cached_tokens=1).commit(cached_tokens=1)),
+        (
+            Unit.REASONING,
+            lambda turn: turn.reserve(reasoning_tokens=1).commit(reasoning_tokens=1),
+        ),
+    ],
+)
+@pytest.mark.parametrize("scope", [Scope.SESSION, Scope.SOURCE, Scope.DAY, Scope.TURN])
+def test_every_unit_is_bounded_in_every_scope(
+    ruled: Ruled, scope: Scope, unit: Unit, spend: Callable[[Any], None]
+) -> None:
+    worker = ruled(budget(scope, unit, 3))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        for _ in range(3):
+            spend(turn)
+        with pytest.raises(BudgetExceeded):
+            spend(turn)
+
+
+def test_messages_are_counted_when_they_are_stored(ruled: Ruled) -> None:
+    for scope in (Scope.SESSION, Scope.TREE, Scope.SOURCE, Scope.DAY):
+        worker = ruled(budget(scope, Unit.MESSAGES, 3))
+        session = worker.session(f"{scope}", source=f"{scope}")
+        session.append(role="user", content="one")
+        call(session, 0)
+        session.append_many([{"role": "user", "content": "two"}] * 3)
+        with pytest.raises(BudgetExceeded) as caught:
+            call(session, 0)
+        assert caught.value.spent == 4
+        assert len(list(session.messages())) == 4
+
+
+def test_time_is_counted_while_a_turn_runs(ruled: Ruled, manual_clock: ManualClock) -> None:
+    for scope in (Scope.SESSION, Scope.TURN):
+        worker = ruled(budget(scope, Unit.WALL, 60_000))
+        session = worker.session(f"{scope}", source="telegram")
+        with session.turn() as turn:
+            manual_clock.advance(59)
+            turn.reserve().release()
+            manual_clock.advance(2)
+            with pytest.raises(BudgetExceeded), turn.tool("t"):
+                pass
+
+
+def test_the_iterations_of_one_turn_are_bounded_by_default(ruled: Ruled) -> None:
+    worker = ruled(budgets=SpendRules().budgets)
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        for _ in range(200):
+            turn.reserve(input_tokens=1).commit(input_tokens=1)
+        with pytest.raises(BudgetExceeded) as caught:
+            turn.reserve(input_tokens=1)
+    assert caught.value.budget == "turn.iterations"
+    call(session, 1)
+
+
+def test_money_is_counted_by_the_price_of_the_model(ruled: Ruled) -> None:
+    prices = Prices(models=(("mine", Price(per_input=2.0, per_output=10.0)),))
+    worker = ruled(budget(Scope.SESSION, Unit.USD, 1_000_000), prices=prices)
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=100_000, max_output_tokens=80_000, model="mine")
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1, model="mine")
+        grant.commit(input_tokens=100_000, output_tokens=1_000)
+        turn.reserve(input_tokens=1, model="mine").release()
+    assert found(worker, session).usage.cost_micros == 210_000
+
+
+def test_a_model_without_a_price_is_an_error_or_costs_what_was_set_for_it(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.USD, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        for model in ("nobody-knows-this-model", None):
+            with pytest.raises(PriceUnknown):
+                turn.reserve(input_tokens=1, model=model)
+    priced = ruled(
+        budget(Scope.SESSION, Unit.USD, 100),
+        prices=Prices(unknown=Price(per_input=60.0, per_output=60.0)),
+    )
+    session = priced.session("b", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=1, model="nobody-knows-this-model").commit(input_tokens=1)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1, model="nobody-knows-this-model")
+    unbounded = ruled()
+    with unbounded.session("c").turn() as turn:
+        turn.reserve(input_tokens=1, model="nobody-knows-this-model").commit(input_tokens=1)
+
+
+@pytest.mark.parametrize("wrong", [-1, 10**12 + 1, 1.5, True, None, "9"])
+def test_numbers_nobody_can_have_used_change_nothing(ruled: Ruled, wrong: Any) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        with pytest.raises(UsageInvalid):
+            turn.reserve(input_tokens=wrong)
+        grant = turn.reserve(input_tokens=100)
+        with pytest.raises(UsageInvalid):
+            grant.commit(output_tokens=wrong)
+        grant.commit(input_tokens=7)
+    assert found(worker, session).usage.tokens == 7
+
+
+def test_a_grant_is_settled_once(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant, other = turn.reserve(input_tokens=10), turn.reserve(input_tokens=10)
+        grant.commit(input_tokens=10)
+        other.release()
+        for again in (grant, other):
+            with pytest.raises(UsageInvalid):
+                again.commit(input_tokens=10)
+            with pytest.raises(UsageInvalid):
+                again.release()
+    assert found(worker, session).usage.tokens == 10
+
+
+def test_what_a_turn_leaves_unsettled_is_given_back(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with pytest.raises(ZeroDivisionError), session.turn() as turn:
+        assert len([turn.reserve(input_tokens=100)]) / 0
+    call(session, 100)
+
+
+def test_a_turn_goes_on_spending_where_its_conversation_was_compressed_to(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.TREE, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    for number in range(20):
+        session.append(role="user", content=f"{number}")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=60).commit(input_tokens=60)
+        session.compress(lambda _: "summary")
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=50)
+        turn.reserve(input_tokens=40).commit(input_tokens=40)
+    assert found(worker, session).usage.tokens == 40
+
+
+def test_a_person_can_allow_more_at_any_moment(ruled: Ruled, manual_clock: ManualClock) -> None:
+    limit = budget(Scope.SESSION, Unit.TOKENS, 100)
+    worker = ruled(limit)
+    session = worker.session("a", source="telegram")
+    call(session, 100)
+    with pytest.raises(BudgetExceeded):
+        call(session, 1)
+    guard, now = session._guarded(), manual_clock.now()
+    [bound] = guard.bounds(session._session, now)
+    entry = worker._desk.entry(session._session, "raise", journal(worker, session)[0].reason)
+    worker._desk.ledger.spending.add(bound, 10, entry, now)
+    call(session, 10)
+    with pytest.raises(BudgetExceeded):
+        call(session, 1)
+
+
+def test_a_turn_is_used_from_asyncio(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+
+    async def spend(tokens: int, number: int = 0) -> None:
+        async with session.aturn() as turn:
+            grant = await turn.reserve(input_tokens=tokens)
+            await grant.commit(input_tokens=tokens)
+            async with turn.tool("t", {"a": number}) as each:
+                await each.ok(f"{number} is fine")
+            assert await turn.advice() is None
+
+    async def main() -> None:
+        await asyncio.gather(*(spend(10, number) for number in range(7)))
+        with pytest.raises(BudgetExceeded):
+            await spend(31)
+
+    asyncio.run(main())
+    assert found(worker, session).usage.tokens == 70
+    assert found(worker, session).turn_count == 8
+
+
+def test_the_errors_are_importable_from_the_package() -> None:
+    assert issubclass(sexton.BudgetExceeded, SextonError)
+    assert issubclass(sexton.BreakerOpen, SextonError)

@@ -1,0 +1,270 @@
+"""Tools that fail, repeat themselves or go round in circles, in one session of an agent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.agent.digests import digest, digest_of_arguments
+from sexton.agent.session import OpenSession
+from sexton.agent.tools import ToolCall, ToolWatch
+from sexton.bootstrap import Sexton
+from sexton.errors import BreakerOpen, BudgetExceeded, SessionEnded
+from sexton.ledger.opening import open_ledger
+from sexton.policies.spend import BreakerPolicy
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from sexton.testing.ledger_contract_samples import race
+
+Open = Callable[..., OpenSession]
+NUMBERS = count()
+
+
+@pytest.fixture
+def session_of(tmp_path: Path, manual_clock: ManualClock) -> Iterator[Open]:
+    """A session of a source, in a process of its own each time."""
+    houses: list[Sexton] = []
+
+    def make(source: str = "telegram", key: str = "a") -> OpenSession:
+        ledger = open_ledger(str(tmp_path / "ledger.db"))
+        house = Sexton(ledger, Settings(), clock=manual_clock)
+        houses.append(house)
+        return house.worker().session(key, source=source)
+
+    yield make
+    for house in houses:
+        house.close()
+
+
+def fail(turn: Any, times: int, name: str = "terminal") -> list[str]:
+    """The advice after each of so many different failures."""
+    told = []
+    for number in islice(NUMBERS, times):
+        with turn.tool(name, {"number": number}) as call:
+            call.error(f"no such file: {number}")
+        told.append(turn.advice() or "")
+    return told
+
+
+def test_failures_in_a_row_are_told_at_three_six_and_nine_and_then_tools_stop(
+    session_of: Open, manual_clock: ManualClock
+) -> None:
+    with session_of().turn() as turn:
+        told = fail(turn, 9)
+        assert [place + 1 for place, words in enumerate(told) if words] == [3, 6, 9]
+        with pytest.raises(BreakerOpen) as caught, turn.tool("terminal"):
+            pass
+        assert caught.value.until == manual_clock.now() + timedelta(seconds=60)
+        manual_clock.advance(60)
+        with turn.tool("terminal", "ls") as call:
+            call.ok("a")
+        assert fail(turn, 2) == ["", ""]
+
+
+def test_a_success_between_failures_begins_anew(session_of: Open) -> None:
+    with session_of().turn() as turn:
+        for _ in range(10):
+            assert fail(turn, 2) == ["", ""]
+            with turn.tool("terminal", next(NUMBERS)) as call:
+                call.ok(next(NUMBERS))
+
+
+def test_an_attended_session_pauses_and_an_unattended_one_ends(session_of: Open) -> None:
+    for source, is_open in (("telegram", True), ("cron", False)):
+        session = session_of(source, source)
+        ledger = session._desk.ledger
+        with session.turn() as turn:
+            fail(turn, 9)
+            with pytest.raises(BreakerOpen), turn.tool("t"):
+                pass
+            if not is_open:
+                with pytest.raises(SessionEnded):
+                    turn.reserve(input_tokens=1)
+        [now] = ledger.index.find("native", session.id)
+        assert now.is_open is is_open
+        [entry] = ledger.journal.page(now, None, None, 9)
+        assert entry.reason.code == "breaker:tool_errors"
+        assert entry.action == ("pause" if is_open else "end")
+
+
+def test_five_hundred_identical_calls_are_stopped_at_the_ninth(session_of: Open) -> None:
+    def search(turn: Any) -> None:
+        with turn.tool("search", {"q": "same"}) as call:
+            call.ok("nothing found")
+
+    with session_of().turn() as turn:
+        for _ in range(9):
+            search(turn)
+        with pytest.raises(BreakerOpen, match="search"):
+            search(turn)
+
+
+def test_the_names_of_arguments_have_no_order(session_of: Open) -> None:
+    told = []
+    with session_of().turn() as turn:
+        for arguments in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, '{"b": 2,\n "a": 1}'):
+            with turn.tool("t", arguments) as call:
+                call.ok("same")
+            told.append(turn.advice())
+    assert told[:2] == [None, None]
+    assert "repetition 3" in (told[2] or "")
+
+
+def test_cycles_are_told_and_stopped_and_progress_is_neither(session_of: Open) -> None:
+    def use(turn: Any, name: str) -> None:
+        with turn.tool(name, {}) as call:
+            call.ok(f"{name} did what it does")
+
+    with session_of().turn() as turn:
+        for name in ("read", "edit", "test") * 9:
+            use(turn, name)
+        assert "cycle of 3" in (turn.advice() or "")
+        with pytest.raises(BreakerOpen):
+            use(turn, "read")
+    with session_of(key="b").turn() as turn:
+        for number in range(60):
+            with turn.tool("read", {}) as call:
+                call.ok(f"line {number}")
+        assert turn.advice() is None
+
+
+def test_an_error_in_the_block_is_the_tools_and_a_cancelled_call_is_nobodys(
+    session_of: Open,
+) -> None:
+    with session_of().turn() as turn:
+        for number in range(3):
+            with pytest.raises(ZeroDivisionError), turn.tool("t", number):
+                raise ZeroDivisionError(f"{number}")
+        assert "3 tool calls in a row failed (t)" in (turn.advice() or "")
+        for number in range(9):
+            with pytest.raises(KeyboardInterrupt), turn.tool("t", number):
+                raise KeyboardInterrupt
+        assert turn.advice() is None
+
+
+def test_the_first_word_about_a_call_counts(session_of: Open) -> None:
+    with session_of().turn() as turn:
+        for number in range(5):
+            with turn.tool("t", number) as call:
+                call.ok(f"{number}")
+                call.error("no")
+        assert turn.advice() is None
+
+
+def test_another_process_goes_on_where_the_last_turn_ended(
+    session_of: Open, manual_clock: ManualClock
+) -> None:
+    with session_of().turn() as turn:
+        fail(turn, 8)
+    with session_of().turn() as turn:
+        assert "9 tool calls in a row" in fail(turn, 1)[0]
+    manual_clock.advance(30)
+    with session_of().turn() as turn:
+        with pytest.raises(BreakerOpen), turn.tool("t"):
+            pass
+        manual_clock.advance(30)
+        with turn.tool("t"):
+            pass
+    with session_of().turn() as turn:
+        assert fail(turn, 2) == ["", ""]
+
+
+def test_a_repetition_goes_on_over_turns_and_processes(session_of: Open) -> None:
+    for _ in range(2):
+        with session_of().turn() as turn, turn.tool("t", "x") as call:
+            call.ok("same")
+    with session_of().turn() as turn:
+        with turn.tool("t", "x") as call:
+            call.ok("same")
+        assert "repetition 3" in (turn.advice() or "")
+
+
+class Nobody:
+    """Somebody who is told and does nothing."""
+
+    def __init__(self) -> None:
+        self.stops: list[str] = []
+
+    def before_tool(self) -> None: ...
+
+    def tell(self, advice: str) -> None: ...
+
+    def stopped(self, code: str, why: str) -> None:
+        assert why
+        self.stops.append(code)
+
+
+def test_errors_of_many_threads_are_counted_exactly(manual_clock: ManualClock) -> None:
+    policy = BreakerPolicy(warn_at=(64 * 25,))
+    watch, by = ToolWatch(manual_clock, lambda: policy), Nobody()
+
+    def work() -> None:
+        for number in range(25):
+            with ToolCall(watch, by, "t", (threading.get_ident(), number)) as call:
+                call.error(f"{threading.get_ident()} {number}")
+
+    race([work] * 64)
+    assert by.stops == ["tool_errors"]
+    assert watch._breaker.errors == 64 * 25
+
+
+def test_of_64_threads_one_tries_again(manual_clock: ManualClock) -> None:
+    watch, by = ToolWatch(manual_clock, BreakerPolicy), Nobody()
+    for number in range(9):
+        with ToolCall(watch, by, "t", number) as call:
+            call.error(f"{number}")
+    for _ in range(20):
+        manual_clock.advance(60)
+
+        def probe() -> bool:
+            try:
+                ToolCall(watch, by, "t", None).__enter__()
+            except BreakerOpen:
+                return False
+            return True
+
+        assert sum(race([probe] * 64)) == 1
+
+
+def test_large_strange_and_secret_values_leave_only_a_digest(session_of: Open) -> None:
+    large = {"text": "x" * 10_000_000, "bytes": b"\0" * 9}
+    circle: list[Any] = []
+    circle.append(circle)
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    strange = [large, circle, deep, {1: 2, "a": 3}, object(), float("nan"), "\ud800", b"\xff", None]
+    session = session_of()
+    with session.turn() as turn:
+        for value in strange:
+            with turn.tool("t", value) as call:
+                call.ok(value)
+            assert len(digest(value)) <= 24
+    stored = session._desk.ledger.spending.snapshot(session._session.ref)
+    assert stored is not None
+    assert len(stored) < 1000
+    assert "xxx" not in stored
+
+
+def test_equal_values_have_equal_digests() -> None:
+    assert digest_of_arguments('{"a": 1}') == digest_of_arguments({"a": 1})
+    assert digest_of_arguments("{broken") == digest("{broken")
+    assert digest(object()) == digest(object())
+    assert digest("a") != digest("b")
+
+
+def test_a_rate_of_tool_calls_is_a_loop(session_of: Open, manual_clock: ManualClock) -> None:
+    with session_of().turn() as turn:
+        for number in range(120):
+            manual_clock.advance(0.1)
+            with turn.tool("t", number) as call:
+                call.ok(f"{number}")
+        with pytest.raises(BudgetExceeded) as caught, turn.tool("t"):
+            pass
+    assert caught.value.budget == "runaway.tool_calls"

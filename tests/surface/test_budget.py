@@ -1,0 +1,119 @@
+"""`sexton budget`: what may be spent, what was, and a person's word about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sexton.errors import BudgetExceeded
+from tests.surface.program import Cli
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    file = tmp_path / "settings.yaml"
+    budgets = [
+        {"scope": "session", "tokens": 100},
+        {"scope": "day", "tokens": 1000},
+        {"scope": "source", "tool_calls": 50},
+    ]
+    file.write_text(json.dumps({"budgets": budgets}), encoding="utf-8")
+    return str(file)
+
+
+def spend(cli: Cli, tokens: int, source: str = "telegram") -> str:
+    with cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source=source)
+        with session.turn() as turn:
+            turn.reserve(input_tokens=tokens).commit(input_tokens=tokens)
+        return session.id
+
+
+@pytest.fixture
+def spent(any_cli: Cli, config: str) -> str:
+    """A session that has spent its budget; its id."""
+    any_cli.ok("keep", "--once", "--config", config)
+    id = spend(any_cli, 100)
+    with pytest.raises(BudgetExceeded):
+        spend(any_cli, 1)
+    return id
+
+
+def test_programs_learn_how_the_budgets_of_a_session_stand(any_cli: Cli, spent: str) -> None:
+    found = {each["budget"]: each for each in any_cli("budget", "show", spent, "--json").json()}
+    tokens = found["session.tokens"]
+    assert (tokens["spent"], tokens["limit"], tokens["state"]) == (100, 100, "pause")
+    assert found["day.tokens"]["spent"] == 100
+    assert found["tree.tokens/1h"]["state"] == "kept"
+    assert found["source.tool_calls"]["limit"] == 50
+    of_tree = any_cli("budget", "show", spent, "--tree", "--json").json()
+    assert [each["budget"] for each in of_tree] == ["tree.tokens/1h"]
+    assert [each["budget"] for each in any_cli("budget", "show", "--json").json()] == ["day.tokens"]
+    by_source = any_cli("budget", "show", "--source", "telegram", "--json").json()
+    assert {each["scope"] for each in by_source} == {"day", "source"}
+
+
+def test_a_person_reads_the_same_and_why_says_it_too(any_cli: Cli, spent: str) -> None:
+    for command in (("budget", "show"), ("why",)):
+        out = any_cli.ok(*command, spent)
+        assert "100 tokens of 100 tokens in this session (100 %, budget session.tokens)" in out
+        assert "pause" in out
+
+
+def test_more_can_be_allowed_and_the_journal_says_by_whom(any_cli: Cli, spent: str) -> None:
+    assert "50 tokens more" in any_cli.ok("budget", "raise", spent, "--tokens", "50")
+    spend(any_cli, 50)
+    with pytest.raises(BudgetExceeded):
+        spend(any_cli, 1)
+    entries = any_cli("why", spent, "--json").json()["journal"]
+    raised = [each for each in entries if each["action"] == "raise_budget"]
+    assert len(raised) == 3
+    assert "@" in raised[0]["actor"]
+
+
+def test_a_session_gets_a_limit_of_its_own_and_loses_it_again(any_cli: Cli, spent: str) -> None:
+    answer = any_cli("budget", "set", spent, "--tokens", "150", "--action", "kill", "--json").json()
+    assert (answer["scope"], answer["limit"], answer["action"]) == ("session", 150, "kill")
+    spend(any_cli, 50)
+    any_cli.ok("budget", "set", spent, "--tokens", "1", "--off")
+    [tokens] = [
+        each
+        for each in any_cli("budget", "show", spent, "--json").json()
+        if each["budget"] == "session.tokens"
+    ]
+    assert (tokens["limit"], tokens["spent"]) == (100, 150)
+
+
+def test_a_source_and_a_tree_get_limits_of_their_own(any_cli: Cli, spent: str) -> None:
+    any_cli.ok("budget", "set", "--source", "telegram", "--usd", "12.50")
+    any_cli.ok("budget", "set", spent, "--tree", "--wall", "8h")
+    found = {each["budget"]: each for each in any_cli("budget", "show", spent, "--json").json()}
+    assert found["source.usd"]["limit"] == 12_500_000
+    assert found["tree.wall"]["limit"] == 28_800_000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("set", "--tokens", "5"),
+        ("raise", "--tokens", "5"),
+        ("set", "--source", "cron"),
+        ("set", "--source", "cron", "--tokens", "5", "--usd", "1"),
+        ("set", "--source", "cron", "--tokens", "-5"),
+        ("set", "--source", "cron", "--tokens", "0"),
+        ("set", "--source", "cron", "--tokens", "9999999999999"),
+        ("set", "--source", "cron", "--usd", "1e9"),
+        ("set", "--source", "cron", "--wall", "soon"),
+    ],
+)
+def test_what_can_only_be_a_mistake_is_refused(cli: Cli, arguments: tuple[str, ...]) -> None:
+    cli.talk("a", "hello")
+    assert cli("budget", *arguments).code == 2
+
+
+def test_what_is_not_counted_can_not_be_raised(cli: Cli) -> None:
+    id = cli.talk("a", "hello")
+    assert cli("budget", "raise", id, "--usd", "5").code == 62
+    assert cli("budget", "set", "--source", "cron", "--messages", "5").code == 62
