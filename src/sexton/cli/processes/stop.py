@@ -38,7 +38,7 @@ from sexton.ports.processes import Ending, Stopped
 def command(
     ctx: click.Context, pid: int | None, session: str | None, dry_run: bool, yes: bool
 ) -> None:
-    """Stop registered processes with all that they started.
+    """Stop processes with all that they started.
 
     Each is asked to end and killed after the grace of the policies. Only processes of this user
     on this machine that are registered to or tagged with a session are signalled. Who is asked and
