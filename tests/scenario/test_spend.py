@@ -229,6 +229,17 @@ def test_messages_are_counted_when_they_are_stored(ruled: Ruled) -> None:
         assert len(list(session.messages())) == 4
 
 
+def test_a_message_that_is_not_stored_is_not_counted(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SOURCE, Unit.MESSAGES, 3))
+    session = worker.session("a", source="telegram")
+    session.append(role="user", content="one")
+    session.end()
+    for _ in range(5):
+        with pytest.raises(SessionEnded):
+            session.append(role="user", content="too late")
+    call(worker.session("a", source="telegram"), 0)
+
+
 def test_time_is_counted_while_a_turn_runs(ruled: Ruled, manual_clock: ManualClock) -> None:
     for scope in (Scope.SESSION, Scope.TURN):
         worker = ruled(budget(scope, Unit.WALL, 60_000))

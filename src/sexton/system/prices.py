@@ -28,7 +28,7 @@ def listed_price(model: str) -> Price | None:
     def cost(**tokens: int) -> float:
         usage = table.Usage(**tokens)
         found = table.calc_price(usage, model_ref=name or model, **named)
-        return float(found.total_price) * (1_000_000 / SAMPLE)
+        return float(found.total_price * (1_000_000 // SAMPLE))
 
     try:
         return Price(

@@ -3,8 +3,7 @@ SELECT scope, subject, unit, period, cap, action
 FROM counters
 WHERE cap IS NOT NULL
   AND (scope = 'session' AND subject = :session OR scope = 'tree' AND subject = :root
-       OR scope = 'source' AND subject = :source)
-ORDER BY scope, subject, unit, period;
+       OR scope = 'source' AND subject = :source);
 
 -- lock_counter [sqlite]
 SELECT ref, used_at FROM counters
