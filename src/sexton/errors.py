@@ -1,6 +1,7 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
-Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine.
+Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
+7x the vault.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ class LedgerError(SextonError):
 class LedgerMissing(LedgerError):
     """There is no ledger there yet, and a command that only asks makes none."""
 
-    exit_code = 10
     hint = "It is made by 'sexton doctor PATH', 'sexton keep' or an agent; --ledger names another."
 
 
@@ -104,7 +104,6 @@ class SessionError(SextonError):
 class SessionNotFound(SessionError):
     """No session has that name."""
 
-    exit_code = 20
     hint = "List the sessions with 'sexton sessions list'."
 
 
@@ -153,7 +152,6 @@ class InvalidMessage(SessionError):
 class LedgerGone(LedgerError):
     """The ledger's file was removed or replaced while it was open; what was written is not safe."""
 
-    exit_code = 10
     hint = "Stop every process that uses a ledger before it is moved, restored or removed."
 
 
@@ -174,14 +172,12 @@ class SummaryFailed(SessionError):
 class SummaryPostponed(SummaryFailed):
     """A summary failed a short while ago, so none was asked for."""
 
-    exit_code = 28
     hint = "Wait, or compress with force=True or on_failure='fallback'."
 
 
 class LedgerClosed(LedgerError):
     """The ledger was used after it was closed."""
 
-    exit_code = 10
     hint = "Open it again with sexton.open()."
 
 
@@ -265,3 +261,38 @@ class InputInvalid(SextonError):
     """A value that can only be a mistake."""
 
     exit_code = 62
+
+
+class VaultError(SextonError):
+    """The directory of archives and trash can not be used; nothing was removed."""
+
+    exit_code = 70
+    hint = "Check archive.directory, its permissions and its disk."
+
+
+class VaultMissing(VaultError):
+    """A vault file that the ledger knows is not there."""
+
+    exit_code = 71
+    hint = "Mount or restore the vault's directory; 'sexton archive verify' lists what is missing."
+
+
+class VaultDamaged(VaultError):
+    """A vault file is not what was written; nothing of it was restored."""
+
+    exit_code = 72
+    hint = "Restore the file from a backup; docs/reference/vault.md says how to read what is left."
+
+
+class VaultFull(VaultError):
+    """There is no room for the copy, so nothing was removed."""
+
+    exit_code = 73
+    hint = "Free some disk space, or set archive.directory to another disk."
+
+
+class PlaceUnsafe(VaultError):
+    """A directory of Sexton's is a link, belongs to somebody else or is open to others."""
+
+    exit_code = 74
+    hint = "Make it a directory of this user with mode 0700."
