@@ -1,0 +1,179 @@
+"""How long is what a session left behind kept, and where does it go?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sexton.model.plan import Reason
+from sexton.model.record import made, record
+from sexton.model.session import Session
+
+
+class Fate(StrEnum):
+    """What becomes of something that is not needed where it is any more."""
+
+    KEEP = "keep"
+    ARCHIVE = "archive"
+    REMOVE = "remove"  # into the trash, from where it can be had back for a while
+
+
+class Protection(StrEnum):
+    """What keeps a session from being archived or removed, however old it is."""
+
+    PINNED = "pinned"
+    HUMAN_TOUCHED = "human_touched"
+    ERRORED = "errored"
+
+
+@record
+class RetentionClass:
+    """How sessions of some sources are retained; no sources mean every source.
+
+    `on_reset` and `max_age` are about the files of a session that has ended, `rows` and
+    `rows_max_age` about its record with all messages. `keep_last` spares the newest of a key or
+    job from both. `after_delivery` is about all that an unattended session left behind once its
+    work has been delivered; `database_only` makes the files of a foreign home go when the session
+    ends, as the home's database has it all.
+    """
+
+    sources: tuple[str, ...] = ()
+    on_reset: Fate = Fate.KEEP
+    max_age: timedelta | None = timedelta(days=7)
+    keep_last: int | None = None
+    protect: tuple[Protection, ...] = (Protection.PINNED,)
+    after_delivery: Fate = Fate.KEEP
+    database_only: bool = False
+    rows: Fate = Fate.KEEP
+    rows_max_age: timedelta | None = None
+
+    @property
+    def touches_rows(self) -> bool:
+        """Whether it ever moves more than files."""
+        return self.rows is not Fate.KEEP or self.after_delivery is not Fate.KEEP
+
+
+@record
+class Retention:
+    """The class of every source: the last one that names it, else the general one."""
+
+    general: RetentionClass = made(RetentionClass)
+    classes: tuple[RetentionClass, ...] = ()
+
+    def of(self, source: str) -> RetentionClass:
+        """The class a source belongs to."""
+        named = (each for each in reversed(self.classes) if source in each.sources)
+        return next(named, self.general)
+
+
+@record
+class Remains:
+    """What a session that is over left behind, as far as retention asks.
+
+    `rank` is its place among the ended sessions of its key or job, 1 being the newest; a session
+    with neither has none. `owes` says that end-of-session work is not done.
+    """
+
+    session: Session
+    owes: bool = False
+    rank: int | None = None
+
+
+@record
+class Verdict:
+    """What is to become of a session's files and of its record, and why, also why it is kept."""
+
+    files: Fate
+    rows: Fate
+    reason: Reason
+
+
+def judge(remains: Remains, policy: RetentionClass, now: datetime) -> Verdict:
+    """What becomes of what a session left behind."""
+    kept = spared(remains, policy)
+    if kept is not None:
+        return Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=kept)
+    rows = _rows(remains.session, policy, now)
+    if rows is not None:
+        return Verdict(files=rows[0], rows=rows[0], reason=rows[1])
+    files = _files(remains.session, policy, now)
+    if files is not None:
+        return Verdict(files=files[0], rows=Fate.KEEP, reason=files[1])
+    return Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=_not_yet(remains, policy, now))
+
+
+def spared(remains: Remains, policy: RetentionClass) -> Reason | None:
+    """What keeps a session from being touched at all, or None."""
+    session = remains.session
+    if session.is_open:
+        return Reason("open", "it is open")
+    if remains.owes:
+        return Reason("owing", "its end-of-session work is not done")
+    return _protected(session, policy) or _among_the_last(remains, policy)
+
+
+def _protected(session: Session, policy: RetentionClass) -> Reason | None:
+    if session.pinned:
+        return Reason("pinned", "it is pinned")
+    if session.human_touched and Protection.HUMAN_TOUCHED in policy.protect:
+        return Reason("human_touched", "a person wrote in it")
+    if session.errored and Protection.ERRORED in policy.protect:
+        return Reason("errored", "something went wrong in it")
+    return None
+
+
+def _among_the_last(remains: Remains, policy: RetentionClass) -> Reason | None:
+    if policy.keep_last is None or remains.rank is None or remains.rank > policy.keep_last:
+        return None
+    whose = "key" if remains.session.job is None else "job"
+    return Reason("keep_last", f"it is one of the last {policy.keep_last} of its {whose}")
+
+
+def _rows(session: Session, policy: RetentionClass, now: datetime) -> tuple[Fate, Reason] | None:
+    if policy.after_delivery is not Fate.KEEP and is_delivered(session):
+        return policy.after_delivery, Reason("delivered", "its work has been delivered")
+    if policy.rows is Fate.KEEP or policy.rows_max_age is None:
+        return None
+    age = now - session.active_at
+    if age < policy.rows_max_age:
+        return None
+    return policy.rows, Reason("max_age", _older(age, policy.rows_max_age))
+
+
+def _files(session: Session, policy: RetentionClass, now: datetime) -> tuple[Fate, Reason] | None:
+    if policy.on_reset is not Fate.KEEP:
+        return policy.on_reset, Reason("on_reset", f"it has ended: {session.end_reason}")
+    if policy.database_only:
+        return Fate.REMOVE, Reason("database_only", "the database of its home has it all")
+    age = now - session.active_at
+    if policy.max_age is None or age < policy.max_age:
+        return None
+    return Fate.REMOVE, Reason("files_max_age", _older(age, policy.max_age))
+
+
+def is_delivered(session: Session) -> bool:
+    """Whether an unattended session came to its end by itself and without trouble."""
+    reason = session.end_reason or ""
+    return not (session.errored or reason.startswith(("reaped:", "budget:")))
+
+
+def _not_yet(remains: Remains, policy: RetentionClass, now: datetime) -> Reason:
+    age = now - remains.session.active_at
+    if policy.max_age is None:
+        return Reason("kept", "nothing of its class is removed by age")
+    left = policy.max_age - age
+    if left > timedelta(0):
+        return Reason("young", f"last used {days(age)} ago; files go after {days(policy.max_age)}")
+    return Reason("kept", "records of its class are kept")
+
+
+def _older(age: timedelta, limit: timedelta) -> str:
+    return f"last used {days(age)} ago, more than {days(limit)}"
+
+
+def days(span: timedelta) -> str:
+    """A span as people say it, coarsely."""
+    hours = int(span.total_seconds() // 3600)
+    if hours < 48:
+        return f"{max(hours, 0)} hours"
+    return f"{hours // 24} days"
