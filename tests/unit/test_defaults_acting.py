@@ -505,6 +505,10 @@ def test_a_keeper_does_32_works_at_once(opened: Opener) -> None:
     assert opened("").settings.keeper.finalizers_at_once == 32
 
 
+def test_the_journal_goes_back_a_year(opened: Opener) -> None:
+    assert opened("").settings.keeper.keep_journal == 365 * DAY
+
+
 def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:
     sexton = opened("")
     keepers: list[Keeper] = []

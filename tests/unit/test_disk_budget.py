@@ -99,8 +99,15 @@ def test_it_is_said_before_the_disk_is_full() -> None:
     assert disk_warning(budget, DiskUse(used=79, free=0)) is None
     assert disk_warning(budget, DiskUse(used=80, free=0)) is not None
     free = DiskBudget(keep_free=50)
-    assert disk_warning(free, DiskUse(used=500, free=500)) is None
-    assert disk_warning(free, DiskUse(used=800, free=200)) is not None
+    assert disk_warning(free, DiskUse(used=500, free=63)) is None
+    assert disk_warning(free, DiskUse(used=800, free=62)) is not None
+
+
+def test_a_disk_that_is_nearly_full_is_told_of_whatever_the_budget() -> None:
+    assert disk_warning(DiskBudget(), DiskUse(used=1, free=50, total=1000)) is None
+    found = disk_warning(DiskBudget(), DiskUse(used=1, free=49, total=1000))
+    assert found is not None
+    assert found.code == "disk_full"
 
 
 def due(days: float, count: int) -> list[tuple[int, datetime]]:

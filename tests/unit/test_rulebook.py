@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from sexton.model.session import Session
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
 from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,6 +74,19 @@ policies = st.builds(
     warn_at=st.floats(0.01, 0.99),
 )
 names = st.lists(st.text(max_size=8), max_size=3).map(tuple)
+spans = st.none() | st.timedeltas(timedelta(0), timedelta(days=1000))
+classes = st.builds(
+    RetentionClass,
+    sources=names,
+    on_reset=st.sampled_from(Fate),
+    max_age=spans,
+    keep_last=st.none() | st.integers(1),
+    protect=st.lists(st.sampled_from(Protection), max_size=3).map(tuple),
+    after_delivery=st.sampled_from(Fate),
+    database_only=st.booleans(),
+    rows=st.sampled_from(Fate),
+    rows_max_age=spans,
+)
 books = st.builds(
     Rulebook,
     reset=policies,
@@ -80,6 +95,9 @@ books = st.builds(
         max_size=3,
     ).map(tuple),
     liveness=st.builds(LivenessPolicy, dies_with_owner=names),
+    retention=st.builds(
+        Retention, general=classes, classes=st.lists(classes, max_size=2).map(tuple)
+    ),
 )
 
 
@@ -92,3 +110,12 @@ def test_a_rulebook_comes_back_from_the_ledger_as_it_went_in(rules: Rulebook) ->
 def test_what_a_newer_version_added_is_ignored() -> None:
     text = encode(Rulebook()).replace('"reset":{', '"novelty":1,"reset":{"novelty":2,')
     assert decode(text) == Rulebook()
+
+
+def test_the_usual_retention_leaves_the_text_as_older_versions_write_it() -> None:
+    assert "retention" not in encode(Rulebook())
+    other = Rulebook(retention=Retention(general=RetentionClass(max_age=None)))
+    assert "retention" in encode(other)
+    stored = json.loads(encode(other))
+    del stored["retention"]
+    assert decode(json.dumps(stored)) == Rulebook()

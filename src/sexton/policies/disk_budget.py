@@ -8,6 +8,9 @@ from datetime import datetime
 from sexton.model.plan import Reason
 from sexton.model.record import record
 
+LEAST_FREE = 20
+"""A disk of which less than one part in so many is free is told of, whatever the budget."""
+
 
 @record
 class DiskBudget:
@@ -24,11 +27,15 @@ class DiskBudget:
 
 @record
 class DiskUse:
-    """What is used and free now; `grace` is what lies in the trash and is freed by time alone."""
+    """What is used by us, and what is free of all the disk has.
+
+    `grace` is what lies in the trash and is freed by time alone.
+    """
 
     used: int
     free: int
     grace: int = 0
+    total: int = 0
 
 
 @record
@@ -90,11 +97,13 @@ def relieve(budget: DiskBudget, use: DiskUse, weights: Iterable[Weight]) -> Reli
 
 
 def disk_warning(budget: DiskBudget, use: DiskUse) -> Reason | None:
-    """That the budget is nearly used up, before it is."""
+    """That the budget is nearly used up, or the disk nearly full, before it is."""
     if budget.max_use is not None and use.used >= budget.warn_at * budget.max_use:
         share = round(100 * use.used / budget.max_use)
-        return Reason("disk", f"{use.used} of {budget.max_use} bytes are in use: {share} %")
-    total = use.used + use.free
-    if budget.keep_free is not None and use.free < budget.keep_free + (1 - budget.warn_at) * total:
-        return Reason("disk", f"{use.free} bytes are free, {budget.keep_free} are to stay free")
+        return Reason("disk_use", f"{use.used} of {budget.max_use} bytes are in use: {share} %")
+    if budget.keep_free is not None and use.free * budget.warn_at <= budget.keep_free:
+        words = f"{use.free} bytes are free, {budget.keep_free} are to stay free"
+        return Reason("disk_free", words)
+    if use.total and use.free * LEAST_FREE < use.total:
+        return Reason("disk_full", f"only {use.free} of {use.total} bytes of the disk are free")
     return None

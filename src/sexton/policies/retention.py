@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from sexton.model.plan import Reason
-from sexton.model.record import made, record
+from sexton.model.record import made, names, record
 from sexton.model.session import Session
 
 
@@ -55,15 +57,40 @@ class RetentionClass:
 
 @record
 class Retention:
-    """The class of every source: the last one that names it, else the general one."""
+    """The class of every source: the last one that names it, else the general one.
+
+    With `allow_remove_all` it is meant that nothing of a home may be left.
+    """
 
     general: RetentionClass = made(RetentionClass)
     classes: tuple[RetentionClass, ...] = ()
+    allow_remove_all: bool = False
 
     def of(self, source: str) -> RetentionClass:
         """The class a source belongs to."""
         named = (each for each in reversed(self.classes) if source in each.sources)
         return next(named, self.general)
+
+
+def restored(stored: Mapping[str, Any]) -> Retention:
+    """The retention that was stored as JSON; what an older Sexton did not store is the default."""
+    return Retention(
+        general=_restored_class(stored["general"]),
+        classes=tuple(_restored_class(each) for each in stored["classes"]),
+        allow_remove_all=stored.get("allow_remove_all", False),
+    )
+
+
+def _restored_class(stored: Mapping[str, Any]) -> RetentionClass:
+    known = {name: stored[name] for name in names(RetentionClass) if name in stored}
+    spans = {
+        name: timedelta(seconds=known[name])
+        for name in ("max_age", "rows_max_age")
+        if known.get(name) is not None
+    }
+    fates = {name: Fate(known[name]) for name in ("on_reset", "after_delivery", "rows")}
+    known |= {"sources": tuple(known["sources"]), **fates, **spans}
+    return RetentionClass(**known | {"protect": tuple(map(Protection, known["protect"]))})
 
 
 @record

@@ -14,6 +14,7 @@ from sexton.model.session import Session
 from sexton.policies.finalizing import Owing
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
+from sexton.policies.retention import Retention, restored
 
 
 @record
@@ -57,6 +58,7 @@ class Rulebook:
     reset_rules: tuple[ResetRule, ...] = ()
     liveness: LivenessPolicy = made(LivenessPolicy)
     finalizers: tuple[Owing, ...] = ()
+    retention: Retention = made(Retention)
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -115,6 +117,7 @@ def decode(text: str) -> Rulebook:
         reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
         liveness=_liveness(stored["liveness"]),
         finalizers=_finalizers(stored),
+        retention=restored(stored["retention"]) if "retention" in stored else Retention(),
     )
 
 
@@ -185,6 +188,10 @@ def _plain(value: object) -> float | dict[str, Any]:
     if isinstance(value, timedelta):
         return value.total_seconds()
     plain = as_dict(value)
-    if isinstance(value, Rulebook) and not value.finalizers:
-        del plain["finalizers"]  # so that older versions write the same text for the same rules
+    if isinstance(value, Rulebook):
+        # so that older versions write the same text for the same rules
+        if not value.finalizers:
+            del plain["finalizers"]
+        if value.retention == Retention():
+            del plain["retention"]
     return plain

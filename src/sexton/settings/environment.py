@@ -16,6 +16,7 @@ _IN_FILE_ONLY = (
     ("reset", "rules"),
     ("liveness", "inactivity_bound"),
     ("finalizers",),
+    ("retention", "classes"),
 )
 
 VARIABLES: Mapping[str, Path] = {
