@@ -92,6 +92,13 @@ class Written:
 class Vault(Protocol):
     """A directory of files that hold what was removed."""
 
+    def establish(self) -> None:
+        """Make the directory for this user alone, if it is not there.
+
+        For the first file of a ledger only: a directory that was there once may be on a disk
+        that is not mounted now.
+        """
+
     def new_name(self) -> str:
         """A name for the next file, not used by any other."""
 
@@ -113,7 +120,7 @@ class Vault(Protocol):
     def names(self) -> Iterator[tuple[str, int]]:
         """What lies there, with sizes; also what an interrupted write left."""
 
-    def export(self, name: str, target: Path) -> None:
+    def export(self, name: str, expected: Written, target: Path) -> None:
         """Copy the file's JSON lines, decompressed, to a new file for people."""
 
 
@@ -140,6 +147,8 @@ class FoundFile(NamedTuple):
     path: tuple[str, ...]
     size: int
     mtime_ns: int
+    sure: bool = True
+    """Whether the name can only be a session's: of an unknown owner's, no other is an orphan."""
 
 
 @record
@@ -151,6 +160,23 @@ class PutBack:
 
     files: int = 0
     aside: Mapping[tuple[str, ...], tuple[str, ...]] = made(dict)
+
+
+class Ownership(NamedTuple):
+    """Whose a file is by its name, and whether the name can only be a session's."""
+
+    owner: str | None
+    sure: bool = False
+
+
+class FileNames(Protocol):
+    """How a home names the files of its sessions, all in one directory."""
+
+    def owner(self, id: str) -> str:
+        """What the files of that session are known by."""
+
+    def owner_of(self, name: str) -> Ownership:
+        """Whose a file is by its name."""
 
 
 class SessionFiles(Protocol):
