@@ -175,6 +175,13 @@ class SummaryPostponed(SummaryFailed):
     hint = "Wait, or compress with force=True or on_failure='fallback'."
 
 
+class SessionRemoved(SessionError):
+    """The session was archived, trashed or purged: only its row is here."""
+
+    exit_code = 29
+    hint = "'sexton why SESSION' says where it is."
+
+
 class LedgerClosed(LedgerError):
     """The ledger was used after it was closed."""
 

@@ -60,7 +60,13 @@ EQUAL = {
     ),
     ("page_due", "s.due_at IS NOT NULL"): "names the index; NULL is never due",
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
-    ("revive_session", "state IN ('ended', 'finalized')"): "only ended sessions have such a reason",
+    ("fitting_moves", "NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref)"): (
+        "an ended session has no holders"
+    ),
+    ("move_sessions", "state IN ('ended', 'finalized')"): (
+        "fitting_moves has asked the same in the same transaction"
+    ),
+    ("expired_files", "v.expires_at IS NOT NULL"): "names the index; NULL is never over",
     ("contradict_shadow_reap", "contradicted_at IS NULL"): "only the number is ever shown",
     ("name_taken", "name = :name"): "the search for a free name would never end",
     ("name_taken", "(host IS NULL OR path IS NULL OR host <> :host OR path <> :path)"): (
@@ -140,7 +146,45 @@ FURTHER = (
     ("free_letters", "w.id = outbox.worker", "1 = 1"),
     ("free_letters", "not_before = :now", "not_before = not_before"),
     ("put_back_letter", "finished_at = :finished", "finished_at = NULL"),
+    ("page_remains", "o.home = s.home", "1 = 1"),
+    ("page_remains", "o.job = s.job", "1 = 1"),
+    ("page_remains", "o.key = s.key", "1 = 1"),
+    ("page_remains", "o.state IN ('ended', 'finalized')", "1 = 1"),
+    ("page_remains", "(o.active_at, o.ref) > (s.active_at, s.ref)", "1 = 1"),
+    ("page_remains", "(o.active_at, o.ref) > (s.active_at, s.ref)", "o.active_at > s.active_at"),
+    ("page_remains", "LIMIT :among", ""),
+    ("page_remains", "f.session = s.ref", "1 = 1"),
+    ("page_remains", "'pending', 'running'", "'pending'"),
+    ("page_remains", "'pending', 'running'", "'running'"),
+    ("sources_over", "s.state IN ('ended', 'finalized')", "1 = 1"),
+    ("sources_over", "s.home = (SELECT ref FROM homes WHERE name = :home)", "1 = 1"),
+    ("forget_journal", "j.at < :before", "1 = 1"),
+    ("forget_journal", "ORDER BY j.at", "ORDER BY j.ref"),
+    ("forget_journal", "LIMIT :limit", ""),
     ("remember_held", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = excluded.since"),
+    ("fitting_moves", "'pending', 'running'", "'pending'"),
+    ("fitting_moves", "'pending', 'running'", "'running'"),
+    ("fitting_moves", "WHERE f.session = s.ref\n", "WHERE 1 = 1\n"),
+    ("fitting_moves", " AND f.finished_at > :spares", ""),
+    ("fitting_moves", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
+    ("doom_file", "s.pinned = 1", "0"),
+    ("doom_file", "s.vault = vault.ref", "1 = 1"),
+    ("doom_file", "'pending', 'running'", "'pending'"),
+    ("doom_file", "'pending', 'running'", "'running'"),
+    ("doom_file", " AND f.finished_at > :spares", ""),
+    ("doom_file", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
+    ("purge_sessions", "title = NULL", "title = title"),
+    ("purge_sessions", "preview = NULL", "preview = preview"),
+    ("clear_messages", "s.vault = :vault AND ", ""),
+    ("clear_messages", "s.ref IN (SELECT value FROM json_each(:refs)) AND ", ""),
+    ("clear_messages", "LIMIT :limit", ""),
+    ("insert_stored", "ON CONFLICT (session, seq) DO NOTHING", ""),
+    ("count_removed", "removal_days.sessions + excluded.sessions", "excluded.sessions"),
+    ("forget_file", "s.vault = vault.ref", "0"),
+    ("counts_present", "AND s.state IN ('ended', 'finalized') AND", "AND"),
+    ("counts_present", "s.home = :home AND s.state IN", "s.state IN"),
+    ("counts_present", "WHERE present.count < :most", ""),
+    ("turn_file", "COALESCE(worker, '') = COALESCE(CAST(:worker AS TEXT), '')", "1 = 1"),
 )
 
 RACING = (
@@ -157,6 +201,9 @@ RACING = (
     ("end_fenced", " AND state = 'open'", "a_session_is_ended_once"),
     ("lock_sessions", " FOR UPDATE", "whoever_joins_while_a_session_is_reaped"),
     ("lock_workers", " FOR NO KEY UPDATE", "a_beat_and_a_reap_agree"),
+    ("lock_sessions", " FOR UPDATE", "work_that_is_owed_at_the_same_moment"),
+    ("lock_inside", " FOR UPDATE", "work_is_taken_up_again_or_its_session"),
+    ("lock_file", " FOR UPDATE", "whoever_still_clears_takes_nothing"),
 )
 
 
@@ -223,6 +270,55 @@ def is_noticed(promise: Callable[[Ledger], None], url: str) -> bool:
 
 
 HINTS = {
+    **dict.fromkeys(
+        (
+            "fitting_moves",
+            "move_sessions",
+            "tell_of_sessions",
+            "count_removed",
+            "forget_removal_days",
+            "removed_on",
+            "insert_file",
+            "lock_file",
+            "store_written",
+            "turn_file",
+            "forget_file",
+            "sessions_inside",
+            "clear_messages",
+            "file_of_session",
+            "unfinished_files",
+            "find_removed",
+        ),
+        "removal",
+    ),
+    **dict.fromkeys(
+        (
+            "stored_session",
+            "stored_finalizations",
+            "stored_messages",
+            "page_stored",
+            "files_of_receipt",
+            "page_files",
+            "counts_present",
+            "page_candidates",
+            "members_named",
+            "members_below",
+        ),
+        "removable",
+    ),
+    **dict.fromkeys(
+        (
+            "doom_file",
+            "purge_sessions",
+            "purge_finalizations",
+            "still_inside",
+            "insert_stored",
+            "bring_back",
+            "find_file",
+            "expired_files",
+        ),
+        "restoring",
+    ),
     **dict.fromkeys(
         (
             "known_notices",

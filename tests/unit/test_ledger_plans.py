@@ -10,11 +10,14 @@ import pytest
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.statements import statements
 
-LARGE = ("sessions", "messages", "journal", "holders", "finalizations")
+LARGE = ("sessions", "messages", "journal", "holders", "finalizations", "vault")
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
     "tally": "totals are over everything",
     "finalization": "only a part of other statements",
+    "remains": "only a part of other statements",
+    "member": "only a part of other statements",
+    "vault_file": "only a part of other statements",
 }
 
 
@@ -30,7 +33,7 @@ def scans(connection: apsw.Connection, name: str) -> list[str]:
     text = statements("sqlite")[name]
     values = dict.fromkeys(PARAMETER.findall(text), "text")
     steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
-    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o", "f")}
+    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o", "f", "m", "v")}
     return [step for *_, step in steps if step in tables]
 
 

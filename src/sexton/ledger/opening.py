@@ -29,6 +29,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
     assert row is not None
     return Ledger(
         id=row[0],
+        schema=row[1],
         url=masked(url),
         is_shared=database.dialect == "postgres",
         book=LedgerSessions(database),
@@ -44,6 +45,9 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         backfill=late("finalizing", "LedgerBackfill", database),
         compression=late("compression", "LedgerCompression", database),
         outbox=late("outbox", "LedgerOutbox", database),
+        removal=late("removal", "LedgerRemoval", database),
+        vault=late("vault_book", "LedgerVaultBook", database),
+        removable=late("removable", "LedgerRemovable", database),
         close=database.close,
     )
 

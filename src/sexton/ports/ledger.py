@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.homes import Homes
     from sexton.ports.liveness import Reaping, Samples
     from sexton.ports.outbox import Outbox
+    from sexton.ports.removal import Removable, Removal, VaultBook
     from sexton.ports.sessions import Messages, SessionBook, SessionIndex
     from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
@@ -22,6 +23,7 @@ class Ledger:
     """All the ports of one database, and its name; a shared one is used from several machines."""
 
     id: str
+    schema: int
     url: str
     is_shared: bool
     book: SessionBook
@@ -37,4 +39,7 @@ class Ledger:
     backfill: Backfill
     compression: Compression
     outbox: Outbox
+    removal: Removal
+    vault: VaultBook
+    removable: Removable
     close: Callable[[], None]

@@ -26,6 +26,10 @@ from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_races import RacesContract
+from sexton.testing.ledger_contract_removable import RemovableContract, VaultBookContract
+from sexton.testing.ledger_contract_removal import DepartureContract, RemovedContract
+from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
+from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
 
@@ -50,6 +54,13 @@ class LedgerContract(
     CompressionContract,
     OutboxContract,
     OutboxRacesContract,
+    RemovableContract,
+    VaultBookContract,
+    DepartureContract,
+    RemovedContract,
+    RestoringContract,
+    PurgingContract,
+    RemovalRacesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 
