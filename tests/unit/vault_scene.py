@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,13 @@ from sexton.ports.vault import (
     VaultKind,
     Written,
 )
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = ["HEADER", "Plain", "file", "plain", "put", "session", "taken", "zstd"]
 
 HEADER = Header(
     kind=VaultKind.TRASH,

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
+from sexton.errors import VaultDamaged
 from sexton.ports.vault import FileContent, FilesOfSession, FoundFile, PutBack, Refused
 from sexton.system.files.descriptors import (
     explained,
@@ -80,7 +81,7 @@ class OwnFiles:
 
     def _look(self, owner: str, top: int) -> FilesOfSession:
         try:
-            with opened(owner, top) as directory:
+            with opened(_checked(owner), top) as directory:
                 return files_of(owner, walk(directory), lambda: self._below(owner))
         except FileNotFoundError:
             return FilesOfSession()
@@ -98,14 +99,20 @@ class OwnFiles:
         with explained(self._place):
             make_directory(self._place)
         with opened_private(self._place) as top:
-            make_directory(owner, top)
+            make_directory(_checked(owner), top)
             with opened(owner, top) as directory:
                 yield directory
 
 
+def _checked(owner: str) -> str:
+    if not _OWNER.fullmatch(owner):
+        raise VaultDamaged(f"{owner!r} is not the name of a session's directory")
+    return owner
+
+
 def _remove(owner: str, files: Sequence[FileContent], top: int) -> int:
     try:
-        with opened(owner, top) as directory:
+        with opened(_checked(owner), top) as directory:
             removed = remove_all(directory, files)
             empty = remove_empty(directory)
     except FileNotFoundError:

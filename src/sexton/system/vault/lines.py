@@ -27,7 +27,7 @@ Line = dict[str, Any]
 
 _BYTES = (bytes, bytearray, memoryview)
 
-MALFORMED = (LookupError, TypeError, ValueError, RecursionError)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
 
 def made(line: Mapping[str, Any]) -> bytes:
