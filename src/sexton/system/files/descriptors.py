@@ -77,10 +77,8 @@ def make_directory(name: Path | str, below: int | None = None) -> bool:
 
 
 def make_file(name: str, directory: int) -> int:
-    """A new file for this user alone, whatever the umask."""
-    descriptor = os.open(name, _MAKING, PRIVATE_FILE, dir_fd=directory)
-    os.fchmod(descriptor, PRIVATE_FILE)
-    return descriptor
+    """A new file for this user alone."""
+    return os.open(name, _MAKING, PRIVATE_FILE, dir_fd=directory)
 
 
 def open_plain(name: str, directory: int) -> tuple[int, os.stat_result]:
