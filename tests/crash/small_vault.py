@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from sexton.errors import VaultFull
@@ -17,15 +18,12 @@ PAGE = 4096
 
 def fill(disk: Path) -> None:
     """Write with less and less ballast; each time it is refused and nothing left, or whole."""
+    print("mounted", flush=True)
     vault = FileVault(disk / "vault")
     vault.establish()
     ballast = disk / "ballast"
-    with ballast.open("wb") as file:
-        try:
-            while True:
-                file.write(b"\0" * PAGE)
-                file.flush()
-        except OSError:
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"\0" * PAGE):
             pass
     content = session(said=[os.urandom(50_000)])
     refused = kept = 0
@@ -40,7 +38,7 @@ def fill(disk: Path) -> None:
             kept += 1
             assert taken(vault, name, written) == [plain(content)]
             vault.remove(name)
-    print(refused > 5, kept > 5)
+    print("refused" if refused > 5 else refused, "kept" if kept > 5 else kept)
 
 
 def reach_the_limit(disk: Path) -> None:
