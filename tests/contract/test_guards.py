@@ -372,6 +372,10 @@ HINTS = {
         "spend_calls",
         "forget_days",
     ), "finalizing"),
+    **dict.fromkeys(
+        ("page_remains", "remains_named", "sources_over", "count_over", "forget_journal",
+         "forget_policies"), "retention"
+    ),
     "take_policies": "messages",
     "cohorts": "census", "started_by_day": "census", "biggest": "census",
     "count_open": "census", "count_silent": "census", "first_shadow_reap": "census",

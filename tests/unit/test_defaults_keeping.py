@@ -9,9 +9,10 @@ import pytest
 
 from sexton.errors import SettingsInvalid
 from sexton.model.record import replace
+from sexton.model.remains import Remains
 from sexton.model.session import Session, State
 from sexton.policies.disk_budget import DiskUse, disk_warning, excess
-from sexton.policies.retention import Fate, Remains, Retention, Verdict, judge
+from sexton.policies.retention import Fate, Retention, Verdict, judge
 from sexton.settings.loader import load
 from sexton.settings.values import Settings
 

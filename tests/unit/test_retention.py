@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.model.record import replace
+from sexton.model.remains import Remains
 from sexton.model.session import Session, State
 from sexton.policies.retention import (
     Fate,
     Protection,
-    Remains,
     Retention,
     RetentionClass,
     judge,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sexton.model.remains import Remains
 from sexton.model.session import Session, State
-from sexton.policies.retention import Fate, Remains, Retention, RetentionClass
+from sexton.policies.retention import Fate, Retention, RetentionClass
 from sexton.settings.lint import inert
 from sexton.settings.loader import load, problems
 from sexton.settings.retention_effect import retention_effect

@@ -48,6 +48,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         removal=late("removal", "LedgerRemoval", database),
         vault=late("vault_book", "LedgerVaultBook", database),
         removable=late("removable", "LedgerRemovable", database),
+        retained=late("retention", "LedgerRetained", database),
         close=database.close,
     )
 

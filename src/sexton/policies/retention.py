@@ -9,6 +9,7 @@ from typing import Any
 
 from sexton.model.plan import Reason
 from sexton.model.record import made, names, record
+from sexton.model.remains import Remains
 from sexton.model.session import Session
 
 
@@ -91,19 +92,6 @@ def _restored_class(stored: Mapping[str, Any]) -> RetentionClass:
     fates = {name: Fate(known[name]) for name in ("on_reset", "after_delivery", "rows")}
     known |= {"sources": tuple(known["sources"]), **fates, **spans}
     return RetentionClass(**known | {"protect": tuple(map(Protection, known["protect"]))})
-
-
-@record
-class Remains:
-    """What a session that is over left behind, as far as retention asks.
-
-    `rank` is its place among the ended sessions of its key or job, 1 being the newest; a session
-    with neither has none. `owes` says that end-of-session work is not done.
-    """
-
-    session: Session
-    owes: bool = False
-    rank: int | None = None
 
 
 @record

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.liveness import Reaping, Samples
     from sexton.ports.outbox import Outbox
     from sexton.ports.removal import Removable, Removal, VaultBook
+    from sexton.ports.retention import Retained
     from sexton.ports.sessions import Messages, SessionBook, SessionIndex
     from sexton.ports.upkeep import Journal, PolicyStore, Workers
 
@@ -42,4 +43,5 @@ class Ledger:
     removal: Removal
     vault: VaultBook
     removable: Removable
+    retained: Retained
     close: Callable[[], None]

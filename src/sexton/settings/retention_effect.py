@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from sexton.policies.retention import Fate, Remains, Retention, Verdict, judge
+from sexton.model.remains import Remains
+from sexton.policies.retention import Fate, Retention, Verdict, judge
 from sexton.settings.effect import RuleEffect
 
 

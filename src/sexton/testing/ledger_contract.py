@@ -30,6 +30,7 @@ from sexton.testing.ledger_contract_removable import RemovableContract, VaultBoo
 from sexton.testing.ledger_contract_removal import DepartureContract, RemovedContract
 from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
 from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringContract
+from sexton.testing.ledger_contract_retention import RetainedContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
 
@@ -54,6 +55,7 @@ class LedgerContract(
     CompressionContract,
     OutboxContract,
     OutboxRacesContract,
+    RetainedContract,
     RemovableContract,
     VaultBookContract,
     DepartureContract,

@@ -1,0 +1,63 @@
+-- remains
+EXISTS (SELECT 1 FROM finalizations AS f WHERE f.session = s.ref AND f.state IN ('pending', 'running')),
+       CASE
+           WHEN s.job IS NOT NULL THEN (
+               SELECT COUNT(*) + 1
+               FROM (SELECT 1
+                     FROM sessions AS o
+                     WHERE o.home = s.home AND o.job = s.job AND o.state IN ('ended', 'finalized')
+                       AND (o.active_at, o.ref) > (s.active_at, s.ref)
+                     LIMIT :among) AS newer)
+           WHEN s.key IS NOT NULL THEN (
+               SELECT COUNT(*) + 1
+               FROM (SELECT 1
+                     FROM sessions AS o
+                     WHERE o.home = s.home AND o.key = s.key AND o.state IN ('ended', 'finalized')
+                       AND (o.active_at, o.ref) > (s.active_at, s.ref)
+                     LIMIT :among) AS newer)
+       END
+
+-- sources_over
+-- From each source straight to the next one there is.
+WITH RECURSIVE present (source) AS (
+    SELECT MIN(s.source)
+    FROM sessions AS s
+    WHERE s.home = (SELECT ref FROM homes WHERE name = :home) AND s.state IN ('ended', 'finalized')
+    UNION ALL
+    SELECT (SELECT MIN(s.source)
+            FROM sessions AS s
+            WHERE s.home = (SELECT ref FROM homes WHERE name = :home) AND s.state IN ('ended', 'finalized')
+              AND s.source > present.source)
+    FROM present
+    WHERE present.source IS NOT NULL
+)
+SELECT source FROM present WHERE source IS NOT NULL;
+
+-- page_remains
+SELECT {session}, {remains}
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE h.name = :home AND s.home = h.ref AND s.source = :source AND s.state IN ('ended', 'finalized')
+  AND (s.active_at, s.ref) > (:active_at, :ref)
+ORDER BY s.active_at, s.ref
+LIMIT :limit;
+
+-- remains_named
+SELECT {session}, {remains}
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE h.name = :home AND s.home = h.ref AND s.id IN ({names})
+ORDER BY s.ref;
+
+-- count_over
+SELECT COUNT(*)
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE h.name = :home AND s.home = h.ref AND s.state IN ('ended', 'finalized');
+
+-- forget_journal
+DELETE FROM journal
+WHERE ref IN (SELECT j.ref FROM journal AS j WHERE j.at < :before ORDER BY j.at LIMIT :limit)
+RETURNING ref;
+
+-- forget_policies
+DELETE FROM policies
+WHERE serial < (SELECT MAX(serial) FROM policies) AND published_at < :before
+RETURNING serial;
