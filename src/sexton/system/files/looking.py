@@ -92,7 +92,7 @@ def _read(owner: str, path: Sequence[str], facts: object, reach: Reach) -> Itera
     try:
         with reach() as top, reached(top, path[:-1]) as directory:
             descriptor, status = open_plain(path[-1], directory)
-    except (OSError, Unfit):
+    except (OSError, VaultError, Unfit):
         raise changed from None
     try:
         at = 0
