@@ -14,16 +14,10 @@ from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap.finding import ledger_url, load_settings
-from sexton.errors import (
-    HomeNotFound,
-    SessionAmbiguous,
-    SessionNotFound,
-    SextonError,
-)
+from sexton.errors import SessionAmbiguous, SessionNotFound, SextonError
 from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
-from sexton.model.message import Message
 from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
@@ -34,9 +28,7 @@ from sexton.system.processes import SystemProcesses, host
 if TYPE_CHECKING:
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
-    from sexton.engine.finalize import Runner
     from sexton.engine.keep import Keeper, Sweep
-    from sexton.engine.notify import Messenger
     from sexton.model.plan import Outcome, Plan
 
 
@@ -249,43 +241,12 @@ class Sexton:
 
     def keeper(self, worker: AgentWorker, *, watchful: bool = True) -> Keeper:
         """A keeper that is not running yet; whoever asks for it closes it."""
-        # Agents seldom keep.
-        from sexton.engine.keep import Keeper  # noqa: PLC0415
-        from sexton.system.deaths import DeathWatch  # noqa: PLC0415
+        from sexton.bootstrap.keeping import keeper  # noqa: PLC0415  # agents seldom keep
 
-        every = self.settings.keeper.sweep_every.total_seconds()
-        deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
-        return Keeper(
-            self.estate, worker.id, every, deaths, self._runner(worker), self._messenger(worker)
-        )
-
-    def _messenger(self, worker: AgentWorker) -> Messenger | None:
-        """Who tells people what happened, if the settings say where."""
-        if not self.settings.notify.has_target:
-            return None
-        from sexton.bootstrap.notices import messenger  # noqa: PLC0415  # agents tell nobody
-
-        return messenger(self.ledger, self.settings.notify, self.clock, lambda: worker.id)
+        return keeper(self, worker, watchful=watchful)
 
     def _native(self) -> NativeHome:
         return NativeHome(self.ledger.book, self.ledger.reaping, self.ledger.messages)
-
-    def _transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
-        home = self.estate().homes.get(session.home)
-        if home is None:
-            raise HomeNotFound(f"the home '{session.home}' is not attached here")
-        return home.transcript(session, since, through)
-
-    def _runner(self, worker: AgentWorker) -> Runner | None:
-        """Who does end-of-session work here, if the settings name any."""
-        if not self.settings.finalizers:
-            return None
-        from sexton.bootstrap.duties import duties  # noqa: PLC0415  # agents seldom finalize
-        from sexton.engine.finalize import Runner  # noqa: PLC0415
-
-        ready = duties(self.settings, self.clock, os.environ)
-        most = self.settings.keeper.finalizers_at_once
-        return Runner(self.ledger, self.clock, ready, lambda: worker.id, self._transcript, most)
 
 
 def _user() -> str:
