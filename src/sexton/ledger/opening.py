@@ -49,6 +49,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         vault=late("vault_book", "LedgerVaultBook", database),
         removable=late("removable", "LedgerRemovable", database),
         retained=late("retention", "LedgerRetained", database),
+        hygiene=late("hygiene", "LedgerHygiene", database),
         close=database.close,
     )
 

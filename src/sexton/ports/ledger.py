@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.compression import Compression
     from sexton.ports.finalizing import Backfill, Finalizing
     from sexton.ports.homes import Homes
+    from sexton.ports.hygiene import Hygiene
     from sexton.ports.liveness import Reaping, Samples
     from sexton.ports.outbox import Outbox
     from sexton.ports.removal import Removable, Removal, VaultBook
@@ -44,4 +45,5 @@ class Ledger:
     vault: VaultBook
     removable: Removable
     retained: Retained
+    hygiene: Hygiene
     close: Callable[[], None]
