@@ -223,6 +223,13 @@ class PlanForeign(SextonError):
     hint = "Apply it with the --ledger it was made for."
 
 
+class NothingToUndo(SextonError):
+    """Nothing that the receipt stands for is in the trash or the archive."""
+
+    exit_code = 43
+    hint = "'sexton trash list' and 'sexton archive list' show what can be brought back."
+
+
 class HomeNotFound(SextonError):
     """There is no agent home at that path."""
 
@@ -303,3 +310,24 @@ class PlaceUnsafe(VaultError):
 
     exit_code = 74
     hint = "Make it a directory of this user with mode 0700."
+
+
+class VaultElsewhere(VaultError):
+    """The vault file is on another machine, and can only be used there."""
+
+    exit_code = 75
+    hint = "Run the command on that machine."
+
+
+class VaultBusy(VaultError):
+    """Somebody else restores or removes what is in the vault file just now."""
+
+    exit_code = 76
+    hint = "Try again in a while; 'sexton trash list' and 'sexton archive list' say who is at it."
+
+
+class VaultOutdated(VaultError):
+    """A newer Sexton wrote the vault file; nothing of it was restored."""
+
+    exit_code = 77
+    hint = "Upgrade Sexton to restore it; the file named above has what is in it, to be read."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
     from sexton.engine.keep import Keeper, Sweep
+    from sexton.engine.removing.means import Means
+    from sexton.engine.removing.restore import Restored
     from sexton.model.plan import Outcome, Plan
+    from sexton.policies.collection import Collection
 
 
 SHORTEST = 4
@@ -73,6 +76,7 @@ class Sexton:
         self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
         self._sweeper: Keeper | None = None
         self._workers: list[AgentWorker] = []
+        self._removing: Means | None = None
         self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
 
     def __enter__(self) -> Sexton:
@@ -129,8 +133,22 @@ class Sexton:
         self._workers = [each for each in self._workers if each.is_open] + [registered]
         return registered
 
-    def plan(self, home: str | None = None, rules: Rulebook | None = None) -> Plan:
-        """What should be done now, and why, under the rules in force or others. Changes nothing."""
+    def plan(
+        self,
+        home: str | None = None,
+        rules: Rulebook | None = None,
+        *,
+        gc: Collection | Mapping[str, Any] | bool = False,
+    ) -> Plan:
+        """What should be done now, and why, under the rules in force or others. Changes nothing.
+
+        With `gc` it is a plan to put the garbage of one home into the trash: as the settings say,
+        or with other `empty_hours`, `trivial_days`, `trivial_max` or only one `source`.
+        """
+        if gc is not False:
+            from sexton.bootstrap.removing import plan_collection  # noqa: PLC0415
+
+            return plan_collection(self, home, gc)
         from sexton.engine.plan import survey  # noqa: PLC0415  # agents seldom plan
 
         return survey(self.estate(), home, rules).plan
@@ -144,6 +162,12 @@ class Sexton:
         from sexton.engine.apply import apply, new_receipt  # noqa: PLC0415  # agents seldom apply
 
         return apply(self.estate(), plan, receipt or new_receipt())
+
+    def undo(self, receipt: str) -> list[Restored]:
+        """Bring back what an apply removed, rows and files."""
+        from sexton.bootstrap.removing import undo_all  # noqa: PLC0415  # agents seldom undo
+
+        return undo_all(self, receipt)
 
     def sweep(self) -> Sweep:
         """Observe, plan and apply once, and do what ended sessions owe, as a keeper does.
@@ -220,23 +244,16 @@ class Sexton:
             records=records,
             unreachable=tuple(unreachable),
             actor=self.actor,
+            removing=self._means(),
         )
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
         """Open a foreign home and make the ledger know it."""
-        # Agents have no foreign homes, so they do not pay for their import.
-        from sexton.homes.hermes.home import HermesHome  # noqa: PLC0415
-        from sexton.system.zone import local_zone  # noqa: PLC0415
-
         if setting not in self._attached:
-            path = Path(setting.path).expanduser().resolve()
-            HermesHome(path, setting.name, clock=self.clock)  # refuses what is no home first
-            record = self.ledger.homes.attach(
-                setting.name, setting.kind, str(path), host(), setting.act
-            )
-            zone = local_zone(os.environ)
-            home = HermesHome(path, record.name, setting.act, clock=self.clock, zone=zone)
-            self._attached[setting] = (home, record)
+            # Agents have no foreign homes, so they do not pay for their import.
+            from sexton.bootstrap.attaching import attach  # noqa: PLC0415
+
+            self._attached[setting] = attach(self.ledger, self.clock, setting)
         return self._attached[setting]
 
     def keeper(self, worker: AgentWorker, *, watchful: bool = True) -> Keeper:
@@ -244,6 +261,13 @@ class Sexton:
         from sexton.bootstrap.keeping import keeper  # noqa: PLC0415  # agents seldom keep
 
         return keeper(self, worker, watchful=watchful)
+
+    def _means(self) -> Means:
+        if self._removing is None:
+            from sexton.bootstrap.removing import means  # noqa: PLC0415  # agents remove nothing
+
+            self._removing = means(self)
+        return self._removing
 
     def _native(self) -> NativeHome:
         return NativeHome(self.ledger.book, self.ledger.reaping, self.ledger.messages)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sexton.bootstrap.removing import read_removed
+from sexton.engine.estate import Estate
 from sexton.engine.keep import Keeper
 from sexton.errors import HomeNotFound
 from sexton.model.message import Message
+from sexton.model.removal import AWAY
 from sexton.model.session import Session
 from sexton.system.deaths import DeathWatch
 
@@ -24,13 +28,19 @@ def keeper(opened: Sexton, worker: AgentWorker, *, watchful: bool) -> Keeper:
     every = opened.settings.keeper.sweep_every.total_seconds()
     deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
     return Keeper(
-        opened.estate,
+        lambda: _unattended(opened.estate()),
         worker.id,
         every,
         deaths,
         _runner(opened, worker),
         _messenger(opened, worker),
     )
+
+
+def _unattended(estate: Estate) -> Estate:
+    """What nobody confirms is bounded by day."""
+    assert estate.removing is not None
+    return replace(estate, removing=replace(estate.removing, unattended=True))
 
 
 def _messenger(opened: Sexton, worker: AgentWorker) -> Messenger | None:
@@ -50,6 +60,8 @@ def _runner(opened: Sexton, worker: AgentWorker) -> Runner | None:
     from sexton.engine.finalize import Runner  # noqa: PLC0415
 
     def transcript(session: Session, since: int, through: int) -> Iterator[Message]:
+        if session.state in AWAY:  # work that was given up, and is done again
+            return read_removed(opened, session, since, through)
         home = opened.estate().homes.get(session.home)
         if home is None:
             raise HomeNotFound(f"the home '{session.home}' is not attached here")

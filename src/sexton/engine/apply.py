@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.removing.load import chunks
+from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
+    ArchiveSession,
     EndSession,
     Outcome,
     Plan,
     ReapSession,
+    Removing,
     Result,
     Seen,
+    TrashSession,
     WarnSession,
 )
+from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
+from sexton.model.session import NATIVE, Session
 from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
+_REAP, _REMOVAL = "reap", "removal"
 
 
 def new_receipt() -> str:
@@ -37,7 +46,7 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
-    for batch in _batches(plan.actions):
+    for batch in _batches(estate, plan.actions):
         if plan.policies and plan.policies != estate.rules(None).digest:
             for action in batch:
                 yield Outcome(
@@ -47,27 +56,43 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
             yield from _carry_out(estate, batch, receipt)
 
 
-def _batches(actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Actions one by one, but a run of reaps in one home together: they share a commit."""
-    batch: list[Action] = []
-    for action in actions:
-        joins = (
-            batch
-            and isinstance(action, ReapSession)
-            and isinstance(batch[0], ReapSession)
-            and action.seen.home == batch[0].seen.home
-            and len(batch) < REAPS_TOGETHER
-        )
-        if batch and not joins:
-            yield batch
-            batch = []
-        batch.append(action)
-    if batch:
-        yield batch
+def _batches(estate: Estate, actions: Sequence[Action]) -> Iterator[list[Action]]:
+    """Actions one by one, but what shares a commit or a file of the vault together."""
+    for kind, run in groupby(actions, key=_run):
+        if kind[0] == _REMOVAL:
+            leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
+            yield from _chunks(estate, leaving)
+        else:
+            together = REAPS_TOGETHER if kind[0] == _REAP else 1
+            while batch := list(islice(run, together)):
+                yield batch
+
+
+def _run(action: Action) -> tuple[str, str]:
+    match action:
+        case ReapSession(seen=seen):
+            return _REAP, seen.home
+        case TrashSession(seen=seen) | ArchiveSession(seen=seen):
+            return _REMOVAL, seen.home
+        case _:
+            return "", ""
+
+
+def _chunks(estate: Estate, leaving: Iterator[Removing]) -> Iterator[list[Action]]:
+    """As many as go at once right now; each time anew, as that changes."""
+    if estate.removing is None:
+        yield list(leaving)
+        return
+    for chunk in chunks(estate.removing, leaving):
+        yield list(chunk)
 
 
 def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Outcome]:
     try:
+        if isinstance(batch[0], TrashSession | ArchiveSession):
+            leaving = [each for each in batch if isinstance(each, TrashSession | ArchiveSession)]
+            yield from _remove(estate, leaving, receipt)
+            return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
         for action in batch:
@@ -81,6 +106,20 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
+def _remove(estate: Estate, batch: list[Removing], receipt: str) -> Iterator[Outcome]:
+    home = batch[0].seen.home
+    if home != NATIVE or estate.removing is None:
+        raise HomeObserved(f"the sessions of the home '{home}' can not be removed from here")
+    done = put_away(estate.removing, batch, receipt)
+    for action in batch:
+        ref = action.seen.ref
+        if ref in done.gone:
+            yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
+        else:
+            why = done.refused.get(ref) or _what_keeps(estate, action.seen)
+            yield Outcome(action=action, result=Result.SKIPPED, detail=why)
+
+
 def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
     now = estate.clock.now()
     entries = [_entry(estate, action, receipt, Result.DONE) for action in batch]
@@ -92,6 +131,8 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
             return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+        case TrashSession() | ArchiveSession():
+            raise AssertionError("sessions are removed together")
         case never:
             assert_never(never)
 
@@ -120,13 +161,30 @@ def _what_moved(estate: Estate, seen: Seen) -> str:
     session = found[0]
     if not session.is_open:
         return f"it has ended already: {session.end_reason}"
+    return _what_changed(session, seen) or "it was done already"
+
+
+def _what_keeps(estate: Estate, seen: Seen) -> str:
+    """Why a session that was to be removed is not one that could be."""
+    found = estate.ledger.index.find(seen.home, seen.id)
+    if not found:
+        return "it is gone"
+    session = found[0]
+    if session.state in AWAY:
+        return f"it is {session.state} already"
+    if session.is_open:
+        return "it is open again"
+    return _what_changed(session, seen) or "what belongs to it has changed meanwhile"
+
+
+def _what_changed(session: Session, seen: Seen) -> str | None:
     if session.epoch != seen.epoch:
         return "it was taken over meanwhile"
     if session.pinned != seen.pinned:
         return "it was pinned meanwhile" if session.pinned else "its pin was taken off meanwhile"
     if (session.message_count, session.turn_count) != (seen.message_count, seen.turn_count):
         return "it was active meanwhile"
-    return "it was done already"
+    return None
 
 
 def _entry(estate: Estate, action: Action, receipt: str, result: Result) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from sexton.engine.removing.means import Means
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
@@ -19,7 +20,10 @@ from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """The ledger, its homes that can be reached from here, and the rules in force."""
+    """The ledger, its homes that can be reached from here, and the rules in force.
+
+    Without `removing` nothing is taken out of a home.
+    """
 
     ledger: Ledger
     clock: Clock
@@ -31,6 +35,7 @@ class Estate:
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
+    removing: Means | None = None
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
 
     def look(self) -> Look:

@@ -19,6 +19,7 @@ from sexton.engine.finalize import Runner
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
+from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
@@ -169,6 +170,8 @@ class Keeper:
         self._tell_held(found.plan.held)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
+        if estate.removing is not None:
+            self._outlive("look after the vault", partial(tend, estate, estate.removing, receipt))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
         estate.ledger.workers.swept(self._worker, estate.clock.now(), every)

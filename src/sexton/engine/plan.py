@@ -10,7 +10,7 @@ from datetime import datetime
 from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.model.evidence import Evidence
-from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Seen, WarnSession
+from sexton.model.plan import EndSession, Held, Plan, ReapSession, Seen, Tending, WarnSession
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn
@@ -38,7 +38,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     now = estate.clock.now()
     rules = rules_now(estate, wanted)
     deaths = find_deaths(estate, rules.in_force.rules.liveness)
-    decided: dict[int, Action | Held] = {}
+    decided: dict[int, Tending | Held] = {}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, deaths, now):
         if session.ref in decided or home not in (None, session.home):
@@ -65,7 +65,7 @@ def decide(
     liveness: LivenessPolicy,
     evidence: Mapping[str, Evidence],
     now: datetime,
-) -> Action | Held | None:
+) -> Tending | Held | None:
     """What to do about a session, or what keeps it from being done, or None."""
     death = reap_reason(session, evidence, liveness, now)
     if death is not None:
@@ -115,7 +115,7 @@ def as_seen(session: Session) -> Seen:
 
 def _decide(
     estate: Estate, rules: Rules, session: Session, deaths: Deaths, now: datetime
-) -> Action | Held | None:
+) -> Tending | Held | None:
     liveness = rules.in_force.rules.liveness
     evidence = estate.of_holders(session)
     decision = decide(session, rules.reset_policy(session), liveness, evidence, now)
