@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sexton.engine.removing.restore import Restored
     from sexton.model.plan import Outcome, Plan
     from sexton.policies.collection import Collection
+    from sexton.ports.hygiene import Space
 
 
 SHORTEST = 4
@@ -150,8 +151,10 @@ class Sexton:
 
             return plan_collection(self, home, gc)
         from sexton.engine.plan import survey  # noqa: PLC0415  # agents seldom plan
+        from sexton.engine.removing.proposal import with_retention  # noqa: PLC0415
 
-        return survey(self.estate(), home, rules).plan
+        estate = self.estate()
+        return with_retention(estate, survey(estate, home, rules).plan, home, rules)
 
     def apply(self, plan: Plan, receipt: str | None = None) -> list[Outcome]:
         """Carry out a plan; what came of each action."""
@@ -244,7 +247,10 @@ class Sexton:
             records=records,
             unreachable=tuple(unreachable),
             actor=self.actor,
-            removing=self._means(),
+            removing=self._means(records),
+            space=self._space,
+            budget=self.settings.disk,
+            keep_journal=self.settings.keeper.keep_journal,
         )
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
@@ -262,12 +268,20 @@ class Sexton:
 
         return keeper(self, worker, watchful=watchful)
 
-    def _means(self) -> Means:
-        if self._removing is None:
-            from sexton.bootstrap.removing import means  # noqa: PLC0415  # agents remove nothing
+    def _means(self, records: Mapping[str, HomeRecord]) -> Means:
+        # Agents remove nothing.
+        from sexton.bootstrap.home_files import with_files  # noqa: PLC0415
+        from sexton.bootstrap.removing import means  # noqa: PLC0415
 
+        if self._removing is None:
             self._removing = means(self)
-        return self._removing
+        return with_files(self._removing, records)
+
+    def _space(self) -> Space:
+        from sexton.bootstrap.removing import beside  # noqa: PLC0415  # agents do not ask
+        from sexton.system.space import space_at  # noqa: PLC0415
+
+        return space_at(self.settings.archive.directory or beside(self.ledger, "vault"))
 
     def _native(self) -> NativeHome:
         return NativeHome(self.ledger.book, self.ledger.reaping, self.ledger.messages)

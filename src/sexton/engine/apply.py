@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeObserved, PlanForeign
@@ -18,6 +19,7 @@ from sexton.model.plan import (
     Outcome,
     Plan,
     ReapSession,
+    RemoveFiles,
     Removing,
     Result,
     Seen,
@@ -30,7 +32,7 @@ from sexton.model.session import NATIVE, Session
 from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
-_REAP, _REMOVAL = "reap", "removal"
+_REAP, _REMOVAL, _FILES = "reap", "removal", "files"
 
 
 def new_receipt() -> str:
@@ -62,6 +64,8 @@ def _batches(estate: Estate, actions: Sequence[Action]) -> Iterator[list[Action]
         if kind[0] == _REMOVAL:
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _chunks(estate, leaving)
+        elif kind[0] == _FILES:
+            yield from map(list, file_chunks(e for e in run if isinstance(e, RemoveFiles)))
         else:
             together = REAPS_TOGETHER if kind[0] == _REAP else 1
             while batch := list(islice(run, together)):
@@ -74,6 +78,8 @@ def _run(action: Action) -> tuple[str, str]:
             return _REAP, seen.home
         case TrashSession(seen=seen) | ArchiveSession(seen=seen):
             return _REMOVAL, seen.home
+        case RemoveFiles(seen=seen):
+            return _FILES, seen.home
         case _:
             return "", ""
 
@@ -92,6 +98,10 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
         if isinstance(batch[0], TrashSession | ArchiveSession):
             leaving = [each for each in batch if isinstance(each, TrashSession | ArchiveSession)]
             yield from _remove(estate, leaving, receipt)
+            return
+        if isinstance(batch[0], RemoveFiles):
+            files = [each for each in batch if isinstance(each, RemoveFiles)]
+            yield from _remove_files(estate, files, receipt)
             return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
@@ -120,6 +130,20 @@ def _remove(estate: Estate, batch: list[Removing], receipt: str) -> Iterator[Out
             yield Outcome(action=action, result=Result.SKIPPED, detail=why)
 
 
+def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Iterator[Outcome]:
+    """Files of an observed home go at a person's word only."""
+    means, home = estate.removing, batch[0].seen.home
+    if means is None or home not in means.files:
+        raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
+    if means.unattended and home in estate.records and not estate.records[home].act:
+        raise HomeObserved(f"the home '{home}' is only observed")
+    kept = put_files_away(means, batch, receipt)
+    for action in batch:
+        why = kept.get(action.seen.id)
+        result = Result.DONE if why is None else Result.SKIPPED
+        yield Outcome(action=action, result=result, detail=why or action.reason.text)
+
+
 def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
     now = estate.clock.now()
     entries = [_entry(estate, action, receipt, Result.DONE) for action in batch]
@@ -131,7 +155,7 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
             return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
-        case TrashSession() | ArchiveSession():
+        case TrashSession() | ArchiveSession() | RemoveFiles():
             raise AssertionError("sessions are removed together")
         case never:
             assert_never(never)

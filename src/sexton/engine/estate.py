@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from sexton.engine.removing.means import Means
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
+from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.liveness import is_busy, judge
 from sexton.policies.mass_death import Doubt
 from sexton.policies.reset import ResetPolicy, schedule
 from sexton.policies.rulebook import InForce, Rulebook, bounded, decode, digest, encode
 from sexton.policies.silence import Look, Watch
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
+from sexton.ports.hygiene import Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,9 @@ class Estate:
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
     removing: Means | None = None
+    space: Callable[[], Space] | None = None
+    budget: DiskBudget = field(default_factory=DiskBudget)
+    keep_journal: timedelta = timedelta(days=365)
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
 
     def look(self) -> Look:

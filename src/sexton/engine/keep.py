@@ -19,6 +19,7 @@ from sexton.engine.finalize import Runner
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
+from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
@@ -81,6 +82,7 @@ class Keeper:
         self._stop = threading.Event()
         self._watch = Watch()
         self._doubt = Doubt()
+        self._house = Housekeeping()
         self._reached: Estate | None = None
         self._mourned: frozenset[str] = frozenset()
         self._unreachable: frozenset[str] = frozenset()
@@ -172,6 +174,11 @@ class Keeper:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         if estate.removing is not None:
             self._outlive("look after the vault", partial(tend, estate, estate.removing, receipt))
+        removed = self._outlive(
+            "keep house", lambda: self._house.round(estate, receipt, self._stop.is_set)
+        )
+        for outcome in removed or ():
+            _tell(outcome)
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
         estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
@@ -180,7 +187,7 @@ class Keeper:
         return Sweep(
             receipt=receipt,
             observed=observed,
-            outcomes=tuple(outcomes),
+            outcomes=(*outcomes, *(removed or ())),
             held=found.plan.held,
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),

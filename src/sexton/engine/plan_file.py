@@ -22,6 +22,7 @@ from sexton.model.plan import (
     Plan,
     ReapSession,
     Reason,
+    RemoveFiles,
     Seen,
     TrashSession,
     WarnSession,
@@ -111,6 +112,8 @@ def _write_action(action: Action) -> dict[str, Any]:
             return written | {"dead": [list(each) for each in dead]}
         case WarnSession(limit=limit):
             return written | {"limit": int(limit)}
+        case RemoveFiles(source=source, size=size, archived=archived):
+            return written | {"source": source, "size": size, "archived": archived}
         case TrashSession():
             return written | _write_leaving(action)
         case ArchiveSession(tree=tree):
@@ -177,6 +180,14 @@ def _read_action(written: Mapping[str, Any]) -> Action:
             return ReapSession(seen=seen, reason=reason, dead=dead)
         case "warn":
             return WarnSession(seen=seen, reason=reason, limit=_limit(written["limit"]))
+        case "remove_files":
+            return RemoveFiles(
+                seen=seen,
+                reason=reason,
+                source=_text(written["source"]),
+                size=_number(written["size"]),
+                archived=_flag(written["archived"]),
+            )
         case "trash":
             return TrashSession(seen=seen, reason=reason, **_read_leaving(written))
         case "archive":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
@@ -48,6 +48,10 @@ class LedgerRetained:
     def count(self, home: str) -> int:
         ((count,),) = self._database.read(lambda tx: tx.all("count_over", home=home))
         return int(count)
+
+    def spend(self, home: str, day: date, sessions: int) -> None:
+        values = {"home": home, "day": day.isoformat(), "sessions": sessions}
+        self._database.write(lambda tx: tx.all("spend_removals", **values))
 
     def forget(self, before: datetime, limit: int) -> int:
         def job(tx: Transaction) -> int:

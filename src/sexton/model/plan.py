@@ -100,13 +100,29 @@ class ArchiveSession:
     reversible: bool = True
 
 
+@record
+class RemoveFiles:
+    """Put files of a session away and let it keep its record. Undone for as long as they are kept.
+
+    Without a `ref` the files are nobody's, and `active_at` is when they were last written to.
+    """
+
+    seen: Seen
+    reason: Reason
+    source: str
+    size: int
+    archived: bool = False
+    kind: str = "remove_files"
+    reversible: bool = True
+
+
 Tending: TypeAlias = EndSession | ReapSession | WarnSession
 """What is done about a session that is open."""
 
 Removing: TypeAlias = TrashSession | ArchiveSession
 """What takes a session out of its home."""
 
-Action: TypeAlias = Tending | Removing
+Action: TypeAlias = Tending | Removing | RemoveFiles
 
 
 @record

@@ -96,11 +96,15 @@ def _restored_class(stored: Mapping[str, Any]) -> RetentionClass:
 
 @record
 class Verdict:
-    """What is to become of a session's files and of its record, and why, also why it is kept."""
+    """What is to become of a session's files and of its record, and why, also why it is kept.
+
+    `since` is when its time came, if it has.
+    """
 
     files: Fate
     rows: Fate
     reason: Reason
+    since: datetime | None = None
 
 
 def judge(remains: Remains, policy: RetentionClass, now: datetime) -> Verdict:
@@ -110,10 +114,12 @@ def judge(remains: Remains, policy: RetentionClass, now: datetime) -> Verdict:
         return Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=kept)
     rows = _rows(remains.session, policy, now)
     if rows is not None:
-        return Verdict(files=rows[0], rows=rows[0], reason=rows[1])
+        fate, reason, since = rows
+        return Verdict(files=fate, rows=fate, reason=reason, since=since)
     files = _files(remains.session, policy, now)
     if files is not None:
-        return Verdict(files=files[0], rows=Fate.KEEP, reason=files[1])
+        fate, reason, since = files
+        return Verdict(files=fate, rows=Fate.KEEP, reason=reason, since=since)
     return Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=_not_yet(remains, policy, now))
 
 
@@ -144,26 +150,53 @@ def _among_the_last(remains: Remains, policy: RetentionClass) -> Reason | None:
     return Reason("keep_last", f"it is one of the last {policy.keep_last} of its {whose}")
 
 
-def _rows(session: Session, policy: RetentionClass, now: datetime) -> tuple[Fate, Reason] | None:
+_Found = tuple[Fate, Reason, datetime]
+
+
+def _rows(session: Session, policy: RetentionClass, now: datetime) -> _Found | None:
     if policy.after_delivery is not Fate.KEEP and is_delivered(session):
-        return policy.after_delivery, Reason("delivered", "its work has been delivered")
+        reason = Reason("delivered", "its work has been delivered")
+        return policy.after_delivery, reason, _ended(session)
     if policy.rows is Fate.KEEP or policy.rows_max_age is None:
         return None
     age = now - session.active_at
     if age < policy.rows_max_age:
         return None
-    return policy.rows, Reason("max_age", _older(age, policy.rows_max_age))
+    reason = Reason("max_age", _older(age, policy.rows_max_age))
+    return policy.rows, reason, session.active_at + policy.rows_max_age
 
 
-def _files(session: Session, policy: RetentionClass, now: datetime) -> tuple[Fate, Reason] | None:
+def _files(session: Session, policy: RetentionClass, now: datetime) -> _Found | None:
     if policy.on_reset is not Fate.KEEP:
-        return policy.on_reset, Reason("on_reset", f"it has ended: {session.end_reason}")
+        reason = Reason("on_reset", f"it has ended: {session.end_reason}")
+        return policy.on_reset, reason, _ended(session)
     if policy.database_only:
-        return Fate.REMOVE, Reason("database_only", "the database of its home has it all")
+        reason = Reason("database_only", "the database of its home has it all")
+        return Fate.REMOVE, reason, _ended(session)
     age = now - session.active_at
     if policy.max_age is None or age < policy.max_age:
         return None
-    return Fate.REMOVE, Reason("files_max_age", _older(age, policy.max_age))
+    reason = Reason("files_max_age", _older(age, policy.max_age))
+    return Fate.REMOVE, reason, session.active_at + policy.max_age
+
+
+def _ended(session: Session) -> datetime:
+    return session.ended_at or session.active_at
+
+
+def soonest(policy: RetentionClass, *, files: bool = True) -> timedelta | None:
+    """How long a session is unused at least before anything of it goes; None: nothing ever does.
+
+    Without `files` only what moves records counts.
+    """
+    at_once = [policy.after_delivery is not Fate.KEEP]
+    ages = [None if policy.rows is Fate.KEEP else policy.rows_max_age]
+    if files:
+        at_once += [policy.database_only, policy.on_reset is not Fate.KEEP]
+        ages.append(policy.max_age)
+    if any(at_once):
+        return timedelta(0)
+    return min((age for age in ages if age is not None), default=None)
 
 
 def is_delivered(session: Session) -> bool:

@@ -52,6 +52,11 @@ SELECT COUNT(*)
 FROM homes AS h CROSS JOIN sessions AS s
 WHERE h.name = :home AND s.home = h.ref AND s.state IN ('ended', 'finalized');
 
+-- spend_removals
+INSERT INTO removal_days (home, day, sessions)
+SELECT ref, CAST(:day AS TEXT), CAST(:sessions AS BIGINT) FROM homes WHERE name = :home
+ON CONFLICT (home, day) DO UPDATE SET sessions = removal_days.sessions + excluded.sessions;
+
 -- forget_journal
 DELETE FROM journal
 WHERE ref IN (SELECT j.ref FROM journal AS j WHERE j.at < :before ORDER BY j.at LIMIT :limit)

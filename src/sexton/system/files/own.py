@@ -12,6 +12,7 @@ from pathlib import Path
 from sexton.errors import VaultDamaged
 from sexton.ports.vault import FileContent, FilesOfSession, FoundFile, PutBack, Refused
 from sexton.system.files.descriptors import (
+    PRIVATE_DIRECTORY,
     explained,
     make_directory,
     opened,
@@ -97,6 +98,7 @@ class OwnFiles:
     @contextmanager
     def _made(self, owner: str) -> Iterator[int]:
         with explained(self._place):
+            os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
             make_directory(self._place)
         with opened_private(self._place) as top:
             make_directory(_checked(owner), top)
