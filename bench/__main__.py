@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import (
     append_many_sessions,
     append_one,
+    archive,
     beat,
     cold_start,
     find_due,
@@ -35,6 +36,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         beat,
         reap,
         flush,
+        archive,
         observe,
         cold_start,
     )

@@ -57,8 +57,7 @@ class Hurt:
         return replace(self.written, bytes=len(data), sha256=sha256(data).hexdigest())
 
     def packed(self, lines: list[bytes]) -> bytes:
-        stream = compressor(self.format)
-        return stream.compress(b"".join(lines)) + stream.flush()
+        return compressor(self.format).last(b"".join(lines))
 
 
 def _raises(act: Callable[[], object]) -> bool:

@@ -77,8 +77,9 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_before_it_is_told(
     assert steps == [("file", written.bytes), ("rename", 0), ("directory", 0)]
 
 
+@pytest.mark.parametrize("size", [10, 6_000_000])
 def test_what_the_disk_did_not_keep_is_noticed_at_once(
-    vault: FileVault, monkeypatch: pytest.MonkeyPatch
+    size: int, vault: FileVault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fsync = os.fsync
 
@@ -89,7 +90,7 @@ def test_what_the_disk_did_not_keep_is_noticed_at_once(
 
     monkeypatch.setattr(os, "fsync", forgetful)
     with pytest.raises(VaultDamaged):
-        put(vault, session())
+        put(vault, session(said=[os.urandom(size)]))
     assert list(vault.names()) == []
 
 

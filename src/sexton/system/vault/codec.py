@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from sexton.errors import VaultDamaged
 
@@ -39,16 +39,47 @@ class Format(StrEnum):
 class Compressor(Protocol):
     """Takes bytes as they come; what it gives back is the file."""
 
-    def compress(self, data: bytes, /) -> bytes: ...
+    def more(self, data: bytes) -> bytes:
+        """What can be written of the stream so far."""
 
-    def flush(self) -> bytes: ...
+    def last(self, data: bytes) -> bytes:
+        """The rest of the stream."""
 
 
 def compressor(format: Format) -> Compressor:
     """Begin a compressed stream."""
-    if format is Format.GZIP:
-        return zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_STREAM)
-    return zstd.ZstdCompressor(options=_ZSTD)
+    return _Gzip() if format is Format.GZIP else _Zstd()
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._stream = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_STREAM)
+
+    def more(self, data: bytes) -> bytes:
+        return self._stream.compress(data)
+
+    def last(self, data: bytes) -> bytes:
+        return self._stream.compress(data) + self._stream.flush()
+
+
+class _Zstd:
+    """A stream of a compressor that is used again: to make one costs as much as a small file."""
+
+    _idle: ClassVar[list[zstd.ZstdCompressor]] = []
+
+    def __init__(self) -> None:
+        try:
+            self._stream = self._idle.pop()
+        except IndexError:
+            self._stream = zstd.ZstdCompressor(options=_ZSTD)
+
+    def more(self, data: bytes) -> bytes:
+        return self._stream.compress(data)
+
+    def last(self, data: bytes) -> bytes:
+        rest = self._stream.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+        self._idle.append(self._stream)
+        return rest
 
 
 def decompressed(chunks: Iterable[bytes], format: Format, limit: int) -> Iterator[bytes]:

@@ -30,6 +30,7 @@ from sexton.system.vault.seals import Tally
 from sexton.system.vault.writing import write_sessions
 
 CHUNK = 1 << 18
+MUCH = 1 << 22
 UNFINISHED = ".part"
 _NAME = re.compile(r"[0-9a-f]{32}\.jsonl\.(zst|gz)")
 
@@ -62,22 +63,19 @@ class FileVault:
                 os.rename(part, name, src_dir_fd=directory, dst_dir_fd=directory)
                 os.fsync(directory)
                 written = output.written(tally)
-                self.verify(name, written)
+                with self._file(name, directory) as file:
+                    _verify(file, name, written, output.raw)
             except BaseException:
                 _remove(name, directory)
                 raise
         return written
 
     def verify(self, name: str, expected: Written) -> None:
-        with self._file(name) as file:
-            _compare_digest(file, expected)
-            lines = _lines(file, name, expected)
-            for _ in lines:
-                pass
-            _compare(lines.tally, expected)
+        with opened_private(self._place) as directory, self._file(name, directory) as file:
+            _verify(file, name, expected)
 
     def read(self, name: str, expected: Written) -> tuple[Header, Iterator[SessionContent]]:
-        with self._file(name) as file:
+        with opened_private(self._place) as directory, self._file(name, directory) as file:
             _compare_digest(file, expected)
             header = Reader(_lines(file, name, expected)).header
         return header, self._sessions(name, expected)
@@ -98,7 +96,12 @@ class FileVault:
             return
 
     def export(self, name: str, expected: Written, target: Path) -> None:
-        with self._file(name) as file, explained(target), opened(target.parent) as directory:
+        with (
+            opened_private(self._place) as ours,
+            self._file(name, ours) as file,
+            explained(target),
+            opened(target.parent) as directory,
+        ):
             descriptor = make_file(target.name, directory)
             try:
                 with open(descriptor, "wb") as copy:
@@ -111,21 +114,20 @@ class FileVault:
                 raise
 
     def _sessions(self, name: str, expected: Written) -> Iterator[SessionContent]:
-        with self._file(name) as file:
+        with opened_private(self._place) as directory, self._file(name, directory) as file:
             lines = _lines(file, name, expected)
             yield from Reader(lines).sessions()
             _compare(lines.tally, expected)
 
     @contextmanager
-    def _file(self, name: str) -> Iterator[int]:
+    def _file(self, name: str, directory: int) -> Iterator[int]:
         """A file to be read; what is wrong with it is told with its name."""
         path = self._place / _checked(name)
-        with opened_private(self._place) as directory:
-            try:
-                file, _ = open_plain(name, directory)
-            except Unfit as problem:
-                kind = VaultDamaged if status_of(name, directory) else VaultMissing
-                raise kind(f"the vault file {path} {problem}") from None
+        try:
+            file, _ = open_plain(name, directory)
+        except Unfit as problem:
+            kind = VaultDamaged if status_of(name, directory) else VaultMissing
+            raise kind(f"the vault file {path} {problem}") from None
         try:
             with explained(path):
                 yield file
@@ -139,10 +141,13 @@ class _Output:
     """A file that is being written, and what it will be known by."""
 
     def __init__(self, descriptor: int, format: Format) -> None:
-        self._file = open(descriptor, "wb", buffering=CHUNK)  # noqa: SIM115  # closed on leaving
+        self._file = open(descriptor, "wb", buffering=0)  # noqa: SIM115  # closed on leaving
         self._stream = compressor(format)
         self._digest = sha256()
-        self._size = 0
+        self._size = self._weight = 0
+        self._waiting: list[bytes] = []
+        self.raw: bytes | None = None
+        """All that went in, unless that was much."""
 
     def __enter__(self) -> None:
         return None
@@ -150,13 +155,19 @@ class _Output:
     def __exit__(self, kind: object, *_: object) -> None:
         with self._file as file:
             if kind is None:
-                self._store(self._stream.flush())
-                file.flush()
+                raw = b"".join(self._waiting)
+                self.raw = None if self._size else raw
+                self._store(self._stream.last(raw))
                 os.fsync(file.fileno())
                 _forget(file.fileno())
 
     def put(self, raw: bytes) -> None:
-        self._store(self._stream.compress(raw))
+        self._waiting.append(raw)
+        self._weight += len(raw)
+        if self._weight > MUCH:
+            self._store(self._stream.more(b"".join(self._waiting)))
+            self._waiting.clear()
+            self._weight = 0
 
     def written(self, tally: Tally) -> Written:
         return Written(
@@ -169,10 +180,11 @@ class _Output:
         )
 
     def _store(self, data: bytes) -> None:
-        if data:
-            self._digest.update(data)
-            self._size += len(data)
-            self._file.write(data)
+        self._digest.update(data)
+        self._size += len(data)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) or 0 :]
 
 
 def _checked(name: str) -> str:
@@ -190,6 +202,24 @@ def _chunks(file: int) -> Iterator[bytes]:
     while chunk := os.pread(file, CHUNK, at):
         at += len(chunk)
         yield chunk
+
+
+def _verify(file: int, name: str, expected: Written, raw: bytes | None = None) -> None:
+    """Read all of a file, and compare it with what went into it or with its own seals."""
+    _compare_digest(file, expected)
+    if raw is None:
+        lines = _lines(file, name, expected)
+        for _ in lines:
+            pass
+        _compare(lines.tally, expected)
+        return
+    at = 0
+    for block in decompressed(_chunks(file), _format(name), expected.raw_bytes):
+        if raw[at : at + len(block)] != block:
+            raise VaultDamaged("it does not hold what was written")
+        at += len(block)
+    if at != len(raw):
+        raise VaultDamaged("it does not hold all that was written")
 
 
 def _lines(file: int, name: str, expected: Written) -> CheckedLines:

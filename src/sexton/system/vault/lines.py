@@ -10,7 +10,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from json.encoder import encode_basestring as quoted
+from json.encoder import encode_basestring
 from typing import Any
 
 from sexton.errors import VaultDamaged, VaultError
@@ -25,6 +25,7 @@ LONGEST = 32 << 20
 
 Line = dict[str, Any]
 
+_CONTROLS = bytes(range(32))
 _BYTES = (bytes, bytearray, memoryview)
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
@@ -108,13 +109,15 @@ def message_lines(message: StoredMessage) -> list[bytes]:
     """One line, followed by more if it is long."""
     seq, at, role, is_text, content, extra = message
     following: list[bytes] = []
-    said = _spelled("content", content, following)
-    added = _spelled("extra", extra, following)
-    line = (
-        f'{{"type":"message","seq":{seq},"at":{at},"role":{quoted(role)},"is_text":{is_text}'
-        f"{said}{added}}}\n"
+    line = b'{"type":"message","seq":%d,"at":%d,"role":%b,"is_text":%d%b%b}\n' % (
+        seq,
+        at,
+        encode_basestring(role).encode(),
+        is_text,
+        _spelled(b"content", content, following),
+        _spelled(b"extra", extra, following),
     )
-    return [line.encode(), *following]
+    return [line, *following]
 
 
 def message_of(line: Line, following: Callable[[], Line]) -> StoredMessage:
@@ -175,10 +178,10 @@ def data_of(line: Line) -> bytes:
 
 
 def _data_line(data: bytes) -> bytes:
-    try:
-        return f'{{"type":"data","text":{quoted(data.decode())}}}\n'.encode()
-    except UnicodeDecodeError:
-        return b'{"type":"data","base64":"' + b64encode(data) + b'"}\n'
+    text = _quoted(data)
+    if text is None:
+        return b'{"type":"data","base64":"%b"}\n' % b64encode(data)
+    return b'{"type":"data","text":%b}\n' % text
 
 
 def _whole(data: bytes) -> int:
@@ -193,19 +196,31 @@ def _whole(data: bytes) -> int:
     return len(data)
 
 
-def _spelled(name: str, value: bytes | None, following: list[bytes]) -> str:
+def _spelled(name: bytes, value: bytes | None, following: list[bytes]) -> bytes:
     """A field of a message; what is long goes into the lines that follow it."""
     if value is None:
-        return ""
+        return b""
     if len(value) > PIECE:
         pieces = (value[at : at + PIECE] for at in range(0, len(value), PIECE))
         lines = list(data_lines(pieces))
         following += lines
-        return f',"{name}_lines":{len(lines)}'
+        return b',"%b_lines":%d' % (name, len(lines))
+    text = _quoted(value)
+    if text is None:
+        return b',"%b_base64":"%b"' % (name, b64encode(value))
+    return b',"%b":%b' % (name, text)
+
+
+def _quoted(data: bytes) -> bytes | None:
+    """Text as a JSON string, None if it is no text; most of the work of a write is done here."""
     try:
-        return f',"{name}":{quoted(value.decode())}'
+        text = data.decode()
     except UnicodeDecodeError:
-        return f',"{name}_base64":"{b64encode(value).decode()}"'
+        return None
+    escaped = data.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    if len(escaped.translate(None, _CONTROLS)) == len(escaped):
+        return b'"%b"' % escaped
+    return encode_basestring(text).encode()
 
 
 def _read(name: str, line: Line, following: Callable[[], Line]) -> bytes | None:
