@@ -18,7 +18,7 @@ from sexton.errors import VaultDamaged
 from sexton.model.record import replace
 from sexton.ports.vault import SessionContent, Written
 from sexton.system.vault.checking import FILE, MESSAGE, CheckedLines
-from sexton.system.vault.codec import Format, compressor
+from sexton.system.vault.codec import Format, compressor, decompressed
 from sexton.system.vault.directory import FileVault
 from sexton.system.vault.lines import header_line
 from sexton.system.vault.reading import Reader
@@ -103,6 +103,16 @@ def test_a_bit_turned_anywhere_is_noticed_by_what_is_in_it_alone_or_changes_noth
 def test_something_behind_the_end_is_refused(more: bytes, hurt: Hurt) -> None:
     data = hurt.whole + more
     assert hurt.is_refused(data, hurt.known_by(data))
+
+
+@pytest.mark.parametrize("format", list(Format))
+def test_in_whatever_pieces_a_stream_comes_its_end_is_its_end(format: Format) -> None:
+    whole = compressor(format).last(b"hello" * 1000)
+    for cut in range(len(whole) + 1):
+        pieces = [whole[:cut], whole[cut:]]
+        assert b"".join(decompressed(pieces, format, 5000)) == b"hello" * 1000
+        with pytest.raises(VaultDamaged):
+            list(decompressed([*pieces, b"x"], format, 5000))
 
 
 def test_a_second_stream_behind_the_first_is_refused(hurt: Hurt) -> None:
