@@ -60,11 +60,11 @@ EQUAL = {
     ),
     ("page_due", "s.due_at IS NOT NULL"): "names the index; NULL is never due",
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
-    ("fitting_moves", "NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref)"): (
+    ("free_to_go", "NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref)"): (
         "an ended session has no holders"
     ),
     ("move_sessions", "state IN ('ended', 'finalized')"): (
-        "fitting_moves has asked the same in the same transaction"
+        "free_to_go has asked the same in the same transaction"
     ),
     ("expired_files", "v.expires_at IS NOT NULL"): "names the index; NULL is never over",
     ("contradict_shadow_reap", "contradicted_at IS NULL"): "only the number is ever shown",
@@ -162,11 +162,11 @@ FURTHER = (
     ("forget_journal", "ORDER BY j.at", "ORDER BY j.ref"),
     ("forget_journal", "LIMIT :limit", ""),
     ("remember_held", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = excluded.since"),
-    ("fitting_moves", "'pending', 'running'", "'pending'"),
-    ("fitting_moves", "'pending', 'running'", "'running'"),
-    ("fitting_moves", "WHERE f.session = s.ref\n", "WHERE 1 = 1\n"),
-    ("fitting_moves", " AND f.finished_at > :spares", ""),
-    ("fitting_moves", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
+    ("free_to_go", "'pending', 'running'", "'pending'"),
+    ("free_to_go", "'pending', 'running'", "'running'"),
+    ("free_to_go", "WHERE f.session = s.ref\n", "WHERE 1 = 1\n"),
+    ("free_to_go", " AND f.finished_at > :spares", ""),
+    ("free_to_go", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
     ("doom_file", "s.pinned = 1", "0"),
     ("doom_file", "s.vault = vault.ref", "1 = 1"),
     ("doom_file", "'pending', 'running'", "'pending'"),
@@ -176,8 +176,10 @@ FURTHER = (
     ("purge_sessions", "title = NULL", "title = title"),
     ("purge_sessions", "preview = NULL", "preview = preview"),
     ("clear_messages", "s.vault = :vault AND ", ""),
-    ("clear_messages", "s.ref IN (SELECT value FROM json_each(:refs)) AND ", ""),
-    ("clear_messages", "LIMIT :limit", ""),
+    ("clear_messages", " AND s.ref IN (SELECT value FROM json_each(:refs))", ""),
+    ("clear_some_messages", "s.vault = :vault AND ", ""),
+    ("clear_some_messages", "s.ref = :session AND ", ""),
+    ("clear_some_messages", "LIMIT :limit", ""),
     ("insert_stored", "ON CONFLICT (session, seq) DO NOTHING", ""),
     ("count_removed", "removal_days.sessions + excluded.sessions", "excluded.sessions"),
     ("forget_file", "s.vault = vault.ref", "0"),
@@ -272,7 +274,7 @@ def is_noticed(promise: Callable[[Ledger], None], url: str) -> bool:
 HINTS = {
     **dict.fromkeys(
         (
-            "fitting_moves",
+            "free_to_go",
             "move_sessions",
             "tell_of_sessions",
             "count_removed",
@@ -285,6 +287,7 @@ HINTS = {
             "forget_file",
             "sessions_inside",
             "clear_messages",
+            "clear_some_messages",
             "file_of_session",
             "unfinished_files",
             "find_removed",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
+from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeObserved, PlanForeign
 from sexton.model.plan import (
@@ -48,28 +49,34 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
-    for batch in _batches(estate, plan.actions):
-        if plan.policies and plan.policies != estate.rules(None).digest:
-            for action in batch:
-                yield Outcome(
-                    action=action, result=Result.SKIPPED, detail="the policies have changed"
-                )
-        else:
-            yield from _carry_out(estate, batch, receipt)
 
+    def allowed() -> bool:
+        return not plan.policies or plan.policies == estate.rules(None).digest
 
-def _batches(estate: Estate, actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Actions one by one, but what shares a commit or a file of the vault together."""
-    for kind, run in groupby(actions, key=_run):
-        if kind[0] == _REMOVAL:
+    for kind, run in groupby(plan.actions, key=_run):
+        if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
-            yield from _chunks(estate, leaving)
-        elif kind[0] == _FILES:
-            yield from map(list, file_chunks(e for e in run if isinstance(e, RemoveFiles)))
-        else:
-            together = REAPS_TOGETHER if kind[0] == _REAP else 1
-            while batch := list(islice(run, together)):
-                yield batch
+            yield from _remove(estate, estate.removing, leaving, receipt, allowed)
+            continue
+        for batch in _batches(kind[0], run):
+            if allowed():
+                yield from _carry_out(estate, batch, receipt)
+            else:
+                yield from map(_outdated, batch)
+
+
+def _outdated(action: Action) -> Outcome:
+    return Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
+
+
+def _batches(kind: str, run: Iterator[Action]) -> Iterator[list[Action]]:
+    """Actions one by one, but what shares a commit or a file of the vault together."""
+    if kind == _FILES:
+        yield from map(list, file_chunks(each for each in run if isinstance(each, RemoveFiles)))
+        return
+    together = REAPS_TOGETHER if kind == _REAP else 1
+    while batch := list(islice(run, together)):
+        yield batch
 
 
 def _run(action: Action) -> tuple[str, str]:
@@ -84,21 +91,8 @@ def _run(action: Action) -> tuple[str, str]:
             return "", ""
 
 
-def _chunks(estate: Estate, leaving: Iterator[Removing]) -> Iterator[list[Action]]:
-    """As many as go at once right now; each time anew, as that changes."""
-    if estate.removing is None:
-        yield list(leaving)
-        return
-    for chunk in chunks(estate.removing, leaving):
-        yield list(chunk)
-
-
 def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Outcome]:
     try:
-        if isinstance(batch[0], TrashSession | ArchiveSession):
-            leaving = [each for each in batch if isinstance(each, TrashSession | ArchiveSession)]
-            yield from _remove(estate, leaving, receipt)
-            return
         if isinstance(batch[0], RemoveFiles):
             files = [each for each in batch if isinstance(each, RemoveFiles)]
             yield from _remove_files(estate, files, receipt)
@@ -116,18 +110,23 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
-def _remove(estate: Estate, batch: list[Removing], receipt: str) -> Iterator[Outcome]:
-    home = batch[0].seen.home
-    if home != NATIVE or estate.removing is None:
-        raise HomeObserved(f"the sessions of the home '{home}' can not be removed from here")
-    done = put_away(estate.removing, batch, receipt)
-    for action in batch:
-        ref = action.seen.ref
-        if ref in done.gone:
-            yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
-        else:
-            why = done.refused.get(ref) or _what_keeps(estate, action.seen)
-            yield Outcome(action=action, result=Result.SKIPPED, detail=why)
+def _remove(
+    estate: Estate,
+    means: Means,
+    leaving: Iterator[Removing],
+    receipt: str,
+    allowed: Callable[[], bool],
+) -> Iterator[Outcome]:
+    """Each chunk is as big as it may be right now."""
+    for chunk, done in put_away(means, chunks(means, leaving), receipt, allowed):
+        for action in chunk:
+            if done is None:
+                yield _outdated(action)
+            elif action.seen.ref in done.gone:
+                yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
+            else:
+                why = done.refused.get(action.seen.ref) or _what_keeps(estate, action.seen)
+                yield Outcome(action=action, result=Result.SKIPPED, detail=why)
 
 
 def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Iterator[Outcome]:

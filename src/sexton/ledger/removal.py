@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from sexton.errors import HomeNotFound
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros
+from sexton.ledger.rows import Row, maybe_micros, micros
 from sexton.ledger.vault_book import vault_files
 from sexton.model.plan import Reason
+from sexton.model.record import replace
 from sexton.ports.removal import Departure, Intent, Move, Part, VaultFile, VaultState
 from sexton.ports.upkeep import Entry
 from sexton.ports.vault import Written
@@ -55,41 +56,57 @@ class LedgerRemoval:
     def move(self, departure: Departure, now: datetime) -> frozenset[int]:
         """Sessions are locked before they are asked about, so that what is seen stays true."""
         file = departure.file
-        moves = json.dumps([_as_seen(each) for each in departure.moves])
+        refs = _listed(each.ref for each in departure.moves)
         spares = _NEVER if departure.spares is None else micros(departure.spares)
 
         def job(tx: Transaction) -> frozenset[int]:
             if not _is_ours(tx, file):
                 return frozenset()
-            tx.all("lock_sessions", refs=_listed(each.ref for each in departure.moves))
-            fit = {row[0] for row in tx.all("fitting_moves", moves=moves, spares=spares)}
-            going = _whole_conversations(departure.moves, fit)
+            tx.all("lock_sessions", refs=refs)
+            free = {row[0]: row for row in tx.all("free_to_go", refs=refs, spares=spares)}
+            going = _whole_conversations(departure.moves, free)
             if not going:
                 return frozenset()
-            refs = _listed(each.ref for each in going)
-            tx.all("move_sessions", state=departure.state, vault=file.ref, refs=refs)
-            told = [(each.ref, each.reason.code, each.reason.text) for each in going]
-            _tell(tx, told, departure.entry, now)
+            gone = frozenset(each.ref for each in going)
+            tx.all("move_sessions", state=departure.state, vault=file.ref, refs=_listed(gone))
+            for reason, those in _by_reason(going):
+                _tell(tx, those, replace(departure.entry, reason=reason), now)
             _count(tx, departure, len(going))
-            _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
-            return frozenset(each.ref for each in going)
+            if departure.at_once:
+                tx.all("clear_messages", vault=file.ref, refs=_listed(gone))
+                _turn(tx, file, VaultState.KEPT, None, departure.written)
+            else:
+                _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
+            return gone
 
         return self._database.write(job)
 
-    def clear(self, file: VaultFile, refs: Sequence[int], limit: int) -> int | None:
+    def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
         listed = _listed(refs)
 
+        def job(tx: Transaction) -> bool:
+            if not _is_ours(tx, file):
+                return False
+            tx.all("clear_messages", vault=file.ref, refs=listed)
+            return True
+
+        return self._database.write(job)
+
+    def clear_some(self, file: VaultFile, ref: int, limit: int) -> int | None:
         def job(tx: Transaction) -> int | None:
             if not _is_ours(tx, file):
                 return None
-            return len(tx.all("clear_messages", vault=file.ref, refs=listed, limit=limit))
+            return len(tx.all("clear_some_messages", vault=file.ref, session=ref, limit=limit))
 
         return self._database.write(job)
 
     def turn(
         self, file: VaultFile, state: VaultState, worker: str | None, written: Written | None = None
     ) -> VaultFile | None:
-        return self._database.write(lambda tx: _turn(tx, file, state, worker, written))
+        def job(tx: Transaction) -> VaultFile | None:
+            return _file(tx, file.ref) if _turn(tx, file, state, worker, written) else None
+
+        return self._database.write(job)
 
     def forget(self, file: VaultFile) -> bool:
         values = {"ref": file.ref, "state": file.state, "worker": file.worker}
@@ -110,7 +127,7 @@ class LedgerRemoval:
                 row[0]
                 for row in tx.all("bring_back", vault=file.ref, arrivals=json.dumps(arrivals))
             ]
-            _tell_all(tx, back, entry, now)
+            _tell(tx, back, entry, now)
             return frozenset(back)
 
         return self._database.write(job)
@@ -126,7 +143,7 @@ class LedgerRemoval:
                 return None
             gone = [row[0] for row in tx.all("purge_sessions", vault=file.ref)]
             tx.all("purge_finalizations", refs=_listed(gone))
-            _tell_all(tx, gone, entry, now)
+            _tell(tx, gone, entry, now)
             return _file(tx, file.ref)
 
         return self._database.write(job)
@@ -148,13 +165,13 @@ def _turn(
     state: VaultState,
     worker: str | None,
     written: Written | None,
-) -> VaultFile | None:
+) -> bool:
     seen = {"ref": file.ref, "state": file.state, "worker": file.worker}
     if tx.one("turn_file", next=state, hand=worker, **seen) is None:
-        return None
+        return False
     if written is not None:
         tx.all("store_written", ref=file.ref, **_figures(written))
-    return _file(tx, file.ref)
+    return True
 
 
 def _figures(written: Written) -> dict[str, Any]:
@@ -172,33 +189,35 @@ def _listed(refs: Iterable[int]) -> str:
     return json.dumps(sorted(refs))
 
 
-def _as_seen(move: Move) -> tuple[Any, ...]:
-    """The values of `moves`."""
-    return (*move[:3], micros(move.active_at), *move[4:8])
-
-
-def _whole_conversations(moves: Sequence[Move], fit: set[int]) -> list[Move]:
-    """The moves of conversations of which every part may go."""
-    broken = {each.conversation for each in moves if each.ref not in fit}
+def _whole_conversations(moves: Sequence[Move], free: Mapping[int, Row]) -> list[Move]:
+    """The moves of conversations of which every part is free and as it was seen."""
+    broken = {each.conversation for each in moves if free.get(each.ref) != _as_seen(each)}
     return [each for each in moves if each.conversation not in broken]
 
 
-def _tell_all(tx: Transaction, refs: Sequence[int], entry: Entry, now: datetime) -> None:
-    reason: Reason = entry.reason
-    _tell(tx, [(ref, reason.code, reason.text) for ref in refs], entry, now)
+def _as_seen(move: Move) -> Row:
+    """What `free_to_go` tells of a session that has not moved on."""
+    return (*move[:3], micros(move.active_at), *move[4:8])
 
 
-def _tell(
-    tx: Transaction, told: Sequence[tuple[int, str, str]], entry: Entry, now: datetime
-) -> None:
+def _by_reason(moves: Sequence[Move]) -> Iterator[tuple[Reason, list[int]]]:
+    found: dict[Reason, list[int]] = {}
+    for each in moves:
+        found.setdefault(each.reason, []).append(each.ref)
+    yield from found.items()
+
+
+def _tell(tx: Transaction, refs: Sequence[int], entry: Entry, now: datetime) -> None:
     tx.all(
         "tell_of_sessions",
-        told=json.dumps(told),
+        refs=_listed(refs),
         at=micros(now),
         actor=entry.actor,
         receipt=entry.receipt,
         action=entry.action,
         result=entry.result,
+        reason=entry.reason.code,
+        explanation=entry.reason.text,
     )
 
 

@@ -62,12 +62,12 @@ def _size_and_age(
     members: Sequence[Member], policy: Collection, now: datetime
 ) -> tuple[Reason | None, Reason | None]:
     """Why it is garbage, or why it is not; what was removed before still counts."""
-    if policy.source is not None and any(each.source != policy.source for each in members):
+    if policy.source is not None and {each.source for each in members} != {policy.source}:
         return None, Reason("source", f"it is not from '{policy.source}' alone")
-    said = sum(each.message_count for each in members)
+    said = sum([each.message_count for each in members])
     if said > policy.trivial_max:
         return None, Reason("substantial", f"{said} messages are more than {policy.trivial_max}")
-    idle = now - max(each.active_at for each in members)
+    idle = now - members[-1].active_at
     after = policy.trivial_after if said else policy.empty_after
     code = "trivial" if said else "empty"
     if idle < after:
@@ -85,7 +85,7 @@ def _garbage(code: str, said: int, idle: str) -> Reason:
 def _protection(
     asked: Member, members: Sequence[Member], family: Family, now: datetime
 ) -> Reason | None:
-    if not any(each.state in HERE for each in members):
+    if not HERE & {each.state for each in members}:
         return Reason("away", f"it is {asked.state}")
     for each in members:
         found = shield(each, now)

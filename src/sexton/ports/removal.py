@@ -92,7 +92,8 @@ class Departure:
     """Sessions that are in a vault file now, and become what `state` says.
 
     One whose end-of-session work was given up after `spares` stays. With a `day` they count as
-    removed without a person's word on it. Of the entry all but session and reason is taken.
+    removed without a person's word on it. Of the entry all but session and reason is taken. What
+    is small goes `at_once`: its messages are deleted together with the move.
     """
 
     file: VaultFile
@@ -102,6 +103,7 @@ class Departure:
     entry: Entry
     spares: datetime | None
     day: date | None = None
+    at_once: bool = False
 
 
 class Part(NamedTuple):
@@ -140,10 +142,13 @@ class Removal(Protocol):
         """Record that a file is going to be written, before anything of it is on the disk."""
 
     def move(self, departure: Departure, now: datetime) -> frozenset[int]:
-        """Remove those sessions that still are as seen; the file is `clearing` if any did."""
+        """Remove those sessions that still are as seen; then the file is `clearing`, or kept."""
 
-    def clear(self, file: VaultFile, refs: Sequence[int], limit: int) -> int | None:
-        """Delete so many messages of removed sessions; how many, None if the file was lost."""
+    def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
+        """Delete the messages of removed sessions; False if the file was lost."""
+
+    def clear_some(self, file: VaultFile, ref: int, limit: int) -> int | None:
+        """Delete so many messages of a removed session; how many, None if the file was lost."""
 
     def turn(
         self, file: VaultFile, state: VaultState, worker: str | None, written: Written | None = None

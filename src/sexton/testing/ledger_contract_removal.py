@@ -161,21 +161,38 @@ class DepartureContract:
         self, ledger: Ledger
     ) -> None:
         going, staying, elsewhere = over(ledger, 5), over(ledger, 5), over(ledger, 5)
-        trashed(ledger, elsewhere, name="other")
         file = intended(ledger)
         assert move(ledger, file, move_of(going))
         [clearing] = ledger.vault.unfinished("host")
         assert clearing.state is VaultState.CLEARING
-        refs = [going.ref, staying.ref, elsewhere.ref]
-        assert [ledger.removal.clear(clearing, refs, 3) for _ in range(3)] == [3, 2, 0]
+        assert move(ledger, intended(ledger, "other"), move_of(elsewhere))
+        some = partial(ledger.removal.clear_some, clearing)
+        assert [some(staying.ref, 3), some(elsewhere.ref, 3)] == [0, 0]
+        assert [some(going.ref, 3) for _ in range(3)] == [3, 2, 0]
         assert len(heard(ledger, staying)) == 5
+        assert len(ledger.removable.messages([elsewhere.ref])[elsewhere.ref]) == 5
 
-    def test_only_the_sessions_named_are_cleared(self, ledger: Ledger) -> None:
-        first, second = over(ledger, 2), over(ledger, 2)
-        assert move(ledger, intended(ledger), move_of(first), move_of(second))
-        [clearing] = ledger.vault.unfinished("host")
-        assert ledger.removal.clear(clearing, [first.ref], 10) == 2
-        assert ledger.removable.messages([second.ref])
+    def test_those_of_several_sessions_go_at_once(self, ledger: Ledger) -> None:
+        first, second, left = (over(ledger, 2) for _ in range(3))
+        staying, elsewhere = over(ledger, 2), over(ledger, 2)
+        assert move(ledger, intended(ledger), *map(move_of, (first, second, left)))
+        assert move(ledger, intended(ledger, "other"), move_of(elsewhere))
+        clearing = ledger.vault.unfinished("host")[0]
+        refs = [each.ref for each in (first, second, staying, elsewhere)]
+        assert ledger.removal.clear(clearing, refs)
+        found = ledger.removable.messages([*refs, left.ref])
+        assert found.keys() == {staying.ref, elsewhere.ref, left.ref}
+
+    def test_what_is_small_goes_at_once(self, ledger: Ledger) -> None:
+        going, staying = over(ledger, 2), over(ledger, 2)
+        ledger.book.mark(staying.ref, pinned=True)
+        moves = [move_of(going), move_of(staying)]
+        assert move(ledger, intended(ledger), *moves, at_once=True) == {going.ref}
+        assert ledger.vault.unfinished("host") == []
+        [kept] = ledger.vault.of_receipt(RECEIPT)
+        assert (kept.state, kept.worker, kept.written) == (KEPT, None, FIGURES)
+        found = ledger.removable.messages([going.ref, staying.ref])
+        assert found.keys() == {staying.ref}
 
     def test_whoever_was_taken_for_dead_changes_nothing_more(self, ledger: Ledger) -> None:
         first, second = over(ledger, 2), over(ledger, 2)
@@ -187,9 +204,10 @@ class DepartureContract:
         assert ledger.removal.turn(file, KEPT, None) is None
         assert move(ledger, heir, move_of(first), move_of(second))
         [clearing] = ledger.vault.unfinished("host")
-        assert ledger.removal.clear(replace(clearing, worker=ME), [first.ref], 10) is None
-        assert ledger.removal.clear(heir, [first.ref], 10) is None  # it is not being written now
-        assert ledger.removal.clear(clearing, [first.ref], 10) == 2
+        for lost in (replace(clearing, worker=ME), heir):  # it is not being written any more
+            assert not ledger.removal.clear(lost, [first.ref])
+            assert ledger.removal.clear_some(lost, first.ref, 10) is None
+        assert ledger.removal.clear_some(clearing, first.ref, 10) == 2
 
     def test_a_row_stays_while_a_session_is_in_its_file(self, ledger: Ledger) -> None:
         session = over(ledger)

@@ -60,7 +60,7 @@ def decides(ledger: Ledger, work: Finalization, wanted: FinalizationState) -> in
 
 
 def clears(ledger: Ledger, file: VaultFile, session: Session) -> int:
-    return ledger.removal.clear(file, [session.ref], 7) or 0
+    return ledger.removal.clear_some(file, session.ref, 7) or 0
 
 
 def brings_back(ledger: Ledger, file: VaultFile, parts: Sequence[Part]) -> int:

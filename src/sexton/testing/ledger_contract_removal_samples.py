@@ -94,7 +94,7 @@ def settled(ledger: Ledger, file: VaultFile) -> VaultFile:
     """The file when nothing of its sessions is left in the ledger."""
     [clearing] = [each for each in ledger.vault.unfinished(file.host) if each.ref == file.ref]
     refs = [each.ref for each in ledger.vault.inside(file)]
-    assert ledger.removal.clear(clearing, refs, 1_000_000) is not None
+    assert ledger.removal.clear(clearing, refs)
     kept = ledger.removal.turn(clearing, KEPT, None)
     assert kept is not None
     return kept

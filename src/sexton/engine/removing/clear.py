@@ -55,13 +55,13 @@ def _slices(means: Means, counts: Iterable[tuple[int, int]]) -> Iterator[tuple[l
 
 def _clear_messages(means: Means, file: VaultFile, refs: Sequence[int], count: int) -> bool:
     """Delete all messages of some sessions, a long one's in several goes; False if it was lost."""
-    pace, left = means.pace, count
+    pace, removal = means.pace, means.ledger.removal
+    if len(refs) > 1 or count <= pace.messages.now:
+        with pace.hold(pace.messages, count):
+            return removal.clear(file, refs)
     while True:
-        limit = max(pace.messages.now, 1)
-        with pace.hold(pace.messages, min(limit, left)):
-            deleted = means.ledger.removal.clear(file, refs, limit)
-        if deleted is None:
-            return False
-        left -= deleted
-        if deleted < limit or left <= 0:
-            return True
+        limit = pace.messages.now
+        with pace.hold(pace.messages, limit):
+            deleted = removal.clear_some(file, refs[0], limit)
+        if deleted is None or deleted < limit:
+            return deleted is not None

@@ -39,6 +39,7 @@ class Means:
     drift: float
     unattended: bool = False
     busy: set[int] = field(default_factory=set)
+    established: set[str] = field(default_factory=set)
 
     @property
     def day(self) -> date | None:
@@ -47,9 +48,12 @@ class Means:
 
     def establish(self) -> None:
         """Make the directory for the first file; one that was there once is not made again."""
+        if self.place in self.established:
+            return
         known = self.ledger.vault.page(WantedFiles(), 0, 100)
         if not any((each.place, each.host) == (self.place, self.host) for each in known):
             self.vault.establish()
+        self.established.add(self.place)
 
     def look(self, file: VaultFile, ask: Callable[[Vault], T]) -> T:
         """Ask about a file where it is: beside the ledger now, or where it was written."""

@@ -14,15 +14,16 @@ AIM = 0.01
 class Size:
     """How many go at once, by how long the last ones took."""
 
-    def __init__(self, *, first: int, most: int) -> None:
+    def __init__(self, *, least: int, most: int) -> None:
+        self._least = least
         self._most = most
-        self.now = first
+        self.now = least
 
     def learn(self, count: int, seconds: float) -> None:
         """Take so many next time as fit into the aim, but not many more or less than now."""
         if count:
             fitting = round(AIM * count / max(seconds, 1e-6))
-            self.now = min(max(fitting, self.now // 2, 1), 2 * self.now, self._most)
+            self.now = min(max(fitting, self.now // 2, self._least), 2 * self.now, self._most)
 
 
 class Pace:
@@ -31,8 +32,8 @@ class Pace:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._free_until = float("-inf")
-        self.sessions = Size(first=100, most=1000)
-        self.messages = Size(first=1000, most=20_000)
+        self.sessions = Size(least=200, most=1000)
+        self.messages = Size(least=1000, most=20_000)
 
     @contextmanager
     def hold(self, size: Size, count: int) -> Iterator[None]:

@@ -3,25 +3,6 @@ SELECT v.ref, v.name, v.kind, v.holds, h.name, v.source, v.host, v.place, v.stat
        v.expires_at, v.bytes, v.raw_bytes, v.sha256, v.sessions, v.messages, v.files
 FROM vault AS v JOIN homes AS h ON h.ref = v.home
 
--- moves [sqlite]
-SELECT value ->> 0 AS ref, value ->> 1 AS state, value ->> 2 AS epoch, value ->> 3 AS active_at,
-       value ->> 4 AS message_count, value ->> 5 AS turn_count, value ->> 6 AS last_seq, value ->> 7 AS stored
-FROM json_each(:moves)
-
--- moves [postgres]
-SELECT CAST(each ->> 0 AS BIGINT) AS ref, each ->> 1 AS state, CAST(each ->> 2 AS BIGINT) AS epoch,
-       CAST(each ->> 3 AS BIGINT) AS active_at, CAST(each ->> 4 AS BIGINT) AS message_count,
-       CAST(each ->> 5 AS BIGINT) AS turn_count, CAST(each ->> 6 AS BIGINT) AS last_seq,
-       CAST(each ->> 7 AS BIGINT) AS stored
-FROM json_array_elements(CAST(:moves AS JSON)) AS each
-
--- told [sqlite]
-SELECT value ->> 0 AS ref, value ->> 1 AS code, value ->> 2 AS text FROM json_each(:told)
-
--- told [postgres]
-SELECT CAST(each ->> 0 AS BIGINT) AS ref, each ->> 1 AS code, each ->> 2 AS text
-FROM json_array_elements(CAST(:told AS JSON)) AS each
-
 -- stored_session
 SELECT {row} FROM sessions AS s WHERE s.ref IN ({refs}) ORDER BY s.ref;
 
@@ -59,18 +40,16 @@ SELECT ref FROM vault WHERE ref = :ref AND state = :state AND worker = :worker;
 -- Whoever has taken the file over is seen, or waits until we are done.
 SELECT ref FROM vault WHERE ref = :ref AND state = :state AND worker = :worker FOR UPDATE;
 
--- fitting_moves
--- The sessions that are as they were planned and as they are in the file, that nobody holds and that owe nothing.
-SELECT seen.ref
-FROM ({moves}) AS seen CROSS JOIN sessions AS s
-WHERE s.ref = seen.ref AND s.state = seen.state AND s.epoch = seen.epoch AND s.active_at = seen.active_at
-  AND s.message_count = seen.message_count AND s.turn_count = seen.turn_count AND s.last_seq = seen.last_seq
-  AND s.pinned = 0 AND s.state IN ('ended', 'finalized')
+-- free_to_go
+-- How the sessions stand that nobody holds, that are not pinned and that owe nothing.
+SELECT s.ref, s.state, s.epoch, s.active_at, s.message_count, s.turn_count, s.last_seq,
+       (SELECT COUNT(*) FROM messages AS m WHERE m.session = s.ref)
+FROM sessions AS s
+WHERE s.ref IN ({refs}) AND s.state IN ('ended', 'finalized') AND s.pinned = 0
   AND NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref)
   AND NOT EXISTS (SELECT 1 FROM finalizations AS f
                   WHERE f.session = s.ref
-                    AND (f.state IN ('pending', 'running') OR f.state = 'dead' AND f.finished_at > :spares))
-  AND seen.stored = (SELECT COUNT(*) FROM messages AS m WHERE m.session = s.ref);
+                    AND (f.state IN ('pending', 'running') OR f.state = 'dead' AND f.finished_at > :spares));
 
 -- move_sessions
 UPDATE sessions SET state = :state, vault = :vault WHERE ref IN ({refs}) AND state IN ('ended', 'finalized');
@@ -78,9 +57,9 @@ UPDATE sessions SET state = :state, vault = :vault WHERE ref IN ({refs}) AND sta
 -- tell_of_sessions
 INSERT INTO journal (at, actor, receipt, home, session, action, result, reason, explanation)
 SELECT CAST(:at AS BIGINT), CAST(:actor AS TEXT), CAST(:receipt AS TEXT), h.name, s.id, CAST(:action AS TEXT),
-       CAST(:result AS TEXT), told.code, told.text
-FROM ({told}) AS told CROSS JOIN sessions AS s CROSS JOIN homes AS h
-WHERE s.ref = told.ref AND h.ref = s.home;
+       CAST(:result AS TEXT), CAST(:reason AS TEXT), CAST(:explanation AS TEXT)
+FROM sessions AS s CROSS JOIN homes AS h
+WHERE s.ref IN ({refs}) AND h.ref = s.home;
 
 -- count_removed
 INSERT INTO removal_days (home, day, sessions)
@@ -119,9 +98,13 @@ ORDER BY s.ref;
 
 -- clear_messages
 DELETE FROM messages
+WHERE session IN (SELECT s.ref FROM sessions AS s WHERE s.vault = :vault AND s.ref IN ({refs}));
+
+-- clear_some_messages
+DELETE FROM messages
 WHERE ref IN (SELECT m.ref
               FROM sessions AS s CROSS JOIN messages AS m
-              WHERE s.vault = :vault AND s.ref IN ({refs}) AND m.session = s.ref
+              WHERE s.vault = :vault AND s.ref = :session AND m.session = s.ref
               LIMIT :limit)
 RETURNING ref;
 
