@@ -377,7 +377,7 @@ HINTS = {
     ), "finalizing"),
     **dict.fromkeys(
         ("page_remains", "remains_named", "sources_over", "count_over", "forget_journal",
-         "forget_policies", "spend_removals"), "retention"
+         "forget_policies", "spend_removals", "table_sizes"), "retention"
     ),
     "take_policies": "messages",
     "cohorts": "census", "started_by_day": "census", "biggest": "census",

@@ -14,6 +14,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.ledger.opening import open_ledger
+from sexton.model.notice import Event
 from sexton.model.plan import Outcome, Plan, RemoveFiles, Result
 from sexton.model.session import State
 from sexton.settings.loader import load
@@ -275,6 +276,37 @@ def test_it_is_told_what_stands_in_the_way_of_the_budget(
     assert "1 sessions with" in caplog.text
     assert "it is pinned" in caplog.text
     assert "are in use" in caplog.text  # told before it is too late, and also after
+
+
+def test_people_are_told_once_a_day_that_space_runs_out(opened: Any) -> None:
+    hook = "notify: {webhook: 'http://127.0.0.1:9/', events: [disk]}\n"
+    native: Native = opened(hook + "disk: {max_use: 1MB}")
+    id = native.over(size=2_000_000)
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    native.sweep()
+    native.sweep()
+    letters = native.sexton.ledger.outbox.page(None, None, 10)
+    assert {each.notice.event for each in letters} == {Event.DISK}
+    keys = ["disk/budget/2026-06-01", "disk/disk_use/2026-06-01"]
+    assert sorted(each.notice.key for each in letters) == keys
+    native.pass_days(1)
+    native.sweep()
+    assert len(native.sexton.ledger.outbox.page(None, None, 10)) == 4
+
+
+def test_why_tells_what_retention_thinks(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over()
+
+    def answer() -> tuple[str, str]:
+        (found,) = [each for each in native.sexton.why(id).answers if each.question == "retention"]
+        return found.answer, found.detail
+
+    assert answer() == ("kept", "last used 0 hours ago; files go after 7 days")
+    native.pass_days(8)
+    assert answer() == ("remove files", "last used 8 days ago, more than 7 days")
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    assert answer() == ("kept", "it is pinned")
 
 
 def test_the_journal_forgets_what_is_older_than_a_year(opened: Any) -> None:

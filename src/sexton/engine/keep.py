@@ -179,6 +179,8 @@ class Keeper:
         )
         for outcome in removed or ():
             _tell(outcome)
+        if self._messenger is not None:
+            self._outlive("remark", partial(self._messenger.remark, self._house.remarks))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
         estate.ledger.workers.swept(self._worker, estate.clock.now(), every)

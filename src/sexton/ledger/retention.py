@@ -49,6 +49,9 @@ class LedgerRetained:
         ((count,),) = self._database.read(lambda tx: tx.all("count_over", home=home))
         return int(count)
 
+    def tables(self) -> dict[str, int]:
+        return dict(self._database.read(lambda tx: tx.all("table_sizes")))
+
     def spend(self, home: str, day: date, sessions: int) -> None:
         values = {"home": home, "day": day.isoformat(), "sessions": sessions}
         self._database.write(lambda tx: tx.all("spend_removals", **values))

@@ -16,6 +16,7 @@ class Event(StrEnum):
     DEAD_LETTER = "dead_letter"
     HELD = "held"
     PROCESS = "process"
+    DISK = "disk"
 
 
 @record

@@ -67,6 +67,16 @@ def journalled(entry: JournalEntry) -> Occasion | None:
     return None
 
 
+def about_disk(reason: Reason, now: datetime) -> Notice:
+    """Space runs out, or more waits to be removed than may go by itself; news once a day."""
+    return Notice(
+        key=f"{_KEYS[Event.DISK]}/{reason.code}/{now:%Y-%m-%d}",
+        event=Event.DISK,
+        title=_HEADS[Event.DISK],
+        text=f"{reason.text}. {_ADVICE[Event.DISK]}",
+    )
+
+
 def dead_letter(given_up: Finalization) -> Occasion:
     """End-of-session work was given up; tried again by hand and given up again, it is another.
 
@@ -172,6 +182,7 @@ _KEYS = {
     Event.DEAD_LETTER: "dead",
     Event.HELD: "held",
     Event.PROCESS: "process",
+    Event.DISK: "disk",
 }
 _HEADS = {
     Event.RESET: "Session reset",
@@ -179,6 +190,7 @@ _HEADS = {
     Event.DEAD_LETTER: "End-of-session work given up",
     Event.HELD: "Reset held back",
     Event.PROCESS: "Process about to be stopped",
+    Event.DISK: "Disk",
 }
 _ADVICE = {
     Event.RESET: "The next message starts a new one; 'sexton sessions show SESSION' has the old.",
@@ -187,6 +199,7 @@ _ADVICE = {
     " 'sexton finalizers retry --session SESSION' tries again.",
     Event.HELD: "'sexton why SESSION' says more.",
     Event.PROCESS: "End it yourself if it has work to save.",
+    Event.DISK: "'sexton doctor' shows what takes the room.",
 }
 _MANY = {
     Event.RESET: ("sessions were reset", "'sexton journal' has all."),
@@ -197,4 +210,5 @@ _MANY = {
     ),
     Event.HELD: ("resets are held back", "'sexton plan' has all."),
     Event.PROCESS: ("processes are about to be stopped", "Those with work to save end them."),
+    Event.DISK: ("sessions take room", "'sexton doctor' shows what takes the room."),
 }

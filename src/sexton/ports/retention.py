@@ -30,6 +30,9 @@ class Retained(Protocol):
     def count(self, home: str) -> int:
         """How many there are."""
 
+    def tables(self) -> dict[str, int]:
+        """How many bytes each table takes with its indexes; goes through all of a file."""
+
     def spend(self, home: str, day: date, sessions: int) -> None:
         """Count sessions of which something was removed on a day without a person's word."""
 

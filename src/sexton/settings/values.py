@@ -83,7 +83,7 @@ def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
             return FinalizerSetting(name=name, kind=kind)
 
 
-EVENTS = ("reset", "limit", "dead_letter", "held", "process")
+EVENTS = ("reset", "limit", "dead_letter", "held", "process", "disk")
 """What people can be told of."""
 
 

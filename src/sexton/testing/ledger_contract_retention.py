@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from sexton.model.remains import Remains
@@ -169,6 +170,15 @@ class RetainedContract:
         foreign(ledger, "elsewhere")
         assert ledger.retained.count("native") == 2
         assert ledger.retained.count("other") == 1
+
+    def test_every_table_tells_its_size_and_nothing_else_does(self, ledger: Ledger) -> None:
+        before = ledger.retained.tables()
+        assert {"sessions", "messages", "journal", "vault", "outbox"} <= before.keys()
+        assert not [name for name in before if "sessions_" in name]
+        say(ledger, born(ledger, "big"), Random(1).randbytes(500_000).hex())  # not to be compressed
+        after = ledger.retained.tables()
+        assert after["messages"] > before["messages"]
+        assert next(iter(after)) == "messages"
 
     def test_what_was_removed_unattended_is_counted_by_home_and_day(self, ledger: Ledger) -> None:
         foreign(ledger, "elsewhere")

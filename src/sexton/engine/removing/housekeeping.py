@@ -32,11 +32,15 @@ log = logging.getLogger("sexton.keeper")
 
 
 class Housekeeping:
-    """Retention, the disk budget and hygiene, now and then between sweeps."""
+    """Retention, the disk budget and hygiene, now and then between sweeps.
+
+    `remarks` are what people should know since the last round.
+    """
 
     def __init__(self) -> None:
         self._next = float("-inf")
         self._told: dict[str, str] = {}
+        self.remarks: list[Reason] = []
 
     def round(
         self, estate: Estate, receipt: str, stopped: Callable[[], bool] = lambda: False
@@ -47,6 +51,7 @@ class Housekeeping:
         if means is None or begun < self._next:
             return []
         self._next = begun + EVERY
+        self.remarks = []
         outcomes = self._retain(estate, means, receipt, stopped)
         self._tidy(estate, stopped)
         self._warn(estate, means)
@@ -81,6 +86,7 @@ class Housekeeping:
         allowed, allowance = bounded([(each, each.since) for each in due], gone, now)
         waiting = allowance.waiting
         words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
+        self._remark(Reason("waiting", words))
         self._tell(f"waiting {home}", words)
         return allowed
 
@@ -112,11 +118,13 @@ class Housekeeping:
                 for text, count, size in found.relief.in_the_way
             )
             words = f"the disk budget is exceeded by {found.relief.short} bytes; {ways}"
+        self._remark(Reason("budget", words))
         self._tell("budget", words)
 
     def _warn(self, estate: Estate, means: Means) -> None:
         """Say that space runs out before it has."""
         found = disk_warning(estate.budget, disk_use(estate, means))
+        self._remark(found)
         self._tell("disk", found.code if found else "", found.text if found else "")
         wal = estate.ledger.hygiene.size().wal_bytes
         large = f"the ledger's write-ahead log has {wal} bytes: a reader may hold it open"
@@ -131,6 +139,10 @@ class Housekeeping:
         for _ in range(STEPS):
             if stopped() or not estate.ledger.hygiene.trim():
                 break
+
+    def _remark(self, reason: Reason | None) -> None:
+        if reason is not None and reason.text:
+            self.remarks.append(reason)
 
     def _tell(self, about: str, fact: str, words: str | None = None) -> bool:
         """Whether there is something new to say; it is said once."""

@@ -52,6 +52,19 @@ SELECT COUNT(*)
 FROM homes AS h CROSS JOIN sessions AS s
 WHERE h.name = :home AND s.home = h.ref AND s.state IN ('ended', 'finalized');
 
+-- table_sizes [sqlite]
+SELECT m.tbl_name, SUM(d.pgsize)
+FROM dbstat AS d JOIN sqlite_schema AS m ON m.name = d.name
+WHERE d.aggregate = TRUE
+GROUP BY m.tbl_name
+ORDER BY 2 DESC, 1;
+
+-- table_sizes [postgres]
+SELECT relname, pg_total_relation_size(oid)
+FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+ORDER BY 2 DESC, 1;
+
 -- spend_removals
 INSERT INTO removal_days (home, day, sessions)
 SELECT ref, CAST(:day AS TEXT), CAST(:sessions AS BIGINT) FROM homes WHERE name = :home
