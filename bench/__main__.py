@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import (
     append_many_sessions,
     append_one,
+    archive,
     beat,
     cold_start,
     find_due,
@@ -38,6 +39,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         reap,
         flush,
         spend,
+        archive,
         observe,
         processes,
         cold_start,

@@ -10,16 +10,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from sexton.policies.retention import Protection
+from sexton.settings.disk_fields import KeepingFields
 from sexton.settings.environment import VARIABLES
 from sexton.settings.kinds import Kind
+from sexton.settings.problems import Path as SettingPath
 from sexton.settings.schema import SECTIONS, PolicyFields, default_of, kind_of
 from sexton.settings.values import EVENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"
 TESTS = "tests/unit/test_defaults_acting.py"
+KEEPING_TESTS = "tests/unit/test_defaults_keeping.py"
+KEEPING = ("retention", "disk", "archive", "trash", "gc")
+"""The sections about what sessions leave behind; their tests have a file of their own."""
 
 SHOWN_BY: Mapping[str, str] = {
     "homes": "test_without_settings_no_home_is_looked_at",
@@ -103,11 +110,49 @@ SHOWN_BY: Mapping[str, str] = {
     "notify.secret_env": "test_posts_of_notifications_are_not_signed_by_themselves",
     "notify.events": "test_who_names_a_target_is_told_everything",
     "notify.held_after": "test_a_reset_held_back_for_a_day_is_told",
+    "retention.on_reset": "test_files_outlive_the_end_of_their_session",
+    "retention.max_age": "test_files_go_after_a_week",
+    "retention.keep_last": "test_the_last_of_a_key_go_by_age_too",
+    "retention.protect": "test_only_pinned_sessions_keep_everything",
+    "retention.database_only": "test_files_of_other_agents_outlive_the_end_of_their_session",
+    "retention.rows": "test_messages_are_never_removed_by_themselves",
+    "retention.rows_max_age": "test_there_is_no_age_at_which_messages_go",
+    "retention.allow_remove_all": "test_to_remove_every_message_in_the_end_is_refused",
+    "retention.classes": "test_without_classes_all_sources_are_kept_the_same",
+    "retention.classes[].sources": "test_a_class_without_sources_is_refused",
+    "retention.classes[].after_delivery": "test_what_was_delivered_stays",
+    "retention.classes[].*": "test_a_class_inherits_what_it_does_not_set",
+    "disk.max_use": "test_there_is_no_bound_for_what_is_kept",
+    "disk.keep_free": "test_nothing_goes_because_others_fill_the_disk",
+    "disk.warn_at": "test_a_budget_is_told_of_at_four_fifths",
+    "archive.format": "test_archives_are_written_with_zstd",
+    "archive.directory": "test_the_vault_lies_beside_the_ledger",
+    "trash.grace": "test_what_was_removed_can_be_had_back_for_a_week",
+    "gc.empty_hours": "test_a_session_without_a_message_is_garbage_after_a_day",
+    "gc.trivial_days": "test_a_trivial_session_is_garbage_after_a_week",
+    "gc.trivial_max": "test_five_messages_are_few",
     "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
     "keeper.finalizers_at_once": "test_a_keeper_does_32_works_at_once",
+    "keeper.keep_journal": "test_the_journal_goes_back_a_year",
 }
 
-LISTS = {("homes",), ("reset", "rules"), ("finalizers",), ("budgets",)}
+LISTS = {
+    *(("homes",), ("reset", "rules"), ("finalizers",), ("budgets",)),
+    ("retention", "classes"),
+}
+INHERITED: Mapping[SettingPath, tuple[type[BaseModel], str, str]] = {
+    ("reset", "rules"): (
+        PolicyFields,
+        "rules",
+        "A rule says only what is different for its sessions.",
+    ),
+    ("retention", "classes"): (
+        KeepingFields,
+        "classes",
+        "A class says only what is different for its sources.",
+    ),
+}
+"""Lists whose items inherit from the section they are in."""
 
 UNWRITTEN: Mapping[str, str] = {
     "homes": "none",
@@ -132,6 +177,8 @@ UNWRITTEN: Mapping[str, str] = {
     "finalizers[].base_url": "required for memory",
     "finalizers[].model": "required for memory",
     "finalizers[].entry_point": "required for python",
+    "retention.classes": "none",
+    "archive.directory": "beside the ledger",
 }
 """Defaults that are no value one could write."""
 
@@ -163,12 +210,19 @@ budgets:
     sources: [cron]
 notify:
   urls_env: NOTIFY_URLS
+retention:
+  classes:
+    - sources: [cron]
+      keep_last: 10
+      rows: archive
+      rows_max_age: 30d
 ```
 
 A setting that is in no list and no mapping can be overridden by a variable, like
 `SEXTON_RESET__MODE=idle`: the section and the setting in capitals, two underscores between them.
 Durations are written as `90s 15m 24h 7d 2w`; in sizes, KB MB GB TB are thousands and KiB MiB GiB
-TiB are 1024s. The `liveness.ttl` must be at least twice `liveness.beat_every`. `sexton config
+TiB are 1024s. The `liveness.ttl` must be at least twice `liveness.beat_every`; `rows: archive` and
+`rows: remove` need a `rows_max_age`. `sexton config
 check` tells every mistake with its line, `sexton config show` what is in force.
 """
 
@@ -185,7 +239,8 @@ class Row:
     @property
     def test(self) -> str:
         """The id of the test that shows the default acting."""
-        return f"{TESTS}::{SHOWN_BY[self.setting]}"
+        keeping = self.setting.split(".")[0] in KEEPING
+        return f"{KEEPING_TESTS if keeping else TESTS}::{SHOWN_BY[self.setting]}"
 
 
 def rows() -> Iterator[Row]:
@@ -193,17 +248,17 @@ def rows() -> Iterator[Row]:
     for section, model in SECTIONS.items():
         listed = section in LISTS
         prefix = ".".join(map(str, section)) + ("[]." if listed else "." if section else "")
-        inherited = section == ("reset", "rules")
+        inherited = INHERITED.get(section)
         for name, field in model.model_fields.items():
-            if not field.description or (inherited and name in PolicyFields.model_fields):
+            if not field.description or (inherited and name in inherited[0].model_fields):
                 continue
             yield _row(f"{prefix}{name}", field)
         if inherited:
             yield Row(
-                setting="reset.rules[].*",
-                default="as in `reset`",
-                value="any setting of `reset` but `rules`",
-                why="A rule says only what is different for its sessions.",
+                setting=f"{prefix}*",
+                default=f"as in `{section[0]}`",
+                value=f"any setting of `{section[0]}` but `{inherited[1]}`",
+                why=inherited[2],
             )
 
 
@@ -253,6 +308,8 @@ def _value(setting: str, kind: Kind | None) -> str:
         "reset.rules[].keys": "patterns",
         "finalizers": "finalizers",
         "notify.events": f"events: {', '.join(EVENTS)}",
+        "retention.protect": f"of {', '.join(Protection)}",
+        "retention.classes": "classes",
     }
     return f"a list of {items.get(setting, 'names')}"
 

@@ -82,6 +82,19 @@ def test_the_effect_of_every_rule_is_shown(any_cli: Cli, settings: Path) -> None
     assert "1 max_messages" in any_cli.ok("config", "check", "--effect", "--config", str(settings))
 
 
+def test_the_effect_of_every_class_of_retention_is_shown(any_cli: Cli, tmp_path: Path) -> None:
+    any_cli.talk("a", "1", source="cron")
+    any_cli.ok("sessions", "end", any_cli.talk("b", "1"), "--yes")
+    file = tmp_path / "kept.yaml"
+    file.write_text("retention: {classes: [{sources: [cron], on_reset: archive}]}")
+    told = any_cli("config", "check", "--effect", "--json", "--config", str(file)).json()
+    effect = {each["where"]: each for each in told["effect"]}
+    assert (effect["retention"]["governs"], effect["retention"]["protects"]) == (1, 1)
+    assert effect["retention.classes[0]"]["over"] == {"archive files": 1}
+    shown = any_cli.ok("config", "check", "--effect", "--config", str(file))
+    assert "1 archive files" in shown
+
+
 def test_an_effect_needs_no_ledger(cli: Cli, settings: Path) -> None:
     answer = cli("config", "check", "--effect", "--config", str(settings))
     assert answer.code == 0

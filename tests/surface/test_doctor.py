@@ -299,3 +299,15 @@ def test_without_anything_to_look_at_no_ledger_is_made(cli: Cli) -> None:
     assert answer.code == 10
     assert "sexton doctor PATH" in answer.err
     assert not Path(cli.url).exists()
+
+
+def test_everything_of_ours_tells_its_size(any_cli: Cli) -> None:
+    any_cli.talk("a", "hello")
+    ledger = any_cli("doctor", "--json").json()["ledger"]
+    assert {"sessions", "messages", "journal", "vault"} <= ledger["tables"].keys()
+    assert ledger["vault"]["trash"] == {"files": 0, "bytes": 0}
+    assert ledger["files"] == {"sessions": 0, "bytes": 0}
+    assert 0 < ledger["disk"]["free_bytes"] <= ledger["disk"]["total_bytes"]
+    shown = any_cli.ok("doctor")
+    assert "archive 0 files" in shown
+    assert "messages" in shown

@@ -604,7 +604,7 @@ def test_posts_of_notifications_are_not_signed_by_themselves(opened: Opener) -> 
 def test_who_names_a_target_is_told_everything(opened: Opener) -> None:
     notify = opened("notify: {urls_env: NOTIFY_URLS}").settings.notify
     assert notify.has_target
-    assert set(notify.events) == {"reset", "limit", "dead_letter", "held", "process"}
+    assert set(notify.events) == {"reset", "limit", "dead_letter", "held", "process", "disk"}
 
 
 def test_a_reset_held_back_for_a_day_is_told(opened: Opener) -> None:
@@ -613,6 +613,10 @@ def test_a_reset_held_back_for_a_day_is_told(opened: Opener) -> None:
 
 def test_a_keeper_does_32_works_at_once(opened: Opener) -> None:
     assert opened("").settings.keeper.finalizers_at_once == 32
+
+
+def test_the_journal_goes_back_a_year(opened: Opener) -> None:
+    assert opened("").settings.keeper.keep_journal == 365 * DAY
 
 
 def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from scripts import defaults_page
-from sexton.settings.schema import SECTIONS, PolicyFields
+from sexton.settings.schema import SECTIONS
 
 MAPPINGS = (
     *("reset", "liveness", "processes", "prices", "breaker", "runaway"),
-    *("notify", "keeper"),
+    *("notify", "keeper", *defaults_page.KEEPING),
 )
-TESTS = defaults_page.ROOT / defaults_page.TESTS
+FILES = (defaults_page.TESTS, defaults_page.KEEPING_TESTS)
 
 
-def named_tests() -> list[str]:
-    tree = ast.parse(TESTS.read_text(encoding="utf-8"))
+def named_tests(file: str) -> list[str]:
+    tree = ast.parse((defaults_page.ROOT / file).read_text(encoding="utf-8"))
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [name for name in names if name.startswith("test_")]
+    return [f"{file}::{name}" for name in names if name.startswith("test_")]
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -28,8 +28,8 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_every_row_names_a_test_of_its_own_that_exists() -> None:
-    shown_by = [row.test.removeprefix(f"{defaults_page.TESTS}::") for row in defaults_page.rows()]
-    assert sorted(shown_by) == sorted(named_tests())
+    shown_by = [row.test for row in defaults_page.rows()]
+    assert sorted(shown_by) == sorted(test for file in FILES for test in named_tests(file))
 
 
 def test_every_setting_has_a_row() -> None:
@@ -39,9 +39,12 @@ def test_every_setting_has_a_row() -> None:
         for section, model in SECTIONS.items()
         for name in model.model_fields
         if (section, name) not in {((), each) for each in MAPPINGS}
-        and not (section == ("reset", "rules") and name in PolicyFields.model_fields)
+        and not (
+            section in defaults_page.INHERITED
+            and name in defaults_page.INHERITED[section][0].model_fields
+        )
     }
-    assert rows == settings | {"reset.rules.*"}
+    assert rows == settings | {"reset.rules.*", "retention.classes.*"}
 
 
 def test_a_stale_page_is_noticed_and_mended(

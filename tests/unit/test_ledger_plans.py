@@ -12,13 +12,17 @@ from sexton.ledger.statements import statements
 
 LARGE = (
     *("sessions", "messages", "journal", "holders", "finalizations", "processes"),
-    *("counters", "slices", "grants"),
+    *("counters", "slices", "grants", "vault"),
 )
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
     "tally": "totals are over everything",
+    "table_sizes": "goes through the schema, which is small",
     "finalization": "only a part of other statements",
     "process": "only a part of other statements",
+    "remains": "only a part of other statements",
+    "member": "only a part of other statements",
+    "vault_file": "only a part of other statements",
 }
 
 
@@ -34,7 +38,7 @@ def scans(connection: apsw.Connection, name: str) -> list[str]:
     text = statements("sqlite")[name]
     values = dict.fromkeys(PARAMETER.findall(text), "text")
     steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
-    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o", "f", "p")}
+    tables = {f"SCAN {alias}" for alias in (*LARGE, "s", "o", "f", "p", "m", "v")}
     return [step for *_, step in steps if step in tables]
 
 

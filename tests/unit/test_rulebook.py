@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from sexton.model.session import Session
 from sexton.policies.handling import Handling, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
 from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -73,6 +75,19 @@ policies = st.builds(
     warn_at=st.floats(0.01, 0.99),
 )
 names = st.lists(st.text(max_size=8), max_size=3).map(tuple)
+spans = st.none() | st.timedeltas(timedelta(0), timedelta(days=1000))
+classes = st.builds(
+    RetentionClass,
+    sources=names,
+    on_reset=st.sampled_from(Fate),
+    max_age=spans,
+    keep_last=st.none() | st.integers(1),
+    protect=st.lists(st.sampled_from(Protection), max_size=3).map(tuple),
+    after_delivery=st.sampled_from(Fate),
+    database_only=st.booleans(),
+    rows=st.sampled_from(Fate),
+    rows_max_age=spans,
+)
 books = st.builds(
     Rulebook,
     reset=policies,
@@ -87,6 +102,9 @@ books = st.builds(
         on_reap=st.sampled_from(Handling),
         ttl=st.none() | st.timedeltas(timedelta(seconds=1), timedelta(days=1000)),
         grace=st.timedeltas(timedelta(seconds=1), timedelta(days=1000)),
+    ),
+    retention=st.builds(
+        Retention, general=classes, classes=st.lists(classes, max_size=2).map(tuple)
     ),
 )
 
@@ -110,3 +128,12 @@ def test_a_handling_of_a_newer_version_stops_nothing() -> None:
 def test_rules_that_say_nothing_of_processes_are_the_text_they_always_were() -> None:
     assert "processes" not in encode(Rulebook())
     assert "processes" in encode(Rulebook(processes=ProcessPolicy(on_end=Handling.KEEP)))
+
+
+def test_the_usual_retention_leaves_the_text_as_older_versions_write_it() -> None:
+    assert "retention" not in encode(Rulebook())
+    other = Rulebook(retention=Retention(general=RetentionClass(max_age=None)))
+    assert "retention" in encode(other)
+    stored = json.loads(encode(other))
+    del stored["retention"]
+    assert decode(json.dumps(stored)) == Rulebook()

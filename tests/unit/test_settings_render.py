@@ -13,9 +13,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sexton.model.record import replace
+from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.handling import Handling, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
 from sexton.policies.rulebook import ResetRule, Rulebook
 from sexton.settings.finalizers import owing, spared
 from sexton.settings.loader import load
@@ -23,12 +25,16 @@ from sexton.settings.quantities import parse_duration, parse_size, show_duration
 from sexton.settings.render import show
 from sexton.settings.values import (
     EVENTS,
+    ArchiveFormat,
+    ArchiveSettings,
     FinalizerKind,
     FinalizerSetting,
+    GcSettings,
     HomeSetting,
     KeeperSettings,
     NotifySetting,
     Settings,
+    TrashSettings,
 )
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -140,6 +146,31 @@ NOTIFY = st.builds(
     events=st.lists(st.sampled_from(EVENTS), max_size=3).map(tuple),
     held_after=SPANS,
 )
+LARGE = st.none() | st.integers(10**6, 10**15)
+KEEPING = {
+    "on_reset": st.sampled_from(Fate),
+    "max_age": st.none() | SPANS,
+    "keep_last": COUNTS,
+    "protect": st.lists(st.sampled_from(Protection), max_size=3).map(tuple),
+    "database_only": st.booleans(),
+    "rows": st.sampled_from(Fate),
+    "rows_max_age": SPANS,
+}
+RETENTION = st.builds(
+    Retention,
+    general=st.builds(RetentionClass, **KEEPING),
+    classes=st.lists(
+        st.builds(
+            RetentionClass,
+            sources=st.lists(NAMES.filter(lambda name: name != "*"), min_size=1, max_size=3).map(
+                tuple
+            ),
+            **KEEPING,
+        ),
+        max_size=3,
+    ).map(tuple),
+    allow_remove_all=st.just(True),
+)
 
 
 def in_force(rules: Rulebook, **said: Any) -> Settings:
@@ -156,11 +187,32 @@ SETTINGS = st.builds(
         reset_rules=st.lists(RULES, max_size=3).map(tuple),
         liveness=LIVENESS,
         processes=PROCESSES,
+        retention=RETENTION,
     ),
     homes=HOMES.map(tuple),
     finalizers=st.lists(FINALIZERS, max_size=3, unique_by=lambda each: each.name).map(tuple),
     notify=NOTIFY,
-    keeper=st.builds(KeeperSettings, sweep_every=SPANS, finalizers_at_once=AT_ONCE),
+    keeper=st.builds(
+        KeeperSettings, sweep_every=SPANS, finalizers_at_once=AT_ONCE, keep_journal=SPANS
+    ),
+    disk=st.builds(
+        DiskBudget,
+        max_use=LARGE,
+        keep_free=LARGE,
+        warn_at=st.floats(0, 1, exclude_min=True, exclude_max=True),
+    ),
+    archive=st.builds(
+        ArchiveSettings,
+        format=st.sampled_from(ArchiveFormat),
+        directory=st.none() | st.just(Path("/srv/: #")),
+    ),
+    trash=st.builds(TrashSettings, grace=SPANS),
+    gc=st.builds(
+        GcSettings,
+        empty_hours=st.integers(1, 10**9),
+        trivial_days=st.integers(1, 10**9),
+        trivial_max=st.integers(1, 10**9),
+    ),
     places=st.dictionaries(st.just("reset.mode"), WORDS),
 )
 
@@ -183,6 +235,8 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "liveness: {inactivity_bound: {telegram: 30d, signal: 1w}}\n"
         "finalizers: [{name: log, kind: command, command: [prog, '5'], sources: [cli]}]\n"
         "notify: {events: [held]}\n"
+        "retention: {classes: [{sources: [cron], max_age: 1d, after_delivery: archive}]}\n"
+        "disk: {max_use: 5GB}\n"
     )
     shown = show(load(file, {"SEXTON_KEEPER__SWEEP_EVERY": "90s"}))
     assert [" ".join(line.split()) for line in shown.splitlines()] == [
@@ -255,9 +309,36 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "secret_env: null # default",
         f"events: [held] # {file}:7:18",
         "held_after: 24h # default",
+        "retention:",
+        "on_reset: keep # default",
+        "max_age: 7d # default",
+        "keep_last: null # default",
+        "protect: [pinned] # default",
+        "database_only: false # default",
+        "rows: keep # default",
+        "rows_max_age: null # default",
+        "allow_remove_all: false # default",
+        "classes:",
+        "- sources: [cron]",
+        "max_age: 24h",
+        "after_delivery: archive",
+        "disk:",
+        f"max_use: 5GB # {file}:9:17",
+        "keep_free: null # default",
+        "warn_at: 0.8 # default",
+        "archive:",
+        "format: zstd # default",
+        "directory: null # default",
+        "trash:",
+        "grace: 7d # default",
+        "gc:",
+        "empty_hours: 24 # default",
+        "trivial_days: 7 # default",
+        "trivial_max: 5 # default",
         "keeper:",
         "sweep_every: 90s # environment: SEXTON_KEEPER__SWEEP_EVERY",
         "finalizers_at_once: 32 # default",
+        "keep_journal: 365d # default",
     ]
 
 

@@ -43,17 +43,23 @@ def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> N
             ("runaway", "RunawayFields"),
             ("notify", "NotifyFields"),
             ("keeper", "KeeperFields"),
+            ("retention", "RetentionFields"),
+            ("disk", "DiskFields"),
+            ("archive", "ArchiveFields"),
+            ("trash", "TrashFields"),
+            ("gc", "GcFields"),
         )
     }
-    assert offered["keeper"] == {"sweep_every": "60s", "finalizers_at_once": 32}
+    assert offered["trash"] == {"grace": "7d"}
     file = tmp_path / "sexton.yaml"
     file.write_text(yaml.safe_dump(offered))
     assert load(file, {}) == Settings()
 
 
 def test_no_default_is_offered_for_what_a_rule_inherits() -> None:
-    rule = json_schema()["$defs"]["RuleFields"]["properties"]
-    assert not [name for name, described in rule.items() if "default" in described]
+    for name in ("RuleFields", "ClassFields"):
+        described = json_schema()["$defs"][name]["properties"].values()
+        assert not [each for each in described if "default" in each]
 
 
 def test_only_what_has_no_default_is_required() -> None:
@@ -63,6 +69,7 @@ def test_only_what_has_no_default_is_required() -> None:
         "FinalizerFields": ["name", "kind"],
         "BudgetFields": ["scope"],
         "PriceFields": ["input", "output"],
+        "ClassFields": ["sources"],
     }
 
 

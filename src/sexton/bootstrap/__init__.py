@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap.finding import ledger_url, load_settings, user
-from sexton.errors import (
-    HomeNotFound,
-    SessionAmbiguous,
-    SessionNotFound,
-    SextonError,
-)
+from sexton.errors import SessionAmbiguous, SessionNotFound, SextonError
 from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
-from sexton.model.message import Message
 from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
@@ -36,11 +30,13 @@ from sexton.system.processes import SystemProcesses, host
 if TYPE_CHECKING:
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
-    from sexton.engine.finalize import Runner
     from sexton.engine.keep import Keeper, Sweep
-    from sexton.engine.notify import Messenger
     from sexton.engine.processes import Overseer
+    from sexton.engine.removing.means import Means
+    from sexton.engine.removing.restore import Restored
     from sexton.model.plan import Outcome, Plan
+    from sexton.policies.collection import Collection
+    from sexton.ports.hygiene import Space
 
 
 SHORTEST = 4
@@ -84,6 +80,7 @@ class Sexton:
         self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
         self._sweeper: Keeper | None = None
         self._workers: list[AgentWorker] = []
+        self._removing: Means | None = None
         self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
 
     def __enter__(self) -> Sexton:
@@ -149,11 +146,27 @@ class Sexton:
         self._workers = [each for each in self._workers if each.is_open] + [registered]
         return registered
 
-    def plan(self, home: str | None = None, rules: Rulebook | None = None) -> Plan:
-        """What should be done now, and why, under the rules in force or others. Changes nothing."""
-        from sexton.engine.plan import survey  # noqa: PLC0415  # agents seldom plan
+    def plan(
+        self,
+        home: str | None = None,
+        rules: Rulebook | None = None,
+        *,
+        gc: Collection | Mapping[str, Any] | bool = False,
+    ) -> Plan:
+        """What should be done now, and why, under the rules in force or others. Changes nothing.
 
-        return survey(self.estate(), home, rules).plan
+        With `gc` it is a plan to put the garbage of one home into the trash: as the settings say,
+        or with other `empty_hours`, `trivial_days`, `trivial_max` or only one `source`.
+        """
+        if gc is not False:
+            from sexton.bootstrap.removing import plan_collection  # noqa: PLC0415
+
+            return plan_collection(self, home, gc)
+        from sexton.engine.plan import survey  # noqa: PLC0415  # agents seldom plan
+        from sexton.engine.removing.proposal import with_retention  # noqa: PLC0415
+
+        estate = self.estate()
+        return with_retention(estate, survey(estate, home, rules).plan, home, rules)
 
     def apply(self, plan: Plan, receipt: str | None = None) -> list[Outcome]:
         """Carry out a plan; what came of each action."""
@@ -164,6 +177,12 @@ class Sexton:
         from sexton.engine.apply import apply, new_receipt  # noqa: PLC0415  # agents seldom apply
 
         return apply(self.estate(), plan, receipt or new_receipt())
+
+    def undo(self, receipt: str) -> list[Restored]:
+        """Bring back what an apply removed, rows and files."""
+        from sexton.bootstrap.removing import undo_all  # noqa: PLC0415  # agents seldom undo
+
+        return undo_all(self, receipt)
 
     def sweep(self) -> Sweep:
         """Observe, plan and apply once, and do what ended sessions owe, as a keeper does.
@@ -241,61 +260,41 @@ class Sexton:
             unreachable=tuple(unreachable),
             actor=self.actor,
             overseer=self.overseer,
+            removing=self._means(records),
+            space=self._space,
+            budget=self.settings.disk,
+            keep_journal=self.settings.keeper.keep_journal,
         )
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
         """Open a foreign home and make the ledger know it."""
-        # Agents have no foreign homes, so they do not pay for their import.
-        from sexton.homes.hermes.home import HermesHome  # noqa: PLC0415
-        from sexton.system.zone import local_zone  # noqa: PLC0415
-
         if setting not in self._attached:
-            path = Path(setting.path).expanduser().resolve()
-            HermesHome(path, setting.name, clock=self.clock)  # refuses what is no home first
-            record = self.ledger.homes.attach(
-                setting.name, setting.kind, str(path), host(), setting.act
-            )
-            zone = local_zone(os.environ)
-            home = HermesHome(path, record.name, setting.act, clock=self.clock, zone=zone)
-            self._attached[setting] = (home, record)
+            # Agents have no foreign homes, so they do not pay for their import.
+            from sexton.bootstrap.attaching import attach  # noqa: PLC0415
+
+            self._attached[setting] = attach(self.ledger, self.clock, setting)
         return self._attached[setting]
 
     def keeper(self, worker: AgentWorker, *, watchful: bool = True) -> Keeper:
         """A keeper that is not running yet; whoever asks for it closes it."""
-        # Agents seldom keep.
-        from sexton.engine.keep import Keeper  # noqa: PLC0415
-        from sexton.system.deaths import DeathWatch  # noqa: PLC0415
+        from sexton.bootstrap.keeping import keeper  # noqa: PLC0415  # agents seldom keep
 
-        every = self.settings.keeper.sweep_every.total_seconds()
-        deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
-        return Keeper(
-            self.estate, worker.id, every, deaths, self._runner(worker), self._messenger(worker)
-        )
+        return keeper(self, worker, watchful=watchful)
 
-    def _messenger(self, worker: AgentWorker) -> Messenger | None:
-        """Who tells people what happened, if the settings say where."""
-        if not self.settings.notify.has_target:
-            return None
-        from sexton.bootstrap.notices import messenger  # noqa: PLC0415  # agents tell nobody
+    def _means(self, records: Mapping[str, HomeRecord]) -> Means:
+        # Agents remove nothing.
+        from sexton.bootstrap.home_files import with_files  # noqa: PLC0415
+        from sexton.bootstrap.removing import means  # noqa: PLC0415
 
-        return messenger(self.ledger, self.settings.notify, self.clock, lambda: worker.id)
+        if self._removing is None:
+            self._removing = means(self)
+        return with_files(self._removing, records)
+
+    def _space(self) -> Space:
+        from sexton.bootstrap.removing import beside  # noqa: PLC0415  # agents do not ask
+        from sexton.system.space import space_at  # noqa: PLC0415
+
+        return space_at(self.settings.archive.directory or beside(self.ledger, "vault"))
 
     def _native(self) -> NativeHome:
         return NativeHome(self.ledger)
-
-    def _transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
-        home = self.estate().homes.get(session.home)
-        if home is None:
-            raise HomeNotFound(f"the home '{session.home}' is not attached here")
-        return home.transcript(session, since, through)
-
-    def _runner(self, worker: AgentWorker) -> Runner | None:
-        """Who does end-of-session work here, if the settings name any."""
-        if not self.settings.finalizers:
-            return None
-        from sexton.bootstrap.duties import duties  # noqa: PLC0415  # agents seldom finalize
-        from sexton.engine.finalize import Runner  # noqa: PLC0415
-
-        ready = duties(self.settings, self.clock, os.environ)
-        most = self.settings.keeper.finalizers_at_once
-        return Runner(self.ledger, self.clock, ready, lambda: worker.id, self._transcript, most)

@@ -21,6 +21,7 @@ from sexton.engine.apply import apply, new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.removing.proposal import with_retention
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
 
@@ -62,7 +63,8 @@ def command(
             check_ledger(given, opened.ledger.id)
         else:
             observe_all(estate, strict=home is not None)
-        plan = given or survey(estate, name, settings.rulebook if settings else None).plan
+        rules = settings.rulebook if settings else None
+        plan = given or with_retention(estate, survey(estate, name, rules).plan, name, rules)
         if dry_run and options.json:
             write(write_plan(plan))
             return

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from sexton.cli import space
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.cli.report.shadow import shadow_shape, shadow_words
@@ -54,6 +55,7 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
     disk = "" if ledger.database_bytes is None else f", {size(ledger.database_bytes)}"
     log = f", log {size(ledger.wal_bytes)}" if ledger.wal_bytes else ""
     say(f"ledger: {ledger.url}{disk}{log}")
+    space.show(ledger.room)
     words = keeper_notice(ledger.last_sweep, ledger.now)
     if words:
         note(words)
@@ -68,6 +70,7 @@ def write(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
                 "id": ledger.id,
                 "database_bytes": ledger.database_bytes,
                 "wal_bytes": ledger.wal_bytes,
+                **space.shape(ledger.room),
             },
             "keeper": {
                 "last_sweep": iso(ledger.last_sweep.at if ledger.last_sweep else None),

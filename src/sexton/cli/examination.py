@@ -13,6 +13,7 @@ from sexton.bootstrap import Sexton
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
 from sexton.cli.report.shadow import Shadow, shadow_of
+from sexton.cli.space import Room, measure
 from sexton.cli.terminal import progress
 from sexton.engine.estate import Estate
 from sexton.engine.standing import Standing, samples
@@ -41,6 +42,7 @@ class LedgerReport:
     wal_bytes: int | None
     last_sweep: LastSweep | None
     now: datetime
+    room: Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,7 @@ def examine_ledger(opened: Sexton, url: str) -> LedgerReport:
         wal_bytes=None if file is None else _bytes(f"{file}-wal"),
         last_sweep=opened.ledger.workers.last_sweep(),
         now=opened.clock.now(),
+        room=measure(opened),
     )
 
 

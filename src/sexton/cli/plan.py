@@ -16,6 +16,7 @@ from sexton.cli.plan_view import show_plan, summary
 from sexton.cli.terminal import note, write
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import write_plan
+from sexton.engine.removing.proposal import with_retention
 
 
 @click.command(
@@ -47,7 +48,8 @@ def command(ctx: click.Context, home: str | None, output: Path | None, force: bo
     with attaching(options) as opened:
         estate, name = estate_of(opened, home)
         observe_all(estate, strict=home is not None)
-        plan = survey(estate, name, settings.rulebook if settings else None).plan
+        rules = settings.rulebook if settings else None
+        plan = with_retention(estate, survey(estate, name, rules).plan, name, rules)
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))
             with private_file(output, force=force, ledger=ledger) as file:

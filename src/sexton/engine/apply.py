@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.removing.files import file_chunks, put_files_away
+from sexton.engine.removing.load import chunks
+from sexton.engine.removing.means import Means
+from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
+    ArchiveSession,
     EndSession,
     Outcome,
     Plan,
     ReapSession,
+    RemoveFiles,
+    Removing,
     Result,
     Seen,
+    TrashSession,
     WarnSession,
 )
+from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
+from sexton.model.session import NATIVE, Session
 from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
+_REAP, _REMOVAL, _FILES = "reap", "removal", "files"
 
 
 def new_receipt() -> str:
@@ -37,37 +49,54 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
-    for batch in _batches(plan.actions):
-        if plan.policies and plan.policies != estate.rules(None).digest:
-            for action in batch:
-                yield Outcome(
-                    action=action, result=Result.SKIPPED, detail="the policies have changed"
-                )
-        else:
-            yield from _carry_out(estate, batch, receipt)
+
+    def allowed() -> bool:
+        return not plan.policies or plan.policies == estate.rules(None).digest
+
+    for kind, run in groupby(plan.actions, key=_run):
+        if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
+            leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
+            yield from _remove(estate, estate.removing, leaving, receipt, allowed)
+            continue
+        for batch in _batches(kind[0], run):
+            if allowed():
+                yield from _carry_out(estate, batch, receipt)
+            else:
+                yield from map(_outdated, batch)
 
 
-def _batches(actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Actions one by one, but a run of reaps in one home together: they share a commit."""
-    batch: list[Action] = []
-    for action in actions:
-        joins = (
-            batch
-            and isinstance(action, ReapSession)
-            and isinstance(batch[0], ReapSession)
-            and action.seen.home == batch[0].seen.home
-            and len(batch) < REAPS_TOGETHER
-        )
-        if batch and not joins:
-            yield batch
-            batch = []
-        batch.append(action)
-    if batch:
+def _outdated(action: Action) -> Outcome:
+    return Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
+
+
+def _batches(kind: str, run: Iterator[Action]) -> Iterator[list[Action]]:
+    """Actions one by one, but what shares a commit or a file of the vault together."""
+    if kind == _FILES:
+        yield from map(list, file_chunks(each for each in run if isinstance(each, RemoveFiles)))
+        return
+    together = REAPS_TOGETHER if kind == _REAP else 1
+    while batch := list(islice(run, together)):
         yield batch
+
+
+def _run(action: Action) -> tuple[str, str]:
+    match action:
+        case ReapSession(seen=seen):
+            return _REAP, seen.home
+        case TrashSession(seen=seen) | ArchiveSession(seen=seen):
+            return _REMOVAL, seen.home
+        case RemoveFiles(seen=seen):
+            return _FILES, seen.home
+        case _:
+            return "", ""
 
 
 def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Outcome]:
     try:
+        if isinstance(batch[0], RemoveFiles):
+            files = [each for each in batch if isinstance(each, RemoveFiles)]
+            yield from _remove_files(estate, files, receipt)
+            return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
         for action in batch:
@@ -81,6 +110,39 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
+def _remove(
+    estate: Estate,
+    means: Means,
+    leaving: Iterator[Removing],
+    receipt: str,
+    allowed: Callable[[], bool],
+) -> Iterator[Outcome]:
+    """Each chunk is as big as it may be right now."""
+    for chunk, done in put_away(means, chunks(means, leaving), receipt, allowed):
+        for action in chunk:
+            if done is None:
+                yield _outdated(action)
+            elif action.seen.ref in done.gone:
+                yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
+            else:
+                why = done.refused.get(action.seen.ref) or _what_keeps(estate, action.seen)
+                yield Outcome(action=action, result=Result.SKIPPED, detail=why)
+
+
+def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Iterator[Outcome]:
+    """Files of an observed home go at a person's word only."""
+    means, home = estate.removing, batch[0].seen.home
+    if means is None or home not in means.files:
+        raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
+    if means.unattended and home in estate.records and not estate.records[home].act:
+        raise HomeObserved(f"the home '{home}' is only observed")
+    kept = put_files_away(means, batch, receipt)
+    for action in batch:
+        why = kept.get(action.seen.id)
+        result = Result.DONE if why is None else Result.SKIPPED
+        yield Outcome(action=action, result=result, detail=why or action.reason.text)
+
+
 def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
     now = estate.clock.now()
     entries = [_entry(estate, action, receipt, Result.DONE) for action in batch]
@@ -92,6 +154,8 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
             return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+        case TrashSession() | ArchiveSession() | RemoveFiles():
+            raise AssertionError("sessions are removed together")
         case never:
             assert_never(never)
 
@@ -120,13 +184,30 @@ def _what_moved(estate: Estate, seen: Seen) -> str:
     session = found[0]
     if not session.is_open:
         return f"it has ended already: {session.end_reason}"
+    return _what_changed(session, seen) or "it was done already"
+
+
+def _what_keeps(estate: Estate, seen: Seen) -> str:
+    """Why a session that was to be removed is not one that could be."""
+    found = estate.ledger.index.find(seen.home, seen.id)
+    if not found:
+        return "it is gone"
+    session = found[0]
+    if session.state in AWAY:
+        return f"it is {session.state} already"
+    if session.is_open:
+        return "it is open again"
+    return _what_changed(session, seen) or "what belongs to it has changed meanwhile"
+
+
+def _what_changed(session: Session, seen: Seen) -> str | None:
     if session.epoch != seen.epoch:
         return "it was taken over meanwhile"
     if session.pinned != seen.pinned:
         return "it was pinned meanwhile" if session.pinned else "its pin was taken off meanwhile"
     if (session.message_count, session.turn_count) != (seen.message_count, seen.turn_count):
         return "it was active meanwhile"
-    return "it was done already"
+    return None
 
 
 def _entry(estate: Estate, action: Action, receipt: str, result: Result) -> Entry:

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from sexton.engine.processes import Guard, Overseer
+from sexton.engine.removing.means import Means
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
+from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.liveness import is_busy, judge
 from sexton.policies.mass_death import Doubt
 from sexton.policies.reset import ResetPolicy, schedule
 from sexton.policies.rulebook import InForce, Rulebook, bounded, decode, digest, encode
 from sexton.policies.silence import Look, Watch
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
+from sexton.ports.hygiene import Space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """The ledger, its homes that can be reached from here, and the rules in force."""
+    """The ledger, its homes that can be reached from here, and the rules in force.
+
+    Without `removing` nothing is taken out of a home.
+    """
 
     ledger: Ledger
     clock: Clock
@@ -33,6 +40,10 @@ class Estate:
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
     overseer: Overseer
+    removing: Means | None = None
+    space: Callable[[], Space] | None = None
+    budget: DiskBudget = field(default_factory=DiskBudget)
+    keep_journal: timedelta = timedelta(days=365)
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
 
     def look(self) -> Look:

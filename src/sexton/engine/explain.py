@@ -10,13 +10,16 @@ from typing import assert_never
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
+from sexton.engine.removing.retain import verdict_of
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.process import Watched
+from sexton.model.removal import HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
 from sexton.policies.processes import bearing, holding_process
 from sexton.policies.reset import holding, standing
+from sexton.policies.retention import Fate
 
 RECENT = 10
 
@@ -53,6 +56,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
+        yield from _retention(estate, session)
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
@@ -65,6 +69,23 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         for standing in standings(estate, who(estate, session)):
             for budget, word, words in explained(standing):
                 yield Answer(f"budget.{budget.name}", word, words)
+
+
+def _retention(estate: Estate, session: Session) -> Iterator[Answer]:
+    """What is to become of what it left behind, as far as it is still here."""
+    retention = estate.rules(None).rules.retention
+    among = retention.of(session.source).keep_last or 0
+    for remains in estate.ledger.retained.named(session.home, [session.id], among):
+        if session.state not in HERE:
+            yield Answer("retention", "over", f"it is {session.state}: only its record is here")
+            continue
+        verdict = verdict_of(remains, retention, estate.clock.now())
+        moves = verdict.rows is not Fate.KEEP and session.home == NATIVE
+        fate = verdict.rows if moves else verdict.files
+        what = {Fate.KEEP: "kept", Fate.ARCHIVE: "archive", Fate.REMOVE: "remove"}[fate]
+        if fate is not Fate.KEEP and not moves:
+            what = f"{what} files"
+        yield Answer("retention", what, verdict.reason.text)
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:

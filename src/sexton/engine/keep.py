@@ -20,6 +20,8 @@ from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
 from sexton.engine.process_duty import settle_processes, watch_processes
+from sexton.engine.removing.housekeeping import Housekeeping
+from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
@@ -81,6 +83,7 @@ class Keeper:
         self._stop = threading.Event()
         self._watch = Watch()
         self._doubt = Doubt()
+        self._house = Housekeeping()
         self._reached: Estate | None = None
         self._mourned: frozenset[str] = frozenset()
         self._unreachable: frozenset[str] = frozenset()
@@ -174,6 +177,15 @@ class Keeper:
         self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
+        if estate.removing is not None:
+            self._outlive("look after the vault", partial(tend, estate, estate.removing, receipt))
+        removed = self._outlive(
+            "keep house", lambda: self._house.round(estate, receipt, self._stop.is_set)
+        )
+        for outcome in removed or ():
+            _tell(outcome)
+        if self._messenger is not None:
+            self._outlive("remark", partial(self._messenger.remark, self._house.remarks))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
         estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
@@ -182,7 +194,7 @@ class Keeper:
         return Sweep(
             receipt=receipt,
             observed=observed,
-            outcomes=tuple(outcomes),
+            outcomes=(*outcomes, *(removed or ())),
             held=found.plan.held,
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),

@@ -11,12 +11,13 @@ from functools import partial
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
 from sexton.model.notice import Event, Letter
-from sexton.model.plan import Held, JournalEntry
+from sexton.model.plan import Held, JournalEntry, Reason
 from sexton.policies.finalizing import next_try
 from sexton.policies.notifying import (
     RETRY,
     Interest,
     Occasion,
+    about_disk,
     dead_letter,
     journalled,
     long_held,
@@ -96,6 +97,16 @@ class Messenger:
         fresh = [each for key, each in wanted.items() if key not in known]
         told = list(notices(fresh, self._title))
         self._ledger.outbox.post(told, self._channels, now)
+
+    def remark(self, remarks: Iterable[Reason]) -> None:
+        """Post what is to be told of the disk, each kind once a day."""
+        if not self._channels or Event.DISK not in self._interest.events:
+            return
+        now = self._clock.now()
+        told = [about_disk(each, now) for each in remarks]
+        known = self._ledger.outbox.known([each.key for each in told])
+        fresh = [each for each in told if each.key not in known]
+        self._ledger.outbox.post(fresh, self._channels, now)
 
     def deliver(self) -> int:
         """Hand over what is due, for each channel until it fails; how much arrived.

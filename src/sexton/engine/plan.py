@@ -12,13 +12,13 @@ from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.engine.processes import Guard
 from sexton.model.evidence import Evidence
 from sexton.model.plan import (
-    Action,
     EndSession,
     Held,
     Plan,
     ReapSession,
     Reason,
     Seen,
+    Tending,
     WarnSession,
 )
 from sexton.model.schedule import Schedule
@@ -49,7 +49,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     rules = rules_now(estate, wanted)
     deaths = find_deaths(estate, rules.in_force.rules.liveness)
     guard = estate.guard()
-    decided: dict[int, Action | Held] = {}
+    decided: dict[int, Tending | Held] = {}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, deaths, now):
         if session.ref in decided or home not in (None, session.home):
@@ -77,7 +77,7 @@ def decide(
     evidence: Mapping[str, Evidence],
     now: datetime,
     guard: Callable[[Session, ResetPolicy], Reason | None],
-) -> Action | Held | None:
+) -> Tending | Held | None:
     """What to do about a session, or what keeps it from being done, or None.
 
     The guard says which process holds a reset back; it is asked only where one is due.
@@ -131,7 +131,7 @@ def as_seen(session: Session) -> Seen:
 
 def _decide(
     estate: Estate, rules: Rules, session: Session, deaths: Deaths, guard: Guard
-) -> Action | Held | None:
+) -> Tending | Held | None:
     now = estate.clock.now()
     liveness = rules.in_force.rules.liveness
     evidence = estate.of_holders(session)

@@ -14,7 +14,19 @@ from datetime import UTC, datetime
 from typing import Any, assert_never
 
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
-from sexton.model.plan import Action, EndSession, Held, Plan, ReapSession, Reason, Seen, WarnSession
+from sexton.model.plan import (
+    Action,
+    ArchiveSession,
+    EndSession,
+    Held,
+    Plan,
+    ReapSession,
+    Reason,
+    RemoveFiles,
+    Seen,
+    TrashSession,
+    WarnSession,
+)
 from sexton.model.session import Limit
 
 FORMAT = "sexton-plan"
@@ -100,8 +112,22 @@ def _write_action(action: Action) -> dict[str, Any]:
             return written | {"dead": [list(each) for each in dead]}
         case WarnSession(limit=limit):
             return written | {"limit": int(limit)}
+        case RemoveFiles(source=source, size=size, archived=archived):
+            return written | {"source": source, "size": size, "archived": archived}
+        case TrashSession():
+            return written | _write_leaving(action)
+        case ArchiveSession(tree=tree):
+            return written | _write_leaving(action) | {"tree": tree}
         case _:
             assert_never(action)
+
+
+def _write_leaving(action: TrashSession | ArchiveSession) -> dict[str, Any]:
+    return {
+        "source": action.source,
+        "size": action.size,
+        "conversation": action.conversation,
+    }
 
 
 def _write_held(held: Held) -> dict[str, Any]:
@@ -154,8 +180,29 @@ def _read_action(written: Mapping[str, Any]) -> Action:
             return ReapSession(seen=seen, reason=reason, dead=dead)
         case "warn":
             return WarnSession(seen=seen, reason=reason, limit=_limit(written["limit"]))
+        case "remove_files":
+            return RemoveFiles(
+                seen=seen,
+                reason=reason,
+                source=_text(written["source"]),
+                size=_number(written["size"]),
+                archived=_flag(written["archived"]),
+            )
+        case "trash":
+            return TrashSession(seen=seen, reason=reason, **_read_leaving(written))
+        case "archive":
+            tree = _maybe_text(written["tree"])
+            return ArchiveSession(seen=seen, reason=reason, tree=tree, **_read_leaving(written))
         case kind:
             raise ValueError(f"unknown action {kind!r}")
+
+
+def _read_leaving(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "source": _text(written["source"]),
+        "size": _number(written["size"]),
+        "conversation": _maybe_text(written["conversation"]),
+    }
 
 
 def _read_held(written: Mapping[str, Any]) -> Held:
@@ -189,6 +236,10 @@ def _text(value: object) -> str:
     if _UNSTORABLE.search(value):
         raise ValueError(f"{value!r} contains a NUL character or a lone surrogate")
     return value
+
+
+def _maybe_text(value: object) -> str | None:
+    return None if value is None else _text(value)
 
 
 def _flag(value: object) -> bool:

@@ -74,11 +74,8 @@ class LedgerMessages:
         """The next messages, at least one if there is one, not many more bytes than the limit."""
 
         def job(tx: Transaction) -> list[Message]:
-            through, total = after, 0
-            for seq, size in tx.all("page_sizes", session=ref, after=after, limit=PAGE):
-                through, total = seq, total + size
-                if total >= byte_limit:
-                    break
+            _check_here(tx, ref)
+            through = last_within(tx, ref, after, byte_limit)
             found = tx.all("page_messages", session=ref, after=after, through=through)
             return [rows.message(row) for row in found]
 
@@ -94,6 +91,25 @@ class LedgerMessages:
         if self._is_postgres:
             return tx.one("append_messages", **values, **_columns(drafts))
         return _Append(values, drafts)(tx)
+
+
+def last_within(tx: Transaction, ref: int, after: int, byte_limit: int) -> int:
+    """The last message of a page that begins after another one."""
+    through, total = after, 0
+    for seq, size in tx.all("page_sizes", session=ref, after=after, limit=PAGE):
+        through, total = seq, total + size
+        if total >= byte_limit:
+            break
+    return through
+
+
+def _check_here(tx: Transaction, ref: int) -> None:
+    """Refuse to read what was removed: half of it may still be here."""
+    row = tx.one("find_removed", ref=ref)
+    if row is not None:
+        from sexton.model.removal import removed  # noqa: PLC0415  # agents seldom meet it
+
+        raise removed(row[0], rows.state(row[1]), row[2])
 
 
 class _Append:

@@ -29,6 +29,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
     assert row is not None
     return Ledger(
         id=row[0],
+        schema=row[1],
         url=masked(url),
         is_shared=database.dialect == "postgres",
         book=LedgerSessions(database),
@@ -46,6 +47,11 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         outbox=late("outbox", "LedgerOutbox", database),
         registry=late("processes", "LedgerProcesses", database),
         spending=late("spending", "LedgerSpending", database),
+        removal=late("removal", "LedgerRemoval", database),
+        vault=late("vault_book", "LedgerVaultBook", database),
+        removable=late("removable", "LedgerRemovable", database),
+        retained=late("retention", "LedgerRetained", database),
+        hygiene=late("hygiene", "LedgerHygiene", database),
         close=database.close,
     )
 

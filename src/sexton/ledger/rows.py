@@ -49,6 +49,11 @@ def limits(stored: int) -> Limit:
     return _WARNED[stored]
 
 
+def state(stored: str) -> State:
+    """The state a session has."""
+    return _STATES[stored]
+
+
 def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
     """A session from the columns named SESSION."""
     return Session(

@@ -17,6 +17,7 @@ class Event(StrEnum):
     HELD = "held"
     PROCESS = "process"
     BUDGET = "budget"
+    DISK = "disk"
 
 
 @record

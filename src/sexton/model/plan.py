@@ -67,7 +67,62 @@ class WarnSession:
     reversible: bool = False
 
 
-Action: TypeAlias = EndSession | ReapSession | WarnSession
+@record
+class TrashSession:
+    """Put a session into the trash, rows and files. Undone for as long as it is there.
+
+    `size` is what it takes in bytes. Those of one `conversation` go together or not at all.
+    """
+
+    seen: Seen
+    reason: Reason
+    source: str
+    size: int
+    conversation: str | None = None
+    kind: str = "trash"
+    reversible: bool = True
+
+
+@record
+class ArchiveSession:
+    """Put a session into the archive, rows and files. Undone at any time.
+
+    Those of one `tree` share a file; those of one `conversation` go together or not at all.
+    """
+
+    seen: Seen
+    reason: Reason
+    source: str
+    size: int
+    conversation: str | None = None
+    tree: str | None = None
+    kind: str = "archive"
+    reversible: bool = True
+
+
+@record
+class RemoveFiles:
+    """Put files of a session away and let it keep its record. Undone for as long as they are kept.
+
+    Without a `ref` the files are nobody's, and `active_at` is when they were last written to.
+    """
+
+    seen: Seen
+    reason: Reason
+    source: str
+    size: int
+    archived: bool = False
+    kind: str = "remove_files"
+    reversible: bool = True
+
+
+Tending: TypeAlias = EndSession | ReapSession | WarnSession
+"""What is done about a session that is open."""
+
+Removing: TypeAlias = TrashSession | ArchiveSession
+"""What takes a session out of its home."""
+
+Action: TypeAlias = Tending | Removing | RemoveFiles
 
 
 @record

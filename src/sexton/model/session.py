@@ -28,13 +28,16 @@ class State(StrEnum):
 
 MOVES: Mapping[State, frozenset[State]] = {
     State.OPEN: frozenset({State.ENDED}),
-    State.ENDED: frozenset({State.OPEN, State.FINALIZED}),
+    State.ENDED: frozenset({State.OPEN, State.FINALIZED, State.ARCHIVED, State.TRASHED}),
     State.FINALIZED: frozenset({State.OPEN, State.ARCHIVED, State.TRASHED}),
-    State.ARCHIVED: frozenset({State.FINALIZED, State.TRASHED}),
-    State.TRASHED: frozenset({State.FINALIZED, State.ARCHIVED, State.PURGED}),
+    State.ARCHIVED: frozenset({State.ENDED, State.FINALIZED}),
+    State.TRASHED: frozenset({State.ENDED, State.FINALIZED, State.PURGED}),
     State.PURGED: frozenset(),
 }
-"""The legal moves. Back to open is a revival, back from the trash an undo; purged is for ever."""
+"""The legal moves. Back to open is a revival, back from the trash an undo; purged is for ever.
+
+Only what owes no work any more is archived or trashed.
+"""
 
 
 def may_move(before: State, after: State) -> bool:

@@ -71,6 +71,16 @@ def journalled(entry: JournalEntry) -> Occasion | None:
     return None
 
 
+def about_disk(reason: Reason, now: datetime) -> Notice:
+    """Space runs out, or more waits to be removed than may go by itself; news once a day."""
+    return Notice(
+        key=f"{_KEYS[Event.DISK]}/{reason.code}/{now:%Y-%m-%d}",
+        event=Event.DISK,
+        title=_HEADS[Event.DISK],
+        text=f"{reason.text}. {_ADVICE[Event.DISK]}",
+    )
+
+
 def dead_letter(given_up: Finalization) -> Occasion:
     """End-of-session work was given up; tried again by hand and given up again, it is another.
 
@@ -190,6 +200,7 @@ _KEYS = {
     Event.HELD: "held",
     Event.PROCESS: "process",
     Event.BUDGET: "budget",
+    Event.DISK: "disk",
 }
 _HEADS = {
     Event.RESET: "Session reset",
@@ -198,6 +209,7 @@ _HEADS = {
     Event.HELD: "Reset held back",
     Event.PROCESS: "Background process",
     Event.BUDGET: "Budget",
+    Event.DISK: "Disk",
 }
 _ADVICE = {
     Event.RESET: "The next message starts a new one; 'sexton sessions show SESSION' has the old.",
@@ -207,6 +219,7 @@ _ADVICE = {
     Event.HELD: "'sexton why SESSION' says more.",
     Event.PROCESS: "'sexton processes list --session SESSION' has all of them.",
     Event.BUDGET: "'sexton budget show SESSION' says more, 'sexton budget raise' allows more.",
+    Event.DISK: "'sexton doctor' shows what takes the room.",
 }
 _MANY = {
     Event.RESET: ("sessions were reset", "'sexton journal' has all."),
@@ -221,4 +234,5 @@ _MANY = {
         "'sexton processes list' has all; 'sexton processes keep PID' keeps one.",
     ),
     Event.BUDGET: ("sessions come near a budget or were stopped", "'sexton journal' has all."),
+    Event.DISK: ("sessions take room", "'sexton doctor' shows what takes the room."),
 }

@@ -15,6 +15,7 @@ from sexton.policies.finalizing import Owing
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
+from sexton.policies.retention import Retention, restored
 from sexton.policies.spend import SpendRules, spend_rules
 
 
@@ -61,6 +62,7 @@ class Rulebook:
     finalizers: tuple[Owing, ...] = ()
     processes: ProcessPolicy = made(ProcessPolicy)
     spend: SpendRules = made(SpendRules)
+    retention: Retention = made(Retention)
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -121,6 +123,7 @@ def decode(text: str) -> Rulebook:
         finalizers=_finalizers(stored),
         processes=_processes(stored.get("processes", {})),
         spend=spend_rules(stored.get("spend")),
+        retention=restored(stored["retention"]) if "retention" in stored else Retention(),
     )
 
 
@@ -199,6 +202,9 @@ def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
     )
 
 
+_LATER = ("processes", "spend", "retention")
+
+
 def _literal(pattern: str) -> int:
     return sum(character not in "*?[]" for character in pattern)
 
@@ -208,6 +214,6 @@ def _plain(value: object) -> float | dict[str, Any]:
         return value.total_seconds()
     plain = as_dict(value)
     if isinstance(value, Rulebook):  # older versions write the same text for the same rules
-        unsaid = {"finalizers": (), "processes": ProcessPolicy(), "spend": SpendRules()}
-        plain = {name: said for name, said in plain.items() if unsaid.get(name) != said}
+        usual = {"finalizers": (), **{name: getattr(Rulebook(), name) for name in _LATER}}
+        plain = {name: said for name, said in plain.items() if usual.get(name) != said}
     return plain

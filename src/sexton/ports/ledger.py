@@ -11,9 +11,12 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.compression import Compression
     from sexton.ports.finalizing import Backfill, Finalizing
     from sexton.ports.homes import Homes
+    from sexton.ports.hygiene import Hygiene
     from sexton.ports.liveness import Reaping, Samples
     from sexton.ports.outbox import Outbox
     from sexton.ports.processes import Registry
+    from sexton.ports.removal import Removable, Removal, VaultBook
+    from sexton.ports.retention import Retained
     from sexton.ports.sessions import Messages, SessionBook, SessionIndex
     from sexton.ports.spending import Spending
     from sexton.ports.upkeep import Journal, PolicyStore, Workers
@@ -24,6 +27,7 @@ class Ledger:
     """All the ports of one database, and its name; a shared one is used from several machines."""
 
     id: str
+    schema: int
     url: str
     is_shared: bool
     book: SessionBook
@@ -41,4 +45,9 @@ class Ledger:
     outbox: Outbox
     registry: Registry
     spending: Spending
+    removal: Removal
+    vault: VaultBook
+    removable: Removable
+    retained: Retained
+    hygiene: Hygiene
     close: Callable[[], None]

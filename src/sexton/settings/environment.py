@@ -19,6 +19,7 @@ _IN_FILE_ONLY = (
     ("budgets",),
     ("prices", "models"),
     ("prices", "unknown"),
+    ("retention", "classes"),
 )
 
 VARIABLES: Mapping[str, Path] = {

@@ -14,6 +14,7 @@ from sexton.settings import matching
 from sexton.settings.effect import RuleEffect, effect
 from sexton.settings.finalizers import spared
 from sexton.settings.quantities import show_duration
+from sexton.settings.retention_lint import idle_classes
 from sexton.settings.values import Settings
 
 __all__ = ["Finding", "RuleEffect", "effect", "inert"]
@@ -45,6 +46,7 @@ def inert(settings: Settings) -> list[Finding]:
         *_unchanging(settings, winners),
         *_beyond(settings),
         *_untold(settings),
+        *idle_classes(settings),
     ]
     return [
         Finding(where=where, message=message, location=_location(settings.places, where))

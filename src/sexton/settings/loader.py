@@ -9,6 +9,7 @@ from typing import Any
 
 from sexton.errors import SettingsInvalid, SettingsNotFound
 from sexton.model.record import replace
+from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.finalizing import Owing
 from sexton.policies.handling import ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
@@ -20,10 +21,18 @@ from sexton.settings.finalizers import finalizer_settings, owing
 from sexton.settings.homes import named_homes, repeated_homes
 from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
 from sexton.settings.problems import Path as SettingPath
+from sexton.settings.retention import archive_of, retention_of
 from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
 from sexton.settings.spending import spend_rules
 from sexton.settings.validation import complaints, contradictions
-from sexton.settings.values import KeeperSettings, NotifySetting, Settings, has_overrides
+from sexton.settings.values import (
+    GcSettings,
+    KeeperSettings,
+    NotifySetting,
+    Settings,
+    TrashSettings,
+    has_overrides,
+)
 
 __all__ = ["Problem", "has_overrides", "load", "problems"]
 
@@ -41,6 +50,10 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
         finalizers=finalizers,
         notify=NotifySetting(**dict(fields.notify) | {"events": tuple(fields.notify.events)}),
         keeper=KeeperSettings(**dict(fields.keeper)),
+        disk=DiskBudget(**dict(fields.disk)),
+        archive=archive_of(fields.archive, _directory(path), environ),
+        trash=TrashSettings(**dict(fields.trash)),
+        gc=GcSettings(**dict(fields.gc)),
         source=None if path is None else str(path),
         places=found.places,
     )
@@ -152,6 +165,7 @@ def _rulebook(fields: SettingsFile, finalizers: tuple[Owing, ...]) -> Rulebook:
         finalizers=finalizers,
         processes=ProcessPolicy(**dict(fields.processes)),
         spend=spend_rules(fields),
+        retention=retention_of(fields.retention),
     )
 
 

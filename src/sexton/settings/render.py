@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,14 @@ from sexton.model.spend import Budget
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.policies.spend import Prices
+from sexton.settings.disk_fields import (
+    ArchiveFields,
+    ClassFields,
+    DiskFields,
+    GcFields,
+    KeepingFields,
+    TrashFields,
+)
 from sexton.settings.document import plain
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.finalizers import BELONGS
@@ -72,16 +81,50 @@ def _later_lines(settings: Settings) -> Iterator[str]:
         ("breaker", _values(BreakerFields, rules.spend.breaker)),
         ("runaway", _values(RunawayFields, rules.spend.runaway)),
         ("notify", _values(NotifyFields, settings.notify)),
-        ("keeper", _values(KeeperFields, settings.keeper)),
     ):
         yield from _section(settings, section, values)
+    yield from _retention(settings)
+    for section, model in _LOCAL.items():
+        yield from _section(settings, section, _values(model, getattr(settings, section)))
+
+
+_LOCAL: Mapping[str, type[BaseModel]] = {
+    "disk": DiskFields,
+    "archive": ArchiveFields,
+    "trash": TrashFields,
+    "gc": GcFields,
+    "keeper": KeeperFields,
+}
+"""The sections that every keeper has for itself."""
+
+
+def _retention(settings: Settings) -> Iterator[str]:
+    retention = settings.rulebook.retention
+    general = dict(_values(KeepingFields, retention.general))
+    yield from _section(settings, "retention", general.items())
+    yield _noted(settings, "retention", "allow_remove_all", retention.allow_remove_all)
+    yield "  classes:" if retention.classes else "  classes: []"
+    for each in retention.classes:
+        own = {
+            name: value
+            for name, value in _values(ClassFields, each)
+            if value != general.get(name, "keep")
+        }
+        yield from (f"  {line}" for line in _item({"sources": own.pop("sources")} | own))
 
 
 def _values(model: type[BaseModel], said: object) -> Iterator[tuple[str, Any]]:
     """What a record says, as it is written in the section that a model describes."""
     for name, field in model.model_fields.items():
         kind, value = kind_of(field), getattr(said, name)
-        yield name, kind.show(value) if kind else list(value)
+        if isinstance(value, Path):
+            yield name, str(value)
+        else:
+            yield name, kind.show(value) if kind else [_word(each) for each in value]
+
+
+def _word(value: object) -> object:
+    return str(value) if isinstance(value, StrEnum) else value
 
 
 def _liveness_values(policy: LivenessPolicy) -> Iterator[tuple[str, Any]]:
@@ -135,6 +178,12 @@ def _rule(settings: Settings, rule: ResetRule) -> dict[str, Any]:
 def _item(values: dict[str, Any]) -> Iterator[str]:
     for place, (name, value) in enumerate(values.items()):
         yield f"  {' ' if place else '-'} {name}: {_flow(value)}"
+
+
+def _section(settings: Settings, name: str, values: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    yield f"{name}:"
+    for setting, value in values:
+        yield _noted(settings, name, setting, value)
 
 
 def _noted(settings: Settings, section: str, name: str, value: Any) -> str:

@@ -17,6 +17,14 @@ from pydantic.fields import FieldInfo
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.settings import vocabulary, work_vocabulary
+from sexton.settings.disk_fields import (
+    ArchiveFields,
+    ClassFields,
+    DiskFields,
+    GcFields,
+    RetentionFields,
+    TrashFields,
+)
 from sexton.settings.fields import Duration, Limit, Listing, Names, Section, Spans, Strict
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.kinds import Kind
@@ -188,6 +196,11 @@ class KeeperFields(Strict):
         "finalizers together: enough that slow endpoints hold up nobody, few enough that a "
         "thousand sessions that end together start no thousand programs.",
     )
+    keep_journal: Duration = Field(
+        default=_KEEPER.keep_journal,
+        description="How long the journal, policies that are not in force any more and the daily "
+        "counts are kept. Who asks why something happened asks within a year.",
+    )
 
 
 class SettingsFile(Strict):
@@ -215,6 +228,11 @@ class SettingsFile(Strict):
     breaker: Section[BreakerFields] = Field(default_factory=BreakerFields)
     runaway: Section[RunawayFields] = Field(default_factory=RunawayFields)
     notify: Section[NotifyFields] = Field(default_factory=NotifyFields)
+    retention: Section[RetentionFields] = Field(default_factory=RetentionFields)
+    disk: Section[DiskFields] = Field(default_factory=DiskFields)
+    archive: Section[ArchiveFields] = Field(default_factory=ArchiveFields)
+    trash: Section[TrashFields] = Field(default_factory=TrashFields)
+    gc: Section[GcFields] = Field(default_factory=GcFields)
     keeper: Section[KeeperFields] = Field(default_factory=KeeperFields)
 
 
@@ -231,6 +249,12 @@ SECTIONS: Mapping[Path, type[BaseModel]] = {
     ("breaker",): BreakerFields,
     ("runaway",): RunawayFields,
     ("notify",): NotifyFields,
+    ("retention",): RetentionFields,
+    ("retention", "classes"): ClassFields,
+    ("disk",): DiskFields,
+    ("archive",): ArchiveFields,
+    ("trash",): TrashFields,
+    ("gc",): GcFields,
     ("keeper",): KeeperFields,
 }
 """Which model describes the settings below a path; places in lists are left out."""
@@ -266,7 +290,7 @@ def json_schema() -> dict[str, Any]:
     """The settings as JSON Schema, for editors and for programs that write them."""
     schema = SettingsFile.model_json_schema()
     for model in SECTIONS.values():
-        if model in (SettingsFile, RuleFields):
+        if model in (SettingsFile, RuleFields, ClassFields):
             continue
         described = schema["$defs"][model.__name__]["properties"]
         for name, field in model.model_fields.items():

@@ -13,6 +13,7 @@ from sexton.settings.finalizers import wrong_finalizers
 from sexton.settings.kinds import SHOWN, shown
 from sexton.settings.problems import Complaint, Path, did_you_mean
 from sexton.settings.quantities import show_duration
+from sexton.settings.retention import wrong_retention
 from sexton.settings.schema import SECTIONS, SettingsFile, names_below
 from sexton.settings.spending import wrong_budgets
 
@@ -38,7 +39,8 @@ def complaints(values: Any) -> Iterator[Complaint]:
 
 def contradictions(values: Any) -> Iterator[Complaint]:
     """What is wrong with settings that are sound one by one; told of one that was written down."""
-    fields = SettingsFile.model_validate({} if values is None else values).liveness
+    said = SettingsFile.model_validate({} if values is None else values)
+    fields = said.liveness
     if fields.ttl < LEAST_BEATS * fields.beat_every:
         name, other = ("ttl", "beat_every") if "ttl" in fields.model_fields_set else _SWAPPED
         yield Complaint(
@@ -47,6 +49,7 @@ def contradictions(values: Any) -> Iterator[Complaint]:
             f"{name} is {show_duration(getattr(fields, name))}, "
             f"{other} is {show_duration(getattr(fields, other))}",
         )
+    yield from wrong_retention(said.retention, fields.dies_with_owner)
 
 
 def _complaint(detail: ErrorDetails) -> Complaint:

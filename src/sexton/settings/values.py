@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sexton.model.record import made, record
+from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.rulebook import Rulebook
 
 PREFIX = "SEXTON_"
@@ -91,7 +92,7 @@ def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
             return FinalizerSetting(name=name, kind=kind)
 
 
-EVENTS = ("reset", "limit", "dead_letter", "held", "process", "budget")
+EVENTS = ("reset", "limit", "dead_letter", "held", "process", "budget", "disk")
 """What people can be told of."""
 
 
@@ -117,6 +118,38 @@ class KeeperSettings:
 
     sweep_every: timedelta = timedelta(seconds=60)
     finalizers_at_once: int = 32
+    keep_journal: timedelta = timedelta(days=365)
+
+
+class ArchiveFormat(StrEnum):
+    """How what is put away is compressed."""
+
+    ZSTD = "zstd"
+    GZIP = "gzip"
+
+
+@record
+class ArchiveSettings:
+    """Where and how archives and trash are written; without a directory beside the ledger."""
+
+    format: ArchiveFormat = ArchiveFormat.ZSTD
+    directory: Path | None = None
+
+
+@record
+class TrashSettings:
+    """How long what was removed can be had back."""
+
+    grace: timedelta = timedelta(days=7)
+
+
+@record
+class GcSettings:
+    """What is garbage unless a command says otherwise."""
+
+    empty_hours: int = 24
+    trivial_days: int = 7
+    trivial_max: int = 5
 
 
 @record
@@ -132,6 +165,10 @@ class Settings:
     finalizers: tuple[FinalizerSetting, ...] = ()
     notify: NotifySetting = made(NotifySetting)
     keeper: KeeperSettings = made(KeeperSettings)
+    disk: DiskBudget = made(DiskBudget)
+    archive: ArchiveSettings = made(ArchiveSettings)
+    trash: TrashSettings = made(TrashSettings)
+    gc: GcSettings = made(GcSettings)
     source: str | None = None
     places: Mapping[str, str] = made(dict)
 
@@ -142,7 +179,8 @@ class Settings:
         return hash(self._said())
 
     def _said(self) -> tuple[object, ...]:
-        return self.rulebook, self.homes, self.finalizers, self.notify, self.keeper
+        work = self.rulebook, self.homes, self.finalizers, self.notify, self.keeper
+        return *work, self.disk, self.archive, self.trash, self.gc
 
 
 def has_overrides(environ: Mapping[str, str]) -> bool:

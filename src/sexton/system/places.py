@@ -10,7 +10,12 @@ from pathlib import Path
 
 def default_ledger(environ: Mapping[str, str]) -> Path:
     """The ledger's file in this platform's place for data."""
-    return _place(environ, "XDG_DATA_HOME", ".local/share") / "ledger.db"
+    return data_place(environ) / "ledger.db"
+
+
+def data_place(environ: Mapping[str, str]) -> Path:
+    """This platform's place for data."""
+    return _place(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def default_settings(environ: Mapping[str, str]) -> Path:

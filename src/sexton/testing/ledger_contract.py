@@ -27,6 +27,11 @@ from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
+from sexton.testing.ledger_contract_removable import RemovableContract, VaultBookContract
+from sexton.testing.ledger_contract_removal import DepartureContract, RemovedContract
+from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
+from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringContract
+from sexton.testing.ledger_contract_retention import RetainedContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_spending import SpendingContract
 from sexton.testing.ledger_contract_spending_people import SpendingPeopleContract
@@ -60,6 +65,14 @@ class LedgerContract(
     SpendingPeopleContract,
     SpendingRacesContract,
     SpendingTreesContract,
+    RetainedContract,
+    RemovableContract,
+    VaultBookContract,
+    DepartureContract,
+    RemovedContract,
+    RestoringContract,
+    PurgingContract,
+    RemovalRacesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""
 

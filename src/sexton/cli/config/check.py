@@ -15,7 +15,9 @@ from sexton.cli.config import check_view
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
 from sexton.errors import SettingsInvalid, SettingsNotFound
+from sexton.model.remains import Remains
 from sexton.model.session import NATIVE, Session, State
+from sexton.policies.retention import Retention
 from sexton.ports import Filter, Place
 from sexton.settings.values import Settings
 from sexton.system.clock import SystemClock
@@ -43,8 +45,9 @@ def command(ctx: click.Context, with_effect: bool) -> None:
 
     All of them at once, with file, line and column, and what was probably meant. Then what has no
     effect, and which rules can never fire. With --effect, for every rule how many open sessions of
-    the ledger it is for, how many it would end now, and how many it protects. Nothing is put in
-    force.
+    the ledger it is for, how many it would end now, and how many it protects; and for every class
+    of retention how many sessions that are over it is for, and what of them would go now. Nothing
+    is put in force.
     """
     from sexton.settings.lint import inert
     from sexton.settings.loader import problems
@@ -81,14 +84,32 @@ def _file(options: Shared) -> Path | None:
 def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
     """What the given rules would do; without settings, what the ledger's own do."""
     from sexton.settings.effect import effect
+    from sexton.settings.retention_effect import retention_effect
 
     refusal = missing(chosen_url(options))
     if refusal is not None:
         note(f"{refusal}; no session is affected")
-        return effect((settings or Settings()).rulebook, (), SystemClock().now())
+        rules, now = (settings or Settings()).rulebook, SystemClock().now()
+        return [*effect(rules, (), now), *retention_effect(rules.retention, (), now)]
     with existing(options) as opened:
         rules = settings.rulebook if settings else opened.rules(None).rules
-        return effect(rules, _open_sessions(opened), opened.clock.now())
+        now, over = opened.clock.now(), _sessions_over(opened, rules.retention)
+        return [
+            *effect(rules, _open_sessions(opened), now),
+            *retention_effect(rules.retention, over, now),
+        ]
+
+
+def _sessions_over(opened: Sexton, retention: Retention) -> Iterator[Remains]:
+    """The ended sessions of all homes whose messages are still there."""
+    retained = opened.ledger.retained
+    for home in opened.ledger.homes.all():
+        for source in retained.sources(home.name):
+            among = retention.of(source).keep_last or 0
+            place: Place | None = None
+            while page := retained.old(home.name, source, place, CHUNK, among):
+                yield from page
+                place = Place(page[-1].session.active_at, page[-1].session.ref)
 
 
 def _open_sessions(opened: Sexton) -> Iterator[Session]:

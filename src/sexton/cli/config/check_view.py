@@ -23,6 +23,13 @@ _COLUMNS = (
     Column("PROTECTS", right=True),
     Column("NEXT END"),
 )
+_CLASSES = (
+    Column("CLASS"),
+    Column("FOR", cut=True),
+    Column("OVER", right=True),
+    Column("GOES NOW"),
+    Column("STAYS", right=True),
+)
 
 
 def write(
@@ -56,7 +63,13 @@ def show(
         say(f"no effect: {finding}")
     if effects is not None:
         say()
-        table(_COLUMNS, (_row(each) for each in effects))
+        table(_COLUMNS, (_row(each) for each in effects if not _is_class(each)))
+        say()
+        table(_CLASSES, (_row(each)[:-1] for each in effects if _is_class(each)))
+
+
+def _is_class(effect: RuleEffect) -> bool:
+    return effect.where.startswith("retention")
 
 
 def _row(effect: RuleEffect) -> tuple[str, ...]:

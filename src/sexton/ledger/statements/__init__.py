@@ -20,6 +20,12 @@ WORKER = """w.id, w.host, w.boot_id, w.pid, w.started, w.inode, w.pid_namespace,
     w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at,
     w.dead_at, w.evidence"""
 
+ROW = """s.ref, s.home, s.id, s.key, s.source, s.chat_type, s.job, s.parent, s.relation, s.state,
+    s.epoch, s.started_at, s.active_at, s.due_at, s.policy_serial, s.ended_at, s.end_reason,
+    s.last_seq, s.message_count, s.byte_count, s.turn_count, s.input_tokens, s.output_tokens,
+    s.cached_tokens, s.reasoning_tokens, s.cost_micros, s.title, s.preview, s.pinned,
+    s.human_touched, s.errored, s.warned, s.inherited, s.compress_after, s.vault"""
+
 _HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _BYTES = re.compile(r"%\((contents|extras)\)s")
@@ -31,13 +37,13 @@ _INCLUDED = re.compile(r"\{(\w+)\}")
 @cache
 def statements(dialect: str) -> dict[str, str]:
     """Every statement by name, in the words of one engine."""
-    found = {"session": SESSION, "worker": WORKER}
+    columns = {"session": SESSION, "worker": WORKER, "row": ROW}
+    found = dict(columns)
     for file in sorted(Path(__file__).parent.glob("*.sql")):
         parts = _HEADER.split(file.read_text(encoding="utf-8"))[1:]
         for name, only, text in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
             if only in (None, dialect):
                 found[name] = text.strip()
-    columns = ("session", "worker")
     return {name: _translate(found, name, dialect) for name in found if name not in columns}
 
 

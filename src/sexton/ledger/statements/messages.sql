@@ -38,6 +38,11 @@ WITH guard AS (
 )
 SELECT last_seq, warned, serial FROM guard;
 
+-- find_removed
+SELECT s.id, s.state, v.receipt
+FROM sessions AS s LEFT JOIN vault AS v ON v.ref = s.vault
+WHERE s.ref = :ref AND s.state IN ('archived', 'trashed', 'purged');
+
 -- page_sizes
 SELECT seq, COALESCE(LENGTH(content), 0) + COALESCE(LENGTH(extra), 0)
 FROM messages

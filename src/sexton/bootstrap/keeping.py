@@ -1,0 +1,72 @@
+"""What does a keeper work with, by this process's own settings?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sexton.bootstrap.removing import read_removed
+from sexton.engine.estate import Estate
+from sexton.engine.keep import Keeper
+from sexton.errors import HomeNotFound
+from sexton.model.message import Message
+from sexton.model.removal import AWAY
+from sexton.model.session import Session
+from sexton.system.deaths import DeathWatch
+
+if TYPE_CHECKING:
+    from sexton.agent.worker import AgentWorker
+    from sexton.bootstrap import Sexton
+    from sexton.engine.finalize import Runner
+    from sexton.engine.notify import Messenger
+
+
+def keeper(opened: Sexton, worker: AgentWorker, *, watchful: bool) -> Keeper:
+    """A keeper that is not running yet."""
+    every = opened.settings.keeper.sweep_every.total_seconds()
+    deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
+    return Keeper(
+        lambda: _unattended(opened.estate()),
+        worker.id,
+        every,
+        deaths,
+        _runner(opened, worker),
+        _messenger(opened, worker),
+    )
+
+
+def _unattended(estate: Estate) -> Estate:
+    """What nobody confirms is bounded by day."""
+    assert estate.removing is not None
+    return replace(estate, removing=replace(estate.removing, unattended=True))
+
+
+def _messenger(opened: Sexton, worker: AgentWorker) -> Messenger | None:
+    """Who tells people what happened, if the settings say where."""
+    if not opened.settings.notify.has_target:
+        return None
+    from sexton.bootstrap.notices import messenger  # noqa: PLC0415  # most keepers tell nobody
+
+    return messenger(opened.ledger, opened.settings.notify, opened.clock, lambda: worker.id)
+
+
+def _runner(opened: Sexton, worker: AgentWorker) -> Runner | None:
+    """Who does end-of-session work here, if the settings name any."""
+    if not opened.settings.finalizers:
+        return None
+    from sexton.bootstrap.duties import duties  # noqa: PLC0415  # not every keeper finalizes
+    from sexton.engine.finalize import Runner  # noqa: PLC0415
+
+    def transcript(session: Session, since: int, through: int) -> Iterator[Message]:
+        if session.state in AWAY:  # work that was given up, and is done again
+            return read_removed(opened, session, since, through)
+        home = opened.estate().homes.get(session.home)
+        if home is None:
+            raise HomeNotFound(f"the home '{session.home}' is not attached here")
+        return home.transcript(session, since, through)
+
+    ready = duties(opened.settings, opened.clock, os.environ)
+    most = opened.settings.keeper.finalizers_at_once
+    return Runner(opened.ledger, opened.clock, ready, lambda: worker.id, transcript, most)

@@ -1,0 +1,121 @@
+"""With what are sessions removed here, by this process's own settings?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sexton.engine.apply import new_receipt
+from sexton.engine.removing.collect import collect
+from sexton.engine.removing.means import Means
+from sexton.engine.removing.pace import Pace
+from sexton.engine.removing.recover import recover
+from sexton.engine.removing.restore import Restored
+from sexton.engine.removing.transcript import transcript
+from sexton.engine.removing.undo import files_to_undo, undo
+from sexton.errors import InputInvalid
+from sexton.ledger.opening import sqlite_path
+from sexton.model.message import Message
+from sexton.model.plan import Plan
+from sexton.model.session import NATIVE, Session
+from sexton.policies.collection import Collection
+from sexton.ports import Ledger
+from sexton.settings.values import ArchiveFormat
+from sexton.system.files.own import OwnFiles
+from sexton.system.places import data_place
+from sexton.system.processes import host
+from sexton.system.vault.codec import Format
+from sexton.system.vault.directory import FileVault
+
+if TYPE_CHECKING:
+    from sexton.agent.worker import AgentWorker
+    from sexton.bootstrap import Sexton
+
+_ENDINGS = {ArchiveFormat.ZSTD: Format.ZSTD, ArchiveFormat.GZIP: Format.GZIP}
+_WORDS = ("empty_hours", "trivial_days", "trivial_max", "source")
+
+
+def means(opened: Sexton) -> Means:
+    """What this process removes with, as a worker of its own once it is at it."""
+    settings = opened.settings
+    format = _ENDINGS[settings.archive.format]
+    place = settings.archive.directory or beside(opened.ledger, "vault")
+    return Means(
+        ledger=opened.ledger,
+        clock=opened.clock,
+        vault=FileVault(place, format),
+        place=str(place),
+        vault_at=lambda where: FileVault(Path(where), format),
+        files={NATIVE: OwnFiles(beside(opened.ledger, "files"), NATIVE)},
+        worker=_hand(opened),
+        host=host(),
+        grace=settings.trash.grace,
+        actor=opened.actor,
+        pace=Pace(opened.clock),
+        drift=opened.clock.now().timestamp() - opened.clock.elapsed(),
+    )
+
+
+def _hand(opened: Sexton) -> Callable[[], str]:
+    hands: list[AgentWorker] = []
+
+    def worker() -> str:
+        if not hands or not hands[-1].is_open:
+            hands.append(opened.worker(kind="remover"))
+        return hands[-1].id
+
+    return worker
+
+
+def beside(ledger: Ledger, kind: str) -> Path:
+    """A directory beside a ledger's file; for one on a server, in this platform's place."""
+    if ledger.is_shared:
+        return data_place(os.environ) / f"{ledger.id}.{kind}"
+    path = sqlite_path(ledger.url).absolute()
+    return path.with_name(f"{path.name}.{kind}")
+
+
+def garbage(opened: Sexton, wanted: Collection | Mapping[str, Any] | bool) -> Collection:
+    """What is taken for garbage: as the settings say, but for what is said here."""
+    if isinstance(wanted, Collection):
+        return wanted
+    said = wanted if isinstance(wanted, Mapping) else {}
+    unknown = said.keys() - set(_WORDS)
+    if unknown:
+        raise InputInvalid(
+            f"garbage has no '{min(unknown)}'", hint=f"Known are {', '.join(_WORDS)}."
+        )
+    usual = opened.settings.gc
+    return Collection(
+        empty_after=timedelta(hours=said.get("empty_hours", usual.empty_hours)),
+        trivial_after=timedelta(days=said.get("trivial_days", usual.trivial_days)),
+        trivial_max=said.get("trivial_max", usual.trivial_max),
+        source=said.get("source"),
+    )
+
+
+def plan_collection(
+    opened: Sexton, home: str | None, wanted: Collection | Mapping[str, Any] | bool
+) -> Plan:
+    """What would be put into the trash as garbage. Changes nothing."""
+    return collect(opened.estate(), home or NATIVE, garbage(opened, wanted))
+
+
+def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
+    """Bring back all that an apply removed."""
+    estate = opened.estate()
+    assert estate.removing is not None
+    again = new_receipt()
+    recover(estate.removing, estate.evidence, again)
+    found = files_to_undo(estate.removing, receipt)
+    return list(undo(estate.removing, found, again))
+
+
+def read_removed(opened: Sexton, session: Session, since: int, through: int) -> Iterator[Message]:
+    """The messages of a session that is in the vault."""
+    removing = opened.estate().removing
+    assert removing is not None
+    return transcript(removing, session, since, through)

@@ -1,0 +1,118 @@
+"""How much room does Sexton itself take, and for what?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sexton.bootstrap import Sexton
+from sexton.cli.terminal import Column, say, table
+from sexton.cli.wording import counted, size
+from sexton.engine.removing.heaps import heaps
+from sexton.model.session import NATIVE
+from sexton.ports.hygiene import LedgerSize, Space
+from sexton.ports.removal import WantedFiles
+from sexton.ports.vault import VaultKind
+
+SMALL = 1_000_000_000
+"""The tables of a larger file are not measured: that would go through all of it."""
+PAGE = 1000
+
+_TABLES = (Column("TABLE"), Column("SIZE", right=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heap:
+    """Some files: how many, and how big together."""
+
+    files: int = 0
+    bytes: int = 0
+
+    def plus(self, bytes: int) -> Heap:
+        return Heap(files=self.files + 1, bytes=self.bytes + bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What the ledger, its vault and the files of its sessions take, and what the disk has left.
+
+    `stray` are files in the vault that the ledger does not know.
+    """
+
+    ledger: LedgerSize
+    tables: dict[str, int]
+    place: str
+    archive: Heap
+    trash: Heap
+    stray: Heap
+    files: Heap
+    disk: Space
+
+
+def measure(opened: Sexton) -> Room:
+    """Look at what is ours; nothing is changed and no directory made."""
+    estate = opened.estate()
+    means, ledger = estate.removing, opened.ledger
+    assert means is not None
+    assert estate.space is not None
+    kinds = {kind: Heap() for kind in VaultKind}
+    known: set[str] = set()
+    after = 0
+    while page := ledger.vault.page(WantedFiles(), after, PAGE):
+        for file in page:
+            kinds[file.kind] = kinds[file.kind].plus(file.written.bytes)
+            known.add(file.name)
+        after = page[-1].ref
+    stray = Heap()
+    for name, bytes in means.vault.names():
+        stray = stray if name in known else stray.plus(bytes)
+    found = heaps(means, NATIVE).values()
+    whole = ledger.hygiene.size()
+    return Room(
+        ledger=whole,
+        tables=ledger.retained.tables() if whole.bytes < SMALL or ledger.is_shared else {},
+        place=means.place,
+        archive=kinds[VaultKind.ARCHIVE],
+        trash=kinds[VaultKind.TRASH],
+        stray=stray,
+        files=Heap(files=len(found), bytes=sum(each.bytes for each in found)),
+        disk=estate.space(),
+    )
+
+
+def show(room: Room) -> None:
+    """The sizes for a person."""
+    used = {name: bytes for name, bytes in room.tables.items() if bytes}
+    if used:
+        table(_TABLES, ((name, size(bytes)) for name, bytes in used.items()))
+    free = f"{size(room.ledger.free_bytes)} of the ledger unused"
+    say(f"{free}; disk {size(room.disk.total)}, {size(room.disk.free)} free")
+    stray = f", {counted(room.stray.files, 'stray file')}" if room.stray.files else ""
+    say(
+        f"vault {room.place}: archive {_words(room.archive)}, trash {_words(room.trash)}{stray}; "
+        f"files of {counted(room.files.files, 'session')} ({size(room.files.bytes)})"
+    )
+
+
+def shape(room: Room) -> dict[str, Any]:
+    """The sizes for a program."""
+    return {
+        "free_bytes": room.ledger.free_bytes,
+        "tables": room.tables,
+        "vault": {
+            "path": room.place,
+            "archive": _shape(room.archive),
+            "trash": _shape(room.trash),
+            "stray": _shape(room.stray),
+        },
+        "files": {"sessions": room.files.files, "bytes": room.files.bytes},
+        "disk": {"total_bytes": room.disk.total, "free_bytes": room.disk.free},
+    }
+
+
+def _words(heap: Heap) -> str:
+    return f"{counted(heap.files, 'file')} ({size(heap.bytes)})"
+
+
+def _shape(heap: Heap) -> dict[str, int]:
+    return {"files": heap.files, "bytes": heap.bytes}

@@ -1,0 +1,198 @@
+"""How are files of sessions put away whose records stay?
+
+As whole sessions are: the intent is recorded, a verified copy is written, and only then do
+exactly those files go that are in the copy. Whoever dies in between leaves what `recover`
+completes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from sexton.engine.removing.clear import clear
+from sexton.engine.removing.means import Means
+from sexton.errors import SextonError
+from sexton.model.plan import RemoveFiles
+from sexton.model.record import replace
+from sexton.model.session import Session
+from sexton.ports.removal import Holds, Intent, VaultFile, VaultState
+from sexton.ports.vault import FileChanged, FileContent, Header, SessionContent, VaultKind, Written
+
+MOST_BYTES = 64_000_000
+MOST_SESSIONS = 500
+
+
+@dataclass(slots=True)
+class _Load:
+    """Files on their way into one vault file, by owner, and why those of others stay."""
+
+    home: str
+    actions: dict[str, RemoveFiles]
+    files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, owner: str, why: str) -> None:
+        self.refused.setdefault(owner, why)
+        self.files.pop(owner, None)
+
+
+def file_chunks(actions: Iterable[RemoveFiles]) -> Iterator[list[RemoveFiles]]:
+    """Actions whose files share a vault file."""
+    batch: list[RemoveFiles] = []
+    weight = 0
+    for action in actions:
+        full = len(batch) >= MOST_SESSIONS or weight + action.size > MOST_BYTES
+        if batch and (full or _kind(batch[0]) != _kind(action)):
+            yield batch
+            batch, weight = [], 0
+        batch.append(action)
+        weight += action.size
+    if batch:
+        yield batch
+
+
+def put_files_away(means: Means, batch: Sequence[RemoveFiles], receipt: str) -> dict[str, str]:
+    """Remove the files of sessions that still are as they were seen; why those of others stay."""
+    home = batch[0].seen.home
+    files = means.files[home]
+    load = _Load(home, {_owner(means, each): each for each in batch})
+    _leave_out_moved(means, load)
+    for owner, found in files.of(
+        [each for each in load.actions if each not in load.refused]
+    ).items():
+        if found.refused:
+            path, why = found.refused[0]
+            load.leave_out(owner, f"its file {'/'.join(path)!r} {why}")
+        else:
+            load.files[owner] = found.contents
+    if load.files:
+        _put_away(means, load, _intent(means, batch[0], receipt))
+    return {
+        action.seen.id: load.refused.get(owner, "it has no files any more")
+        for owner, action in load.actions.items()
+        if owner not in load.files
+    }
+
+
+def _owner(means: Means, action: RemoveFiles) -> str:
+    """Whose the files are; those of nobody are known by their owner's name only."""
+    seen = action.seen
+    return means.files[seen.home].owner(seen.id) if seen.ref else seen.id
+
+
+def _put_away(means: Means, load: _Load, intent: Intent) -> None:
+    means.establish()
+    file = means.ledger.removal.intend(intent, means.clock.now())
+    means.busy.add(file.ref)
+    try:
+        _carry(means, file, load)
+    finally:
+        means.busy.discard(file.ref)
+
+
+def _leave_out_moved(means: Means, load: _Load) -> None:
+    """Leave alone what was used, opened or pinned since it was planned."""
+    ids = [each.seen.id for each in load.actions.values()]
+    now = {each.session.id: each.session for each in means.ledger.retained.named(load.home, ids)}
+    for owner, action in load.actions.items():
+        why = _moved(action, now.get(action.seen.id))
+        if why is not None:
+            load.leave_out(owner, why)
+
+
+def _moved(action: RemoveFiles, session: Session | None) -> str | None:
+    seen = action.seen
+    if not seen.ref:
+        return None if session is None else "a session owns it now"
+    if session is None:
+        return "it is gone"
+    if session.is_open:
+        return "it is open again"
+    same = (session.epoch, session.active_at) == (seen.epoch, seen.active_at)
+    return "it was used meanwhile" if not same else "it was pinned" if session.pinned else None
+
+
+def _carry(means: Means, file: VaultFile, load: _Load) -> None:
+    """Write the copy and let go of what is in it; without either, nothing of the file is left."""
+    taken: VaultFile | None = None
+    try:
+        written = _write(means, file, load)
+        if written is not None:
+            taken = means.ledger.removal.turn(file, VaultState.CLEARING, file.worker, written)
+    except BaseException:
+        with suppress(SextonError):  # what can not be undone now is undone by `recover`
+            _give_up(means, file)
+        raise
+    if taken is None:
+        load.files.clear()
+        _give_up(means, file)
+        return
+    _tell(means, taken, load)
+    clear(means, taken, [], load.files)
+
+
+def _write(means: Means, file: VaultFile, load: _Load) -> Written | None:
+    """A verified copy of exactly what is left to go; None if nothing is."""
+    header = Header(
+        kind=file.kind,
+        home=file.home,
+        ledger=means.ledger.id,
+        schema_version=means.ledger.schema,
+        made_at=file.made_at,
+        receipt=file.receipt,
+    )
+    while load.files:
+        meant = len(load.files)
+        try:
+            written = means.vault.write(file.name, header, _contents(load))
+        except FileChanged as changed:
+            load.leave_out(changed.owner, f"its file {changed}")
+            continue
+        _leave_out_moved(means, load)
+        if len(load.files) == meant:
+            return written
+        means.vault.remove(file.name)
+    return None
+
+
+def _contents(load: _Load) -> Iterator[SessionContent]:
+    for owner, files in list(load.files.items()):
+        seen = load.actions[owner].seen
+        yield SessionContent(row={"ref": seen.ref, "id": seen.id}, owner=owner, files=files)
+
+
+def _tell(means: Means, file: VaultFile, load: _Load) -> None:
+    going = [load.actions[owner] for owner in load.files]
+    entry = means.entry("remove_files", file.receipt, going[0].reason)
+    entries = [
+        replace(entry, home=load.home, session=each.seen.id, reason=each.reason) for each in going
+    ]
+    means.ledger.journal.write(entries, means.clock.now())
+    if means.day is not None:
+        means.ledger.retained.spend(load.home, means.day, len(going))
+
+
+def _intent(means: Means, first: RemoveFiles, receipt: str) -> Intent:
+    return Intent(
+        name=means.vault.new_name(),
+        kind=VaultKind.ARCHIVE if first.archived else VaultKind.TRASH,
+        holds=Holds.FILES,
+        home=first.seen.home,
+        source=first.source,
+        host=means.host,
+        place=means.place,
+        worker=means.worker(),
+        receipt=receipt,
+        expires_at=None if first.archived else means.clock.now() + means.grace,
+    )
+
+
+def _kind(action: RemoveFiles) -> tuple[str, str, bool]:
+    return action.seen.home, action.source, action.archived
+
+
+def _give_up(means: Means, file: VaultFile) -> None:
+    means.vault.remove(file.name)
+    means.ledger.removal.forget(file)

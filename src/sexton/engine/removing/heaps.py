@@ -1,0 +1,75 @@
+"""Which files does a home have, and whose are they?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from sexton.engine.estate import Estate
+from sexton.engine.removing.means import Means
+from sexton.model.plan import Seen
+from sexton.model.record import record
+
+NOBODY = "files"
+"""The source of files that belong to no session."""
+
+
+@record
+class Heap:
+    """The files of one owner: how big they are together, and when they were last written to.
+
+    Sure is that they can only be a session's.
+    """
+
+    bytes: int
+    written_at: datetime
+    sure: bool
+
+
+def heaps(means: Means, home: str) -> dict[str, Heap]:
+    """The files of a home by their owner."""
+    found: dict[str, Heap] = {}
+    files = means.files.get(home)
+    for each in () if files is None else files.scan():
+        if each.owner is None:
+            continue
+        written, heap = datetime.fromtimestamp(each.mtime_ns / 1e9, UTC), found.get(each.owner)
+        found[each.owner] = Heap(
+            bytes=each.size + (heap.bytes if heap else 0),
+            written_at=max(written, heap.written_at) if heap else written,
+            sure=each.sure and (heap.sure if heap else True),
+        )
+    return found
+
+
+def owners(estate: Estate, means: Means, home: str) -> dict[str, str]:
+    """The ids of a foreign home's sessions by what their files are known by."""
+    record, files = estate.records.get(home), means.files.get(home)
+    if record is None or files is None:
+        return {}
+    return {files.owner(id): id for id in estate.ledger.homes.ids(record, open_only=False)}
+
+
+def orphans(estate: Estate, means: Means, home: str) -> Iterator[tuple[str, Heap]]:
+    """Files of sessions that a home does not know, once it was seen to the end."""
+    known = {each.name: each.observed_at for each in estate.ledger.homes.all()}
+    if known.get(home) is None:
+        return
+    ids = owners(estate, means, home)
+    for owner, heap in heaps(means, home).items():
+        if heap.sure and owner not in ids:
+            yield owner, heap
+
+
+def as_orphan(home: str, owner: str, heap: Heap) -> Seen:
+    """Files of nobody as a precondition."""
+    return Seen(
+        ref=0,
+        home=home,
+        id=owner,
+        epoch=0,
+        active_at=heap.written_at,
+        message_count=0,
+        turn_count=0,
+        pinned=False,
+    )

@@ -1,0 +1,164 @@
+"""What does a keeper do so that neither the homes nor its own ledger grow for ever?"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+
+from sexton.engine.apply import apply
+from sexton.engine.estate import Estate
+from sexton.engine.removing.means import Means
+from sexton.engine.removing.proposal import Proposal, propose
+from sexton.engine.removing.relieve import Relieved, disk_use
+from sexton.engine.removing.retain import Due
+from sexton.model.plan import Outcome, Plan, Reason
+from sexton.model.session import NATIVE
+from sexton.policies.blast_radius import bounded
+from sexton.policies.disk_budget import disk_warning
+from sexton.ports import Entry
+
+EVERY = 600.0
+"""Seconds from one round to the next; ages are in days."""
+SHARE = 200
+"""A round that takes long is done more seldom: it rests so many times as long as it took."""
+FORGOTTEN = 1000
+"""So many entries of the journal are dropped at once."""
+STEPS = 100
+"""So often at most something is forgotten or given back to the disk in one round."""
+LARGE_WAL = 256_000_000
+
+log = logging.getLogger("sexton.keeper")
+
+
+class Housekeeping:
+    """Retention, the disk budget and hygiene, now and then between sweeps.
+
+    `remarks` are what people should know since the last round.
+    """
+
+    def __init__(self) -> None:
+        self._next = float("-inf")
+        self._told: dict[str, str] = {}
+        self.remarks: list[Reason] = []
+
+    def round(
+        self, estate: Estate, receipt: str, stopped: Callable[[], bool] = lambda: False
+    ) -> list[Outcome]:
+        """Do what is due, if it is time for it again; what came of every removal."""
+        begun = estate.clock.monotonic()
+        means = estate.removing
+        if means is None or begun < self._next:
+            return []
+        self._next = begun + EVERY
+        self.remarks = []
+        outcomes = self._retain(estate, means, receipt, stopped)
+        self._tidy(estate, stopped)
+        self._warn(estate, means)
+        ended = estate.clock.monotonic()
+        self._next = ended + max(EVERY, SHARE * (ended - begun))
+        return outcomes
+
+    def _retain(
+        self, estate: Estate, means: Means, receipt: str, stopped: Callable[[], bool]
+    ) -> list[Outcome]:
+        homes = [NATIVE, *estate.records]
+        proposal = propose(estate, homes, estate.rules(None).rules.retention)
+        self._tell_short(proposal.relieved)
+        outcomes: list[Outcome] = []
+        for home in homes:
+            self._tell_refused(home, proposal)
+            due = proposal.due(home)
+            if home != NATIVE and not estate.records[home].act:
+                self._propose(estate, home, due, receipt)
+                continue
+            plan = _plan(estate, self._allowed(estate, means, home, due))
+            for outcome in apply(estate, plan, receipt):
+                outcomes.append(outcome)
+                if stopped():
+                    return outcomes
+        return outcomes
+
+    def _allowed(self, estate: Estate, means: Means, home: str, due: Sequence[Due]) -> list[Due]:
+        """What may go without a person's word; that more waits for one is told."""
+        now = estate.clock.now()
+        gone = means.ledger.removable.removed_on(home, now.date())
+        allowed, allowance = bounded([(each, each.since) for each in due], gone, now)
+        waiting = allowance.waiting
+        words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
+        self._remark(Reason("waiting", words))
+        self._tell(f"waiting {home}", words)
+        return allowed
+
+    def _propose(self, estate: Estate, home: str, due: Sequence[Due], receipt: str) -> None:
+        """Say once what would be done in a home that is only observed."""
+        actions = [action for each in due for action in each.actions]
+        size = sum(getattr(action, "size", 0) for action in actions)
+        words = f"files of {len(actions)} sessions, {size} bytes" if actions else ""
+        if self._tell(f"proposed {home}", words and f"in '{home}' retention would remove {words}"):
+            entry = Entry(
+                actor=estate.actor,
+                receipt=receipt,
+                home=home,
+                action="remove_files",
+                result="recorded",
+                reason=Reason("retention", f"would remove {words}"),
+            )
+            estate.ledger.journal.write([entry], estate.clock.now())
+
+    def _tell_refused(self, home: str, proposal: Proposal) -> None:
+        held = [each for each in proposal.found[home].held if each.holding.code == "remove_all"]
+        self._tell(f"refused {home}", held[0].holding.text if held else "")
+
+    def _tell_short(self, found: Relieved | None) -> None:
+        words = ""
+        if found is not None and found.relief.short:
+            ways = "; ".join(
+                f"{count} sessions with {size} bytes: {text}"
+                for text, count, size in found.relief.in_the_way
+            )
+            words = f"the disk budget is exceeded by {found.relief.short} bytes; {ways}"
+        self._remark(Reason("budget", words))
+        self._tell("budget", words)
+
+    def _warn(self, estate: Estate, means: Means) -> None:
+        """Say that space runs out before it has."""
+        found = disk_warning(estate.budget, disk_use(estate, means))
+        self._remark(found)
+        self._tell("disk", found.code if found else "", found.text if found else "")
+        wal = estate.ledger.hygiene.size().wal_bytes
+        large = f"the ledger's write-ahead log has {wal} bytes: a reader may hold it open"
+        self._tell("wal", "large" if wal > LARGE_WAL else "", large)
+
+    def _tidy(self, estate: Estate, stopped: Callable[[], bool]) -> None:
+        """Forget what is too old in our own tables, and give back what they left free."""
+        before = estate.clock.now() - estate.keep_journal
+        for _ in range(STEPS):
+            if stopped() or estate.ledger.retained.forget(before, FORGOTTEN) < FORGOTTEN:
+                break
+        for _ in range(STEPS):
+            if stopped() or not estate.ledger.hygiene.trim():
+                break
+
+    def _remark(self, reason: Reason | None) -> None:
+        if reason is not None and reason.text:
+            self.remarks.append(reason)
+
+    def _tell(self, about: str, fact: str, words: str | None = None) -> bool:
+        """Whether there is something new to say; it is said once."""
+        if self._told.get(about, "") == fact:
+            return False
+        self._told[about] = fact
+        if fact:
+            log.warning("%s", words or fact)
+        return bool(fact)
+
+
+def _plan(estate: Estate, due: Sequence[Due]) -> Plan:
+    return Plan(
+        id=uuid.uuid4().hex,
+        ledger=estate.ledger.id,
+        policies=estate.rules(None).digest,
+        made_at=estate.clock.now(),
+        actions=tuple(action for each in due for action in each.actions),
+    )

@@ -1,0 +1,168 @@
+"""Which sessions go into one vault file, and what is there of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sexton.engine.removing.means import Means
+from sexton.model.plan import ArchiveSession, Removing
+from sexton.model.removal import HERE
+from sexton.ports.removal import Move, StoredSession
+from sexton.ports.vault import FileContent, SessionContent, StoredMessage
+
+TOGETHER = 4_000_000
+"""So many bytes of messages are read at once; a session with more is read page by page."""
+MOST_BYTES = 32_000_000
+"""What goes into one file, unless it is of one conversation or tree."""
+
+
+@dataclass(slots=True)
+class Load:
+    """Sessions on their way into one file, and why some of those that were meant stay behind.
+
+    Files are known by the owner's name; `named` has those of the sessions that own any.
+    """
+
+    actions: list[Removing]
+    rows: dict[int, StoredSession]
+    owners: dict[str, int] = field(default_factory=dict)
+    named: dict[int, str] = field(default_factory=dict)
+    files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
+    stored: dict[int, int] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+
+    def leave_out(self, refs: Iterable[int], why: str | None = None) -> None:
+        """Let sessions stay, with all of their conversations."""
+        meant = frozenset(refs)
+        left = {conversation(each) for each in self.actions if each.seen.ref in meant}
+        for each in self.actions:
+            if why is not None and conversation(each) in left:
+                self.refused[each.seen.ref] = why
+        self.actions = [each for each in self.actions if conversation(each) not in left]
+
+    def moves(self) -> list[Move]:
+        """Each session as it was planned and as it was written."""
+        numbers: dict[str, int] = {}
+        return [
+            Move(
+                each.seen.ref,
+                self.rows[each.seen.ref].row["state"],
+                each.seen.epoch,
+                each.seen.active_at,
+                each.seen.message_count,
+                each.seen.turn_count,
+                self.rows[each.seen.ref].row["last_seq"],
+                self.stored[each.seen.ref],
+                numbers.setdefault(conversation(each), len(numbers)),
+                each.reason,
+            )
+            for each in self.actions
+        ]
+
+
+def chunks(means: Means, actions: Iterable[Removing]) -> Iterator[list[Removing]]:
+    """Actions that share a file; conversations and trees are not taken apart."""
+    batch: list[Removing] = []
+    weight = 0
+    for action in actions:
+        full = len(batch) >= means.pace.sessions.now or weight + action.size > MOST_BYTES
+        if batch and not _belongs(batch[-1], action) and (full or not _suits(batch[0], action)):
+            yield batch
+            batch, weight = [], 0
+        batch.append(action)
+        weight += action.size
+    if batch:
+        yield batch
+
+
+def conversation(action: Removing) -> str:
+    """What is to go together with the session: its conversation, or itself alone."""
+    return action.conversation or action.seen.id
+
+
+def take(means: Means, batch: Sequence[Removing]) -> Load:
+    """What there is of the sessions; those that are not here any more are left out."""
+    rows = means.ledger.removable.rows([each.seen.ref for each in batch])
+    load = Load(list(batch), rows)
+    here = {ref for ref, found in rows.items() if found.row["state"] in HERE}
+    load.leave_out(each.seen.ref for each in batch if each.seen.ref not in here)
+    _take_files(means, load)
+    return load
+
+
+def contents(means: Means, load: Load) -> Iterator[SessionContent]:
+    """All there is of each session, read as it is needed; counts the messages."""
+    together: list[Removing] = []
+    weight = 0
+    for action in load.actions:
+        if action.size > TOGETHER:
+            yield _content(load, action, _paged(means, load, action.seen.ref))
+            continue
+        if weight + action.size > TOGETHER:
+            yield from _small(means, load, together)
+            together, weight = [], 0
+        together.append(action)
+        weight += action.size
+    yield from _small(means, load, together)
+
+
+def _belongs(last: Removing, action: Removing) -> bool:
+    if isinstance(last, ArchiveSession) and isinstance(action, ArchiveSession):
+        return action.tree is not None and action.tree == last.tree
+    same = action.conversation is not None and action.conversation == last.conversation
+    return same and action.kind == last.kind
+
+
+def _suits(first: Removing, action: Removing) -> bool:
+    """An archive holds one tree only; the trash may hold all of a source."""
+    both = (first.kind, first.seen.home, first.source)
+    return both == (action.kind, action.seen.home, action.source) and not isinstance(
+        action, ArchiveSession
+    )
+
+
+def _take_files(means: Means, load: Load) -> None:
+    """A session with a file that can not be put away stays."""
+    if not load.actions:
+        return
+    files = means.files.get(load.actions[0].seen.home)
+    if files is None:
+        return
+    load.owners = {files.owner(each.seen.id): each.seen.ref for each in load.actions}
+    for owner, found in files.of(load.owners.keys()).items():
+        ref = load.owners[owner]
+        if found.refused:
+            path, why = found.refused[0]
+            load.leave_out([ref], f"its file {'/'.join(path)!r} {why}")
+        else:
+            load.files[owner] = found.contents
+            load.named[ref] = owner
+
+
+def _small(means: Means, load: Load, actions: Sequence[Removing]) -> Iterator[SessionContent]:
+    said = means.ledger.removable.messages([each.seen.ref for each in actions])
+    for action in actions:
+        messages = said.get(action.seen.ref, [])
+        load.stored[action.seen.ref] = len(messages)
+        yield _content(load, action, messages)
+
+
+def _paged(means: Means, load: Load, ref: int) -> Iterator[StoredMessage]:
+    load.stored[ref] = after = 0
+    while page := means.ledger.removable.message_page(ref, after, TOGETHER):
+        yield from page
+        load.stored[ref] += len(page)
+        after = page[-1].seq
+
+
+def _content(load: Load, action: Removing, messages: Iterable[StoredMessage]) -> SessionContent:
+    found = load.rows[action.seen.ref]
+    owner = load.named.get(action.seen.ref)
+    return SessionContent(
+        row=found.row,
+        messages=messages,
+        finalizations=found.finalizations,
+        owner=owner,
+        files=() if owner is None else load.files[owner],
+    )

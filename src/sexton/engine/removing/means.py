@@ -1,0 +1,79 @@
+"""What is removed with: the ledger, the vault, the files of sessions, and who does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import TypeVar
+
+from sexton.engine.removing.pace import Pace
+from sexton.errors import VaultElsewhere, VaultMissing
+from sexton.model.plan import Reason
+from sexton.ports import Clock, Entry, Ledger
+from sexton.ports.removal import VaultFile, WantedFiles
+from sexton.ports.vault import SessionFiles, Vault
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """New vault files go to `vault`, which is at `place`; older ones may lie elsewhere.
+
+    `busy` are the files this process is at; `drift` is how far the wall clock was ahead of the
+    elapsed time when it began. What is removed unattended counts against its day.
+    """
+
+    ledger: Ledger
+    clock: Clock
+    vault: Vault
+    place: str
+    vault_at: Callable[[str], Vault]
+    files: Mapping[str, SessionFiles]
+    worker: Callable[[], str]
+    host: str
+    grace: timedelta
+    actor: str
+    pace: Pace
+    drift: float
+    unattended: bool = False
+    busy: set[int] = field(default_factory=set)
+    established: set[str] = field(default_factory=set)
+
+    @property
+    def day(self) -> date | None:
+        """The day against which a removal counts; a person's word counts against none."""
+        return self.clock.now().date() if self.unattended else None
+
+    def establish(self) -> None:
+        """Make the directory for the first file; one that was there once is not made again."""
+        if self.place in self.established:
+            return
+        known = self.ledger.vault.page(WantedFiles(), 0, 100)
+        if not any((each.place, each.host) == (self.place, self.host) for each in known):
+            self.vault.establish()
+        self.established.add(self.place)
+
+    def look(self, file: VaultFile, ask: Callable[[Vault], T]) -> T:
+        """Ask about a file where it is: beside the ledger now, or where it was written."""
+        if file.host != self.host:
+            raise VaultElsewhere(f"the vault file {file.name} is on the machine {file.host}")
+        try:
+            return ask(self.vault)
+        except VaultMissing:
+            if file.place == self.place:
+                raise
+        return ask(self.vault_at(file.place))
+
+    def unlink(self, file: VaultFile) -> None:
+        """Remove a file, wherever it is."""
+        if file.place == self.place:
+            self.vault.remove(file.name)
+        else:
+            self.look(file, lambda vault: vault.remove(file.name))
+            self.vault_at(file.place).remove(file.name)
+
+    def entry(self, action: str, receipt: str, reason: Reason) -> Entry:
+        """What the journal is to say about sessions."""
+        return Entry(actor=self.actor, receipt=receipt, action=action, result="done", reason=reason)

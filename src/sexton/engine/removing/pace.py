@@ -1,0 +1,50 @@
+"""How much is done at once, so that nobody who writes meanwhile waits long?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sexton.ports import Clock
+
+AIM = 0.01
+"""Seconds for which the ledger may be locked in one go."""
+
+
+class Size:
+    """How many go at once, by how long the last ones took."""
+
+    def __init__(self, *, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
+        self.now = least
+
+    def learn(self, count: int, seconds: float) -> None:
+        """Take so many next time as fit into the aim, but not many more or less than now."""
+        if count:
+            fitting = round(AIM * count / max(seconds, 1e-6))
+            self.now = min(max(fitting, self.now // 2, self._least), 2 * self.now, self._most)
+
+
+class Pace:
+    """Locks the ledger for a short time, then leaves it alone for as long."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._free_until = float("-inf")
+        self.sessions = Size(least=200, most=1000)
+        self.messages = Size(least=1000, most=20_000)
+
+    @contextmanager
+    def hold(self, size: Size, count: int) -> Iterator[None]:
+        """Around a change of so many; what is done between two of them counts as rest."""
+        now = self._clock.monotonic()
+        if now < self._free_until:
+            self._clock.sleep(self._free_until - now)
+        begun = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            ended = self._clock.monotonic()
+            self._free_until = ended + (ended - begun)
+            size.learn(count, ended - begun)

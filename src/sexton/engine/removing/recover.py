@@ -1,0 +1,71 @@
+"""What did somebody leave behind who died while removing or restoring?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+
+from sexton.engine.removing.clear import clear_again
+from sexton.engine.removing.means import Means
+from sexton.engine.removing.restore import finish, remove_file
+from sexton.errors import VaultError
+from sexton.model.evidence import Evidence, Verdict
+from sexton.model.plan import Reason
+from sexton.model.worker import Worker
+from sexton.ports.removal import VaultFile, VaultState
+
+AGAIN = Reason("undo", "whoever brought it back died meanwhile")
+
+log = logging.getLogger("sexton.removing")
+
+Judge = Callable[[list[Worker]], Mapping[str, Evidence]]
+
+
+def recover(means: Means, judge: Judge, receipt: str) -> int:
+    """Complete what the dead began on this machine; how many files that were."""
+    count = 0
+    for file in _free(means, judge):
+        taken = means.ledger.removal.turn(file, file.state, means.worker())
+        if taken is None:
+            continue  # somebody else completes it
+        means.busy.add(file.ref)
+        try:
+            _complete(means, taken, receipt)
+            count += 1
+        except VaultError as trouble:  # its disk may be away for a while
+            log.warning("the vault file %s waits: %s", file.name, trouble)
+        finally:
+            means.busy.discard(file.ref)
+    return count
+
+
+def _complete(means: Means, file: VaultFile, receipt: str) -> None:
+    match file.state:
+        case VaultState.WRITING:
+            means.unlink(file)
+            means.ledger.removal.forget(file)
+        case VaultState.CLEARING:
+            clear_again(means, file)
+        case VaultState.RESTORING:
+            finish(means, file, means.entry("restore", receipt, AGAIN))
+        case VaultState.REMOVING:
+            remove_file(means, file)
+        case VaultState.KEPT:
+            return
+
+
+def _free(means: Means, judge: Judge) -> Iterator[VaultFile]:
+    """Files that nobody is at any more: whoever was has left, or is proved to be dead."""
+    found = means.ledger.vault.unfinished(means.host)
+    if not found:
+        return
+    present = {worker.id: worker for worker in means.ledger.workers.all()}
+    wanted = [present[each.worker] for each in found if each.worker in present]
+    evidence = judge(wanted)
+    me = means.worker()
+    for file in found:
+        if file.worker == me:
+            if file.ref not in means.busy:
+                yield file
+        elif file.worker not in present or evidence[file.worker].verdict is Verdict.DEAD:
+            yield file

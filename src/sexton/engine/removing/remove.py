@@ -1,0 +1,170 @@
+"""How are sessions put into the vault, so that at no moment anything is lost?
+
+The intent is recorded, a verified copy is written, and only then does the ledger let go, of
+exactly what is in the copy. Whoever dies in between leaves what `recover` completes. While the
+ledger lets go of some, the copy of the next ones is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sexton.engine.removing.clear import clear
+from sexton.engine.removing.load import Load, contents, take
+from sexton.engine.removing.means import Means
+from sexton.errors import SextonError
+from sexton.model.plan import ArchiveSession, Removing
+from sexton.model.record import replace
+from sexton.model.session import State
+from sexton.policies.shielding import SPARED
+from sexton.ports.removal import Departure, Intent, VaultFile, VaultState
+from sexton.ports.vault import FileChanged, Header, VaultKind, Written
+
+
+class PutAway(NamedTuple):
+    """The sessions that went, and why others were refused; the rest had moved on."""
+
+    gone: frozenset[int]
+    refused: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Sessions of which there is a copy, and that are still where they were.
+
+    Without a file nothing of them could be copied.
+    """
+
+    load: Load
+    file: VaultFile | None = None
+    written: Written | None = None
+
+
+def put_away(
+    means: Means, chunks: Iterable[Sequence[Removing]], receipt: str, allowed: Callable[[], bool]
+) -> Iterator[tuple[Sequence[Removing], PutAway | None]]:
+    """Remove sessions chunk by chunk, each in a file of its own; None of what is not allowed now.
+
+    Stopping between two leaves a valid state.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="sexton-copy") as pool:
+        ahead: tuple[Sequence[Removing], Future[Copy]] | None = None
+        try:
+            for chunk in chunks:
+                ready, ahead = ahead, (chunk, pool.submit(_copy, means, chunk, receipt))
+                if ready is not None:
+                    yield ready[0], _remove(means, ready[1].result(), allowed)
+            if ahead is not None:
+                last, ahead = ahead, None
+                yield last[0], _remove(means, last[1].result(), allowed)
+        finally:
+            if ahead is not None:
+                with suppress(SextonError):  # whoever stops here is told what stopped it
+                    _give_up(means, ahead[1].result())
+
+
+def _copy(means: Means, batch: Sequence[Removing], receipt: str) -> Copy:
+    """Write a verified copy of sessions that share a file; after a failure nothing is left."""
+    load = take(means, batch)
+    if not load.actions:
+        return Copy(load)
+    means.establish()
+    file = means.ledger.removal.intend(_intent(means, load, receipt), means.clock.now())
+    means.busy.add(file.ref)
+    try:
+        return Copy(load, file, _write(means, file, load))
+    except BaseException:
+        with suppress(SextonError):  # what can not be undone now is undone by `recover`
+            _give_up(means, Copy(load, file))
+        raise
+
+
+def _remove(means: Means, copy: Copy, allowed: Callable[[], bool]) -> PutAway | None:
+    """Let go of what is in the copy; if that is nothing, nothing of the file is left.
+
+    Where it is not known whether the ledger has let go, the copy stays: `recover` finds out.
+    """
+    if copy.file is None:
+        return PutAway(frozenset(), copy.load.refused)
+    gone: frozenset[int] = frozenset()
+    try:
+        is_allowed = allowed()
+        if is_allowed and copy.written is not None:
+            gone = _let_go(means, copy.load, copy.file, copy.written)
+    finally:
+        means.busy.discard(copy.file.ref)
+    if not gone:
+        _give_up(means, copy)
+    return PutAway(gone, copy.load.refused) if is_allowed else None
+
+
+def _let_go(means: Means, load: Load, file: VaultFile, written: Written) -> frozenset[int]:
+    departure = _departure(means, file, load, written)
+    with means.pace.hold(means.pace.sessions, len(departure.moves)):
+        gone = means.ledger.removal.move(departure, means.clock.now())
+    if gone and not departure.at_once:
+        counts = [(move.ref, move.stored) for move in departure.moves if move.ref in gone]
+        seen = {owner: load.files[owner] for ref, owner in load.named.items() if ref in gone}
+        clear(means, replace(file, state=VaultState.CLEARING, written=written), counts, seen)
+    return gone
+
+
+def _write(means: Means, file: VaultFile, load: Load) -> Written | None:
+    """A verified copy of all that is left to go; None if nothing is."""
+    header = Header(
+        kind=file.kind,
+        home=file.home,
+        ledger=means.ledger.id,
+        schema_version=means.ledger.schema,
+        made_at=file.made_at,
+        receipt=file.receipt,
+    )
+    while load.actions:
+        try:
+            return means.vault.write(file.name, header, contents(means, load))
+        except FileChanged as changed:
+            load.leave_out([load.owners[changed.owner]], f"its file {changed}")
+    return None
+
+
+def _departure(means: Means, file: VaultFile, load: Load, written: Written) -> Departure:
+    archiving = file.kind is VaultKind.ARCHIVE
+    first = load.actions[0]
+    return Departure(
+        file=file,
+        written=written,
+        state=State.ARCHIVED if archiving else State.TRASHED,
+        moves=load.moves(),
+        entry=means.entry(first.kind, file.receipt, first.reason),
+        spares=None if archiving else means.clock.now() - SPARED,
+        day=means.day,
+        at_once=written.files == 0 and written.messages <= means.pace.messages.now,
+    )
+
+
+def _intent(means: Means, load: Load, receipt: str) -> Intent:
+    first = load.actions[0]
+    archiving = isinstance(first, ArchiveSession)
+    return Intent(
+        name=means.vault.new_name(),
+        kind=VaultKind.ARCHIVE if archiving else VaultKind.TRASH,
+        home=first.seen.home,
+        source=first.source,
+        host=means.host,
+        place=means.place,
+        worker=means.worker(),
+        receipt=receipt,
+        expires_at=None if archiving else means.clock.now() + means.grace,
+    )
+
+
+def _give_up(means: Means, copy: Copy) -> None:
+    """Remove a copy of what the ledger still has."""
+    if copy.file is not None:
+        means.busy.discard(copy.file.ref)
+        means.vault.remove(copy.file.name)
+        means.ledger.removal.forget(copy.file)

@@ -1,0 +1,159 @@
+"""How does what was removed come back, exactly as it was?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePath
+
+from sexton.engine.removing.means import Means
+from sexton.errors import VaultBusy, VaultOutdated
+from sexton.model.plan import Reason
+from sexton.model.record import record
+from sexton.model.removal import HERE
+from sexton.model.session import State
+from sexton.ports import Entry
+from sexton.ports.removal import Holds, Part, VaultFile, VaultState
+from sexton.ports.vault import PutBack, SessionContent
+
+TOGETHER = 1_000_000
+"""So many bytes of messages are stored at once."""
+
+
+@record
+class Restored:
+    """What came back from a file, what is still in it, and files whose own place was taken.
+
+    `aside` has for each of these where our copy of it is.
+    """
+
+    file: VaultFile
+    sessions: int
+    left: int
+    files: int
+    aside: Mapping[str, str]
+
+
+def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> Restored:
+    """Restore all that is in a file that is kept, and remove the file."""
+    means.look(file, lambda vault: vault.verify(file.name, file.written))
+    _check_schema(means, file)
+    taken = means.ledger.removal.turn(file, VaultState.RESTORING, means.worker())
+    if taken is None:
+        raise VaultBusy(f"somebody else is at the vault file {file.name} already")
+    means.busy.add(file.ref)
+    try:
+        return finish(means, taken, means.entry("restore", receipt, reason))
+    finally:
+        means.busy.discard(file.ref)
+
+
+def finish(means: Means, file: VaultFile, entry: Entry) -> Restored:
+    """Restore what is still in a file that was taken on, also after somebody else began it."""
+    arriving = _Arriving(means, file, entry)
+    try:
+        arriving.all()
+    finally:
+        left = len(means.ledger.vault.inside(file))
+        if left or not arriving.done:
+            means.ledger.removal.turn(file, VaultState.KEPT, None)
+    if not left:
+        remove_file(means, file)
+    return Restored(
+        file=file,
+        sessions=arriving.sessions,
+        left=left,
+        files=arriving.files,
+        aside=arriving.aside,
+    )
+
+
+def remove_file(means: Means, file: VaultFile) -> None:
+    """Remove a file that nobody needs any more, and then its row."""
+    doomed = means.ledger.removal.turn(file, VaultState.REMOVING, file.worker)
+    if doomed is not None:
+        means.unlink(doomed)
+        means.ledger.removal.forget(doomed)
+
+
+class _Arriving:
+    """Sessions on their way back from one file."""
+
+    def __init__(self, means: Means, file: VaultFile, entry: Entry) -> None:
+        self._means = means
+        self._file = file
+        self._entry = entry
+        self._parts: list[Part] = []
+        self._weight = 0
+        self.sessions = 0
+        self.files = 0
+        self.aside: dict[str, str] = {}
+        self.done = False
+
+    def all(self) -> None:
+        """Bring everything back that is in the file and nowhere else."""
+        inside = {each.ref for each in self._means.ledger.vault.inside(self._file)}
+        only_files = self._file.holds is Holds.FILES
+        for content in self._contents():
+            # Here the one before has been read to its end, and was whole.
+            if self._weight > TOGETHER or len(self._parts) >= self._means.pace.sessions.now:
+                self._store()
+            if only_files or content.row["ref"] in inside:
+                self._take(content, only_files=only_files)
+        self._store()
+        self.done = True
+
+    def _contents(self) -> Iterator[SessionContent]:
+        file = self._file
+        return self._means.look(file, lambda vault: vault.read(file.name, file.written))[1]
+
+    def _take(self, content: SessionContent, *, only_files: bool) -> None:
+        ref = int(content.row["ref"])
+        messages = []
+        for message in content.messages:
+            messages.append(message)
+            self._weight += len(message.content or b"") + len(message.extra or b"")
+            if self._weight > TOGETHER:
+                self._parts.append(Part(ref, messages, None))
+                self._store()
+                messages = []
+        if content.owner is not None:
+            self._note(content.owner, self._put_back(content))
+        if not only_files:
+            state = State(content.row["state"])
+            assert state in HERE
+            self._parts.append(Part(ref, messages, state))
+
+    def _put_back(self, content: SessionContent) -> PutBack:
+        """Before the session is seen again, so that it never lacks what it had."""
+        assert content.owner is not None
+        return self._means.files[self._file.home].put_back(content.owner, content.files)
+
+    def _note(self, owner: str, done: PutBack) -> None:
+        self.files += done.files
+        for path, aside in done.aside.items():
+            self.aside[str(PurePath(owner, *path))] = str(PurePath(owner, *aside))
+
+    def _store(self) -> None:
+        if self._parts:
+            pace, count = self._means.pace, sum(len(part.messages) for part in self._parts)
+            with pace.hold(pace.messages, count):
+                back = self._means.ledger.removal.put_back(
+                    self._file, self._parts, self._entry, self._means.clock.now()
+                )
+            self.sessions += len(back)
+        self._parts, self._weight = [], 0
+
+
+def _check_schema(means: Means, file: VaultFile) -> None:
+    """Refuse what a newer Sexton wrote, and give it out for people to read."""
+    header, _ = means.look(file, lambda vault: vault.read(file.name, file.written))
+    if header.schema_version <= means.ledger.schema:
+        return
+    target = Path(means.place, f"exported.{file.name}").with_suffix("")
+    with suppress(FileExistsError):
+        means.look(file, lambda vault: vault.export(file.name, file.written, target))
+    raise VaultOutdated(
+        f"the vault file {file.name} was written for schema {header.schema_version}, "
+        f"the ledger has {means.ledger.schema}; what is in it is in {target}"
+    )

@@ -1,0 +1,21 @@
+"""What does a keeper do for the vault?"""
+
+from __future__ import annotations
+
+from sexton.engine.estate import Estate
+from sexton.engine.removing.empty import empty_expired
+from sexton.engine.removing.means import Means
+from sexton.engine.removing.recover import recover
+
+MOST_DRIFT = 3600.0
+"""By so many seconds the wall clock may have moved by itself and is still believed."""
+
+
+def tend(estate: Estate, means: Means, receipt: str) -> None:
+    """Complete what the dead began, and empty what is past its grace.
+
+    A wall clock that was moved does not say how long something has been in the trash.
+    """
+    recover(means, estate.evidence, receipt)
+    if abs(estate.look().drift - means.drift) <= MOST_DRIFT:
+        empty_expired(means, receipt)

@@ -1,0 +1,135 @@
+"""Every error a user can meet: a message, a hint and an exit code.
+
+Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
+7x spending, 8x the vault.
+"""
+
+from __future__ import annotations
+
+from sexton.errors.base import SextonError
+from sexton.errors.homes import (
+    HomeNotFound,
+    HomeObserved,
+    HomeUnknown,
+    HomeUnreadable,
+)
+from sexton.errors.ledger import (
+    EngineTooOld,
+    LedgerBusy,
+    LedgerClosed,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerFull,
+    LedgerGone,
+    LedgerMissing,
+    LedgerNotADatabase,
+    LedgerOutdated,
+    LedgerReadOnly,
+    LedgerTooNew,
+    LedgerUnreachable,
+)
+from sexton.errors.machine import (
+    ExtraMissing,
+    InputInvalid,
+    PlatformUnsupported,
+    ProcessNotFound,
+    ProcessNotStopped,
+)
+from sexton.errors.plans import (
+    NothingToUndo,
+    PlanEdited,
+    PlanForeign,
+    PlanInvalid,
+)
+from sexton.errors.sessions import (
+    InvalidMessage,
+    InvalidName,
+    ProcessesRunning,
+    SessionAmbiguous,
+    SessionBusy,
+    SessionEnded,
+    SessionError,
+    SessionFenced,
+    SessionNotFound,
+    SessionRemoved,
+    SummaryFailed,
+    SummaryPostponed,
+    WorkerLeft,
+)
+from sexton.errors.settings import (
+    SettingsInvalid,
+    SettingsNotFound,
+)
+from sexton.errors.spending import (
+    BreakerOpen,
+    BudgetExceeded,
+    PriceUnknown,
+    UsageInvalid,
+)
+from sexton.errors.vault import (
+    PlaceUnsafe,
+    VaultBusy,
+    VaultDamaged,
+    VaultElsewhere,
+    VaultError,
+    VaultFull,
+    VaultMissing,
+    VaultOutdated,
+)
+
+__all__ = [
+    "BreakerOpen",
+    "BudgetExceeded",
+    "EngineTooOld",
+    "ExtraMissing",
+    "HomeNotFound",
+    "HomeObserved",
+    "HomeUnknown",
+    "HomeUnreadable",
+    "InputInvalid",
+    "InvalidMessage",
+    "InvalidName",
+    "LedgerBusy",
+    "LedgerClosed",
+    "LedgerCorrupt",
+    "LedgerError",
+    "LedgerFull",
+    "LedgerGone",
+    "LedgerMissing",
+    "LedgerNotADatabase",
+    "LedgerOutdated",
+    "LedgerReadOnly",
+    "LedgerTooNew",
+    "LedgerUnreachable",
+    "NothingToUndo",
+    "PlaceUnsafe",
+    "PlanEdited",
+    "PlanForeign",
+    "PlanInvalid",
+    "PlatformUnsupported",
+    "PriceUnknown",
+    "ProcessNotFound",
+    "ProcessNotStopped",
+    "ProcessesRunning",
+    "SessionAmbiguous",
+    "SessionBusy",
+    "SessionEnded",
+    "SessionError",
+    "SessionFenced",
+    "SessionNotFound",
+    "SessionRemoved",
+    "SettingsInvalid",
+    "SettingsNotFound",
+    "SextonError",
+    "SummaryFailed",
+    "SummaryPostponed",
+    "UsageInvalid",
+    "VaultBusy",
+    "VaultDamaged",
+    "VaultElsewhere",
+    "VaultError",
+    "VaultFull",
+    "VaultMissing",
+    "VaultOutdated",
+    "WorkerLeft",
+]

@@ -1,0 +1,33 @@
+"""What can be wrong with a home?"""
+
+from __future__ import annotations
+
+from sexton.errors.base import SextonError
+
+
+class HomeNotFound(SextonError):
+    """There is no agent home at that path."""
+
+    exit_code = 50
+    hint = "Name the directory that holds the agent's database."
+
+
+class HomeUnknown(SextonError):
+    """The home's database has a shape Sexton does not know; it was not touched."""
+
+    exit_code = 51
+    hint = "Upgrade Sexton, or report the schema version named above."
+
+
+class HomeUnreadable(SextonError):
+    """The home's database can not be read."""
+
+    exit_code = 52
+    hint = "Check permissions and the disk; nothing was changed."
+
+
+class HomeObserved(SextonError):
+    """The home is only observed; its sessions are not changed from here."""
+
+    exit_code = 53
+    hint = "Change it with the agent itself; this release only observes foreign homes."

@@ -1,0 +1,38 @@
+"""What can this machine not do, and what can nobody mean?"""
+
+from __future__ import annotations
+
+from sexton.errors.base import SextonError
+
+
+class ExtraMissing(SextonError):
+    """An optional part is not installed."""
+
+    exit_code = 60
+
+
+class PlatformUnsupported(SextonError):
+    """This operating system is not supported."""
+
+    exit_code = 61
+    hint = "Sexton runs on Linux and macOS."
+
+
+class ProcessNotFound(SextonError):
+    """No registered process has that pid, or no process at all."""
+
+    exit_code = 63
+    hint = "List them with 'sexton processes list --all'."
+
+
+class ProcessNotStopped(SextonError):
+    """A process that should have been stopped is still there, or may not be signalled."""
+
+    exit_code = 64
+    hint = "The reasons are above; what is not ours to signal is for its owner to end."
+
+
+class InputInvalid(SextonError):
+    """A value that can only be a mistake."""
+
+    exit_code = 62

@@ -1,0 +1,42 @@
+"""What is not to be spent?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sexton.errors.base import SextonError
+
+
+class BudgetExceeded(SextonError):
+    """A budget has no room for what was asked; it was not done. No provider said so, Sexton did."""
+
+    exit_code = 70
+    hint = "See 'sexton budget show'; 'sexton budget raise' allows more."
+
+    def __init__(
+        self, message: str, *, budget: str, spent: int, limit: int, until: datetime | None = None
+    ) -> None:
+        super().__init__(message)
+        self.budget, self.spent, self.limit, self.until = budget, spent, limit, until
+
+
+class BreakerOpen(SextonError):
+    """Tools failed or repeated themselves too often in a row; the call was not made."""
+
+    exit_code = 71
+    hint = "Let the agent say what is wrong and ask; one call is let through after a while."
+    until: datetime | None = None
+
+
+class UsageInvalid(SextonError):
+    """A number that nobody can have used, or a grant that was settled before; nothing changed."""
+
+    exit_code = 72
+    hint = "Settle each grant once, with what the provider reported."
+
+
+class PriceUnknown(SextonError):
+    """A budget counts money, and nobody knows what the model costs."""
+
+    exit_code = 73
+    hint = "Name its price under prices.models, or install 'sexton[prices]'."

@@ -1,0 +1,73 @@
+"""Questions about the files that hold what was removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sexton.ledger.database import Database
+from sexton.ledger.rows import Row, maybe_moment, micros, moment
+from sexton.model.session import State
+from sexton.ports.removal import Holds, Inside, VaultFile, VaultState, WantedFiles
+from sexton.ports.vault import VaultKind, Written
+
+
+class LedgerVaultBook:
+    """Implements `ports.removal.VaultBook`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, wanted: WantedFiles, after: int, limit: int) -> list[VaultFile]:
+        values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
+        return self._files("page_files", **values, after=after, limit=limit)
+
+    def of_receipt(self, receipt: str) -> list[VaultFile]:
+        return self._files("files_of_receipt", receipt=receipt)
+
+    def of_session(self, ref: int) -> VaultFile | None:
+        return next(iter(self._files("file_of_session", session=ref)), None)
+
+    def unfinished(self, host: str) -> list[VaultFile]:
+        return self._files("unfinished_files", host=host)
+
+    def expired(self, host: str, now: datetime, limit: int) -> list[VaultFile]:
+        return self._files("expired_files", host=host, now=micros(now), limit=limit)
+
+    def inside(self, file: VaultFile) -> list[Inside]:
+        found = self._database.read(lambda tx: tx.all("sessions_inside", vault=file.ref))
+        return [Inside(row[0], row[1], State(row[2]), row[3]) for row in found]
+
+    def _files(self, name: str, **values: Any) -> list[VaultFile]:
+        return vault_files(self._database.read(lambda tx: tx.all(name, **values)))
+
+
+def vault_files(found: Sequence[Row]) -> list[VaultFile]:
+    """Files from the columns of `vault_file`."""
+    return [
+        VaultFile(
+            ref=row[0],
+            name=row[1],
+            kind=VaultKind(row[2]),
+            holds=Holds(row[3]),
+            home=row[4],
+            source=row[5],
+            host=row[6],
+            place=row[7],
+            state=VaultState(row[8]),
+            worker=row[9],
+            receipt=row[10],
+            made_at=moment(row[11]),
+            expires_at=maybe_moment(row[12]),
+            written=Written(
+                bytes=row[13],
+                raw_bytes=row[14],
+                sha256=row[15],
+                sessions=row[16],
+                messages=row[17],
+                files=row[18],
+            ),
+        )
+        for row in found
+    ]

@@ -1,0 +1,1 @@
+"""The files of sessions: reached by descriptors below one directory, never through a link."""

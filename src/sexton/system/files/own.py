@@ -1,0 +1,125 @@
+"""The files of our own sessions: a directory for each, named by a digest."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from sexton.errors import VaultDamaged
+from sexton.ports.vault import FileContent, FilesOfSession, FoundFile, PutBack, Refused
+from sexton.system.files.descriptors import (
+    PRIVATE_DIRECTORY,
+    explained,
+    make_directory,
+    opened,
+    opened_private,
+)
+from sexton.system.files.looking import files_of, walk
+from sexton.system.files.putting_back import put_all
+from sexton.system.files.removing import remove_all, remove_empty
+
+_OWNER = re.compile(r"[0-9a-f]{40}")
+
+
+class OwnFiles:
+    """Implements `ports.vault.SessionDirectories`; its directory is made when it is needed."""
+
+    def __init__(self, place: Path, home: str) -> None:
+        self._place = place
+        self._home = home
+
+    def owner(self, id: str) -> str:
+        return sha256(f"{self._home}\0{id}".encode()).hexdigest()[:40]
+
+    def directory(self, id: str) -> Path:
+        owner = self.owner(id)
+        with self._made(owner):
+            return self._place / owner
+
+    def of(self, owners: Collection[str]) -> dict[str, FilesOfSession]:
+        if not self._is_there():
+            return {}
+        with opened_private(self._place) as top:
+            found = {owner: self._look(owner, top) for owner in owners}
+        return {owner: files for owner, files in found.items() if files.contents or files.refused}
+
+    def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
+        if not self._is_there():
+            return 0
+        with opened_private(self._place) as top:
+            removed = sum(_remove(owner, files, top) for owner, files in seen.items())
+            os.fsync(top)
+        return removed
+
+    def put_back(self, owner: str, files: Iterable[FileContent]) -> PutBack:
+        with self._made(owner) as directory:
+            done = put_all(directory, files, lambda _: None)
+        with opened_private(self._place) as top:
+            os.fsync(top)
+        return done
+
+    def scan(self) -> Iterator[FoundFile]:
+        if not self._is_there():
+            return
+        with opened_private(self._place) as top:
+            for entry in walk(top):
+                if entry.why is None:
+                    owner, *rest = entry.path
+                    owned = bool(rest) and _OWNER.fullmatch(owner) is not None
+                    yield FoundFile(
+                        owner if owned else None,
+                        tuple(rest) if owned else entry.path,
+                        entry.status.st_size,
+                        entry.status.st_mtime_ns,
+                    )
+
+    def _is_there(self) -> bool:
+        return os.path.lexists(self._place)
+
+    def _look(self, owner: str, top: int) -> FilesOfSession:
+        try:
+            with opened(_checked(owner), top) as directory:
+                return files_of(owner, walk(directory), lambda: self._below(owner))
+        except FileNotFoundError:
+            return FilesOfSession()
+        except OSError as problem:
+            why = f"can not be entered: {problem.strerror}"
+            return FilesOfSession(refused=(Refused((owner,), why),))
+
+    @contextmanager
+    def _below(self, owner: str) -> Iterator[int]:
+        with opened_private(self._place) as top, opened(owner, top) as directory:
+            yield directory
+
+    @contextmanager
+    def _made(self, owner: str) -> Iterator[int]:
+        with explained(self._place):
+            os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
+            make_directory(self._place)
+        with opened_private(self._place) as top:
+            make_directory(_checked(owner), top)
+            with opened(owner, top) as directory:
+                yield directory
+
+
+def _checked(owner: str) -> str:
+    if not _OWNER.fullmatch(owner):
+        raise VaultDamaged(f"{owner!r} is not the name of a session's directory")
+    return owner
+
+
+def _remove(owner: str, files: Sequence[FileContent], top: int) -> int:
+    try:
+        with opened(_checked(owner), top) as directory:
+            removed = remove_all(directory, files)
+            empty = remove_empty(directory)
+    except FileNotFoundError:
+        return 0
+    if empty:
+        with suppress(OSError):
+            os.rmdir(owner, dir_fd=top)
+    return removed

@@ -1,0 +1,1 @@
+"""Files that hold what was removed: written once, read back, restored exactly."""

@@ -1,0 +1,308 @@
+"""What every ledger promises about sessions on their way into the vault."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sexton.errors import HomeNotFound, SessionRemoved
+from sexton.model.finalization import FinalizationState
+from sexton.model.record import replace
+from sexton.model.session import Session, State
+from sexton.ports import Ledger
+from sexton.ports.removal import Holds, VaultState
+from sexton.ports.vault import VaultKind
+from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, owed, rule
+from sexton.testing.ledger_contract_removal_samples import (
+    FIGURES,
+    KEPT,
+    ME,
+    RECEIPT,
+    intended,
+    move,
+    move_of,
+    over,
+    settled,
+    state,
+    trashed,
+)
+from sexton.testing.ledger_contract_reviving import GONE, reap, reap_of, revive
+from sexton.testing.ledger_contract_samples import (
+    NOON,
+    at,
+    born,
+    enrol,
+    entry,
+    everything,
+    heard,
+    journal,
+    reread,
+    say,
+    seen,
+)
+
+ARCHIVE = VaultKind.ARCHIVE
+MISREMEMBERED: tuple[dict[str, Any], ...] = (
+    {"epoch": 2},
+    {"active_at": at(-1)},
+    {"message_count": 1},
+    {"turn_count": 1},
+    {"last_seq": 3},
+    {"stored": 1},
+    {"state": "finalized"},
+)
+
+
+def unread(ledger: Ledger, session: Session) -> str:
+    """Why the session can not be read."""
+    with pytest.raises(SessionRemoved) as refused:
+        heard(ledger, session)
+    return refused.value.hint
+
+
+class DepartureContract:
+    """A session goes whole and as it was seen, or it stays."""
+
+    def test_an_intent_is_there_before_its_file_and_goes_after_it(self, ledger: Ledger) -> None:
+        file = intended(ledger, expires_at=at(77), source="cron")
+        assert ledger.vault.unfinished("host") == [file]
+        assert (file.state, file.worker, file.made_at) == (VaultState.WRITING, ME, at(5))
+        assert (file.kind, file.holds, file.home) == (VaultKind.TRASH, Holds.SESSIONS, "native")
+        assert (file.name, file.place, file.receipt) == ("file", "/vault", RECEIPT)
+        assert (file.source, file.host, file.expires_at) == ("cron", "host", at(77))
+        assert ledger.vault.unfinished("elsewhere") == []
+        assert ledger.removal.forget(file)
+        assert ledger.vault.unfinished("host") == []
+        assert not ledger.removal.forget(file)
+
+    def test_nothing_is_written_for_a_home_that_nobody_knows(self, ledger: Ledger) -> None:
+        with pytest.raises(HomeNotFound):
+            intended(ledger, home="nowhere")
+
+    def test_a_session_that_is_as_seen_is_removed_and_its_row_stays(self, ledger: Ledger) -> None:
+        session, other = over(ledger, 3, title="a title"), over(ledger, 2)
+        kept = trashed(ledger, session)
+        now = reread(ledger, session)
+        assert now.state is State.TRASHED
+        assert (now.title, now.message_count, now.end_reason) == ("a title", 3, "closed")
+        assert (kept.state, kept.worker, kept.written) == (KEPT, None, FIGURES)
+        assert ledger.vault.of_session(session.ref) == kept
+        assert ledger.vault.of_session(other.ref) is None
+        assert [each.id for each in ledger.vault.inside(kept)] == [session.id]
+        assert ledger.removable.messages([session.ref, other.ref]).keys() == {other.ref}
+        assert len(heard(ledger, other)) == 2
+
+    def test_the_journal_tells_of_each_session_with_the_receipt(self, ledger: Ledger) -> None:
+        sessions = [over(ledger) for _ in range(3)]
+        trashed(ledger, *sessions)
+        found = ledger.journal.page(None, RECEIPT, None, 10)
+        assert {each.session for each in found} == {each.id for each in sessions}
+        assert {(each.action, each.result, each.at) for each in found} == {
+            ("trash", "done", at(10))
+        }
+        assert {(each.home, each.reason.code) for each in found} == {("native", "trivial")}
+
+    def test_a_session_that_is_not_as_seen_stays(self, ledger: Ledger) -> None:
+        for number, otherwise in enumerate(MISREMEMBERED):
+            session = over(ledger, 2)
+            file = intended(ledger, f"{number}")
+            assert move(ledger, file, move_of(session, **otherwise)) == frozenset()
+            assert state(ledger, session) is State.ENDED
+            assert ledger.vault.unfinished("host") == [file]
+            assert len(heard(ledger, session)) == 2
+            assert journal(ledger, session) == []
+            assert ledger.removal.forget(file)
+
+    def test_neither_an_open_nor_a_removed_session_is_moved(self, ledger: Ledger) -> None:
+        open_one, away = born(ledger, "talk"), over(ledger)
+        trashed(ledger, away, name="first")
+        file = intended(ledger)
+        assert move(ledger, file, move_of(open_one), move_of(reread(ledger, away))) == frozenset()
+        assert state(ledger, open_one) is State.OPEN
+
+    def test_a_pinned_session_stays(self, ledger: Ledger) -> None:
+        pinned = over(ledger)
+        ledger.book.mark(pinned.ref, pinned=True)
+        assert move(ledger, intended(ledger), move_of(pinned)) == frozenset()
+
+    def test_a_session_that_owes_work_stays_until_it_is_done(self, ledger: Ledger) -> None:
+        rule(ledger, LOG)
+        enrol(ledger, "keeper")
+        session, file = over(ledger), intended(ledger)
+        assert move(ledger, file, move_of(session)) == frozenset()
+        [taken] = claim(ledger)
+        assert move(ledger, file, move_of(session)) == frozenset()
+        assert ledger.finalizing.finish(taken, "fine", at(3600))
+        done = reread(ledger, session)
+        assert move(ledger, file, move_of(done)) == {session.ref}
+
+    def test_work_that_was_given_up_lately_keeps_a_session_out_of_the_trash_only(
+        self, ledger: Ledger
+    ) -> None:
+        first, second = given_up(ledger), given_up(ledger)
+        file = intended(ledger)
+        assert move(ledger, file, move_of(first), spares=at(3599)) == frozenset()
+        assert move(ledger, file, move_of(first), spares=at(3600)) == {first.ref}
+        other = intended(ledger, "other", kind=ARCHIVE)
+        assert move(ledger, other, move_of(second), state=State.ARCHIVED) == {second.ref}
+        assert state(ledger, second) is State.ARCHIVED
+
+    def test_of_a_conversation_all_go_or_none(self, ledger: Ledger) -> None:
+        first, second, other = (over(ledger) for _ in range(3))
+        ledger.book.mark(second.ref, pinned=True)
+        moves = [move_of(first, 7), move_of(second, 7), move_of(other, 8)]
+        assert move(ledger, intended(ledger), *moves) == {other.ref}
+        assert state(ledger, first) is State.ENDED
+
+    def test_messages_go_bit_by_bit_and_only_those_of_removed_sessions(
+        self, ledger: Ledger
+    ) -> None:
+        going, staying, elsewhere = over(ledger, 5), over(ledger, 5), over(ledger, 5)
+        file = intended(ledger)
+        assert move(ledger, file, move_of(going))
+        [clearing] = ledger.vault.unfinished("host")
+        assert clearing.state is VaultState.CLEARING
+        assert move(ledger, intended(ledger, "other"), move_of(elsewhere))
+        some = partial(ledger.removal.clear_some, clearing)
+        assert [some(staying.ref, 3), some(elsewhere.ref, 3)] == [0, 0]
+        assert [some(going.ref, 3) for _ in range(3)] == [3, 2, 0]
+        assert len(heard(ledger, staying)) == 5
+        assert len(ledger.removable.messages([elsewhere.ref])[elsewhere.ref]) == 5
+
+    def test_those_of_several_sessions_go_at_once(self, ledger: Ledger) -> None:
+        first, second, left = (over(ledger, 2) for _ in range(3))
+        staying, elsewhere = over(ledger, 2), over(ledger, 2)
+        assert move(ledger, intended(ledger), *map(move_of, (first, second, left)))
+        assert move(ledger, intended(ledger, "other"), move_of(elsewhere))
+        clearing = ledger.vault.unfinished("host")[0]
+        refs = [each.ref for each in (first, second, staying, elsewhere)]
+        assert ledger.removal.clear(clearing, refs)
+        found = ledger.removable.messages([*refs, left.ref])
+        assert found.keys() == {staying.ref, elsewhere.ref, left.ref}
+
+    def test_what_is_small_goes_at_once(self, ledger: Ledger) -> None:
+        going, staying = over(ledger, 2), over(ledger, 2)
+        ledger.book.mark(staying.ref, pinned=True)
+        moves = [move_of(going), move_of(staying)]
+        assert move(ledger, intended(ledger), *moves, at_once=True) == {going.ref}
+        assert ledger.vault.unfinished("host") == []
+        [kept] = ledger.vault.of_receipt(RECEIPT)
+        assert (kept.state, kept.worker, kept.written) == (KEPT, None, FIGURES)
+        found = ledger.removable.messages([going.ref, staying.ref])
+        assert found.keys() == {staying.ref}
+
+    def test_whoever_was_taken_for_dead_changes_nothing_more(self, ledger: Ledger) -> None:
+        first, second = over(ledger, 2), over(ledger, 2)
+        file = intended(ledger)
+        heir = ledger.removal.turn(file, VaultState.WRITING, "heir")
+        assert heir is not None
+        assert move(ledger, file, move_of(first)) == frozenset()
+        assert not ledger.removal.forget(file)
+        assert ledger.removal.turn(file, KEPT, None) is None
+        assert move(ledger, heir, move_of(first), move_of(second))
+        [clearing] = ledger.vault.unfinished("host")
+        for lost in (replace(clearing, worker=ME), heir):  # it is not being written any more
+            assert not ledger.removal.clear(lost, [first.ref])
+            assert ledger.removal.clear_some(lost, first.ref, 10) is None
+        assert ledger.removal.clear_some(clearing, first.ref, 10) == 2
+
+    def test_a_row_stays_while_a_session_is_in_its_file(self, ledger: Ledger) -> None:
+        session = over(ledger)
+        kept = trashed(ledger, session)
+        doomed = ledger.removal.turn(kept, VaultState.REMOVING, ME)
+        assert doomed is not None
+        assert not ledger.removal.forget(doomed)
+        assert ledger.vault.of_session(session.ref) == doomed
+
+    def test_figures_are_stored_with_a_file_that_holds_files_only(self, ledger: Ledger) -> None:
+        file = intended(ledger, holds=Holds.FILES)
+        other = intended(ledger, "other")
+        turned = ledger.removal.turn(file, VaultState.CLEARING, ME, FIGURES)
+        assert turned is not None
+        assert (turned.written, turned.holds) == (FIGURES, Holds.FILES)
+        assert ledger.vault.unfinished("host") == [turned, other]
+
+    def test_what_goes_without_a_persons_word_counts_against_its_day(self, ledger: Ledger) -> None:
+        day = NOON.date()
+        count = partial(ledger.removable.removed_on, "native")
+        for number in range(2):
+            file = intended(ledger, f"{number}")
+            moves = [move_of(over(ledger)), move_of(over(ledger))]
+            assert len(move(ledger, file, *moves, day=day)) == 2
+        assert move(ledger, intended(ledger, "by hand"), move_of(over(ledger)))
+        assert (count(day), count(day + timedelta(days=1))) == (4, 0)
+        assert ledger.removable.removed_on("elsewhere", day) == 0
+        much_later = day + timedelta(days=91)
+        assert move(ledger, intended(ledger, "later"), move_of(over(ledger)), day=much_later)
+        assert (count(day), count(much_later)) == (0, 1)
+
+
+class RemovedContract:
+    """A removed session is known, and nobody takes it for one that is here."""
+
+    def test_reading_it_says_how_to_have_it_back(self, ledger: Ledger) -> None:
+        session, archived = over(ledger, 2), over(ledger)
+        assert move(ledger, intended(ledger), move_of(session))
+        assert "sexton undo receipt" in unread(ledger, session)
+        [file] = ledger.vault.unfinished("host")
+        settled(ledger, file)
+        assert "sexton undo receipt" in unread(ledger, session)
+        trashed(ledger, archived, name="other", kind=ARCHIVE)
+        assert f"sexton archive restore {archived.id}" in unread(ledger, archived)
+
+    def test_lists_and_totals_go_on_counting_it(self, ledger: Ledger) -> None:
+        session = over(ledger, 3)
+        [before] = ledger.index.tally(None)
+        trashed(ledger, session)
+        [after] = ledger.index.tally(None)
+        assert (after.sessions, after.messages, after.bytes) == (1, 3, before.bytes)
+        assert after.state is State.TRASHED
+        assert [each.id for each in everything(ledger)] == [session.id]
+
+    def test_it_can_be_neither_written_nor_ended_nor_revived(self, ledger: Ledger) -> None:
+        begun = born(ledger, "talk", worker=enrol(ledger, "owner"))
+        assert reap(ledger, reap_of(reread(ledger, begun))) == [True]
+        session = reread(ledger, begun)
+        trashed(ledger, session)
+        assert revive(ledger, session, enrol(ledger, "heir")) is None
+        assert say(ledger, session, "more") is None
+        assert not ledger.book.end(seen(session), GONE, entry(session), at(99))
+        assert ledger.book.current("talk") is None
+        assert state(ledger, session) is State.TRASHED
+
+    def test_its_key_begins_anew(self, ledger: Ledger) -> None:
+        trashed(ledger, over(ledger, key="talk"))
+        again = born(ledger, "talk")
+        assert ledger.book.current("talk") == again
+
+    def test_nothing_is_owed_again_for_being_removed(self, ledger: Ledger) -> None:
+        session = over(ledger, 3)
+        rule(ledger, LOG)
+        trashed(ledger, session)
+        assert owed(ledger) == []
+        assert ledger.backfill.owe("log", NOON, 10, at(99)) == 0
+
+    def test_given_up_work_of_an_archived_session_can_be_taken_up_again(
+        self, ledger: Ledger
+    ) -> None:
+        session = given_up(ledger)
+        trashed(ledger, session, kind=ARCHIVE)
+        [dead] = owed(ledger, session)
+        assert ledger.finalizing.decide(dead.ref, FinalizationState.PENDING, at(4000))
+        [taken] = claim(ledger, now=at(5000))
+        assert ledger.finalizing.finish(taken, "fine", at(5000))
+        assert state(ledger, session) is State.ARCHIVED
+
+
+def given_up(ledger: Ledger) -> Session:
+    """A session whose work was given up an hour after noon."""
+    rule(ledger, LOG)
+    if not any(each.id == "keeper" for each in ledger.workers.all()):
+        enrol(ledger, "keeper")
+    session = ended(ledger)
+    [taken] = claim(ledger)
+    assert ledger.finalizing.put_back(taken, "hopeless", None, at(3600))
+    return reread(ledger, session)

@@ -1,0 +1,444 @@
+"""Does what sessions left behind go when it was kept long enough, and only then?"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.model.notice import Event
+from sexton.model.plan import Outcome, Plan, RemoveFiles, Result
+from sexton.model.session import State
+from sexton.settings.loader import load
+from sexton.system.files.own import OwnFiles
+from sexton.testing.clock import ManualClock
+from tests.scenario.hermes_home import HermesScene
+
+START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+CRON = "retention: {classes: [{sources: [cron], rows: %s, rows_max_age: 30d}]}"
+
+
+class Native:
+    """A ledger under some settings, with the files of its sessions."""
+
+    def __init__(self, url: str, place: Path, text: str = "") -> None:
+        self.place = place
+        self.clock = ManualClock(START)
+        file = place / "sexton.yaml"
+        file.write_text(f"archive: {{directory: vault}}\n{text}")
+        self.sexton = Sexton(open_ledger(url), load(file, {}), clock=self.clock)
+        self.sexton.publish()
+
+    @property
+    def files(self) -> OwnFiles:
+        means = self.sexton.estate().removing
+        assert means is not None
+        found = means.files["native"]
+        assert isinstance(found, OwnFiles)
+        return found
+
+    def over(
+        self, key: str | None = None, source: str = "cron", size: int = 0, **facts: Any
+    ) -> str:
+        """The id of a session that has ended, with a file of a size."""
+        with self.sexton.worker() as worker:
+            session = worker.session(key, source=source, **facts)
+            session.append(role="user", content="hello")
+            session.end("done")
+        if size:
+            (self.files.directory(session.id) / "report.txt").write_bytes(b"x" * size)
+        return session.id
+
+    def pass_days(self, days: float) -> None:
+        self.clock.advance(days * DAY)
+
+    def state(self, id: str) -> State:
+        return self.sexton.find(id).state
+
+    def file(self, id: str) -> Path:
+        return self.files.directory(id) / "report.txt"
+
+    def sweep(self) -> list[Outcome]:
+        """What a keeper that was just started does in its first round."""
+        worker = self.sexton.worker(kind="keeper")
+        keeper = self.sexton.keeper(worker, watchful=False)
+        outcomes = keeper.once().outcomes
+        keeper.close()
+        worker.leave()
+        return list(outcomes)
+
+    def done(self, outcomes: list[Outcome]) -> list[tuple[str, str]]:
+        return sorted(
+            (each.action.kind, each.action.seen.id)
+            for each in outcomes
+            if each.result is Result.DONE
+        )
+
+
+@pytest.fixture
+def opened(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Opens the ledger under the settings of a text."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    made: list[Native] = []
+
+    def open_with(text: str = "") -> Native:
+        made.append(Native(engine_url, tmp_path, text))
+        return made[-1]
+
+    yield open_with
+    for each in made:
+        each.sexton.close()
+
+
+def removed(plan: Plan) -> list[tuple[str, str, str]]:
+    kinds = ("remove_files", "trash", "archive")
+    return sorted(
+        (each.kind, each.seen.id, each.reason.code) for each in plan.actions if each.kind in kinds
+    )
+
+
+def test_by_default_files_go_after_a_week_and_can_be_had_back(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=100)
+    native.pass_days(6.9)
+    assert removed(native.sexton.plan()) == []
+    native.pass_days(0.2)
+    assert native.done(native.sweep()) == [("remove_files", id)]
+    assert not native.file(id).exists()
+    assert native.state(id) is State.ENDED
+    (entry,) = [each for each in native.sexton.why(id).journal if each.action == "remove_files"]
+    assert entry.receipt is not None
+    native.sexton.undo(entry.receipt)
+    assert native.file(id).read_bytes() == b"x" * 100
+
+
+@pytest.mark.parametrize(
+    ("fate", "state"), [("remove", State.TRASHED), ("archive", State.ARCHIVED)]
+)
+def test_records_go_where_a_class_says_so(opened: Any, fate: str, state: State) -> None:
+    native: Native = opened(CRON % fate)
+    cron, chat = native.over(size=10), native.over(source="telegram")
+    native.pass_days(31)
+    kind = "trash" if fate == "remove" else "archive"
+    assert native.done(native.sweep()) == [(kind, cron)]
+    assert (native.state(cron), native.state(chat)) == (state, State.ENDED)
+    assert not native.file(cron).exists()
+
+
+def test_the_newest_of_a_job_are_kept(opened: Any) -> None:
+    native: Native = opened(CRON.replace("rows:", "keep_last: 2, rows:") % "remove")
+    ids = []
+    for _ in range(4):
+        ids.append(native.over(job="backup"))
+        native.clock.advance(60)
+    native.pass_days(31)
+    assert native.done(native.sweep()) == sorted(("trash", id) for id in ids[:2])
+
+
+def test_pinned_sessions_and_what_a_class_protects_are_kept(opened: Any) -> None:
+    native: Native = opened(CRON.replace("rows:", "protect: [human_touched], rows:") % "remove")
+    pinned, written = native.over(), native.over()
+    native.sexton.ledger.book.mark(native.sexton.find(pinned).ref, pinned=True)
+    native.pass_days(31)
+    touched = native.sexton.find(written).human_touched
+    assert native.done(native.sweep()) == ([] if touched else [("trash", written)])
+    assert native.state(pinned) is State.ENDED
+
+
+def test_what_was_delivered_goes_at_once_and_what_went_wrong_stays(opened: Any) -> None:
+    native: Native = opened("retention: {classes: [{sources: [cron], after_delivery: remove}]}")
+    good = native.over()
+    with native.sexton.worker() as worker:
+        session = worker.session("bad", source="cron")
+        with suppress(ZeroDivisionError), session.turn():
+            raise ZeroDivisionError
+        session.end("done")
+        bad = session.id
+    assert native.sexton.find(bad).errored
+    assert native.done(native.sweep()) == [("trash", good)]
+    assert native.state(bad) is State.ENDED
+
+
+def test_a_compressed_conversation_is_judged_by_its_newest_part(opened: Any) -> None:
+    native: Native = opened(CRON % "remove")
+    with native.sexton.worker() as worker:
+        session = worker.session("talk", source="cron")
+        for number in range(30):
+            session.append(role="user", content=f"message {number} " + "x" * 100)
+        first = session.id
+        native.pass_days(40)
+        assert session.compress(lambda _: "in short")
+        session.append(role="user", content="one more thing")
+        assert removed(native.sexton.plan()) == []
+        session.end("done")
+        tip = session.id
+    native.pass_days(29)
+    assert removed(native.sexton.plan()) == []
+    native.pass_days(2)
+    assert native.done(native.sweep()) == sorted([("trash", first), ("trash", tip)])
+
+
+def test_a_policy_that_would_leave_nothing_is_refused_unless_it_is_meant(
+    opened: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    native: Native = opened(CRON % "remove")
+    ids = [native.over() for _ in range(20)]
+    native.pass_days(31)
+    plan = native.sexton.plan()
+    assert removed(plan) == []
+    assert {each.holding.code for each in plan.held} == {"remove_all"}
+    with caplog.at_level(logging.WARNING, "sexton.keeper"):
+        assert native.done(native.sweep()) == []
+    assert "retention.allow_remove_all is not set" in caplog.text
+    meant = opened((CRON % "remove").replace("{classes", "{allow_remove_all: true, classes"))
+    meant.pass_days(31)
+    assert native.done(meant.sweep()) == sorted(("trash", id) for id in ids)
+
+
+def test_unattended_a_day_takes_a_part_of_the_backlog_and_a_person_takes_all(
+    opened: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("sexton.policies.blast_radius.LEAST", 3)
+    native: Native = opened(CRON % "remove")
+    for _ in range(10):
+        native.over()
+    native.over(source="telegram")
+    native.pass_days(40)
+    with caplog.at_level(logging.WARNING, "sexton.keeper"):
+        assert len(native.done(native.sweep())) == 3
+    assert "7 removals in 'native' wait for 'sexton apply'" in caplog.text
+    assert native.done(native.sweep()) == []
+    assert len(native.sexton.apply(native.sexton.plan())) == 7
+
+
+def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=10)
+    other = native.over(size=10)
+    native.pass_days(8)
+    plan = native.sexton.plan()
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    outcomes = native.sexton.apply(plan)
+    assert {each.action.seen.id: (each.result, each.detail) for each in outcomes}[id] == (
+        Result.SKIPPED,
+        "it was pinned",
+    )
+    assert native.file(id).exists()
+    assert not native.file(other).exists()
+
+
+def test_a_link_among_its_files_keeps_all_of_a_sessions_files(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=10)
+    (native.files.directory(id) / "link").symlink_to("/etc/passwd")
+    native.pass_days(8)
+    (outcome,) = native.sexton.apply(native.sexton.plan())
+    assert outcome.result is Result.SKIPPED
+    assert "is a symbolic link" in outcome.detail
+    assert native.file(id).exists()
+
+
+def test_the_disk_budget_takes_the_oldest_files_first_and_no_more_than_needed(
+    opened: Any,
+) -> None:
+    native: Native = opened("disk: {max_use: 8MB}\nretention: {max_age: 90d}")
+    ids = []
+    for _ in range(10):
+        ids.append(native.over(size=1_000_000))
+        native.pass_days(1)
+    assert {code for *_, code in removed(native.sexton.plan())} == {"disk"}
+    native.sweep()
+    kept = [native.file(id).exists() for id in ids]
+    assert kept == sorted(kept)  # the oldest went
+    assert 4 <= kept.count(True) <= 8
+    native.sweep()  # what lies in the trash is on its way out
+    assert [native.file(id).exists() for id in ids] == kept
+
+
+def test_it_is_told_what_stands_in_the_way_of_the_budget(
+    opened: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    native: Native = opened("disk: {max_use: 1MB}")
+    id = native.over(size=2_000_000)
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    with caplog.at_level(logging.WARNING, "sexton.keeper"):
+        assert native.done(native.sweep()) == []
+    assert "the disk budget is exceeded by" in caplog.text
+    assert "1 sessions with" in caplog.text
+    assert "it is pinned" in caplog.text
+    assert "are in use" in caplog.text  # told before it is too late, and also after
+
+
+def test_people_are_told_once_a_day_that_space_runs_out(opened: Any) -> None:
+    hook = "notify: {webhook: 'http://127.0.0.1:9/', events: [disk]}\n"
+    native: Native = opened(hook + "disk: {max_use: 1MB}")
+    id = native.over(size=2_000_000)
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    native.sweep()
+    native.sweep()
+    letters = native.sexton.ledger.outbox.page(None, None, 10)
+    assert {each.notice.event for each in letters} == {Event.DISK}
+    keys = ["disk/budget/2026-06-01", "disk/disk_use/2026-06-01"]
+    assert sorted(each.notice.key for each in letters) == keys
+    native.pass_days(1)
+    native.sweep()
+    assert len(native.sexton.ledger.outbox.page(None, None, 10)) == 4
+
+
+def test_why_tells_what_retention_thinks(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over()
+
+    def answer() -> tuple[str, str]:
+        (found,) = [each for each in native.sexton.why(id).answers if each.question == "retention"]
+        return found.answer, found.detail
+
+    assert answer() == ("kept", "last used 0 hours ago; files go after 7 days")
+    native.pass_days(8)
+    assert answer() == ("remove files", "last used 8 days ago, more than 7 days")
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    assert answer() == ("kept", "it is pinned")
+
+
+def test_the_journal_forgets_what_is_older_than_a_year(opened: Any) -> None:
+    native: Native = opened()
+    with native.sexton.worker() as worker:
+        worker.session("talk", source="telegram").append(role="user", content="hi")
+    assert native.sexton.ledger.journal.page(None, None, None, 10)  # the policies came in force
+    native.pass_days(366)
+    native.sweep()
+    left = native.sexton.ledger.journal.page(None, None, None, 10)
+    assert all(each.at > START + DAY for each in left)
+
+
+HERMES = "homes: [{path: home, name: work%s}]\n"
+
+
+class Foreign(Native):
+    """A Hermes home with files, beside a ledger."""
+
+    def __init__(self, scene: HermesScene, url: str, place: Path, text: str) -> None:
+        super().__init__(url, place, text)
+        self.scene = scene
+        self.clock.set(datetime.now(UTC))
+
+    def session(self, id: str, *, ended: bool = True, source: str = "cli") -> list[Path]:
+        """A session with its snapshot and a request dump."""
+        self.scene.start(id, source)
+        self.scene.say(id, "hello")
+        if ended:
+            self.scene.end(id)
+        place = self.scene.path / "sessions"
+        place.mkdir(exist_ok=True)
+        files = [
+            place / f"session_{id}.json",
+            place / f"request_dump_{id}_20260301_115900_000001.json",
+        ]
+        for file in files:
+            file.write_text('{"some": "thing"}')
+        return files
+
+    def look(self) -> None:
+        self.scene.settle()
+        self.sweep()
+
+
+@pytest.fixture
+def foreign(scene: HermesScene, tmp_path: Path) -> Iterator[Any]:
+    made: list[Foreign] = []
+
+    def open_with(text: str = "", act: bool = False) -> Foreign:
+        listed = HERMES % (", act: true" if act else "")
+        made.append(Foreign(scene, f"sqlite:///{tmp_path / 'l.db'}", tmp_path, listed + text))
+        return made[-1]
+
+    yield open_with
+    for each in made:
+        each.sexton.close()
+
+
+def test_in_an_observed_home_files_are_only_proposed_until_a_person_applies(foreign: Any) -> None:
+    home: Foreign = foreign()
+    old = home.session("20260301_115900_a1b2c3")
+    running = home.session("20260301_115901_a1b2c4", ended=False)
+    home.look()
+    before = home.scene.sql("SELECT * FROM sessions")
+    home.pass_days(8)
+    home.sweep()
+    assert all(file.exists() for file in (*old, *running))
+    recorded = home.sexton.ledger.journal.page(None, None, None, 1000)
+    told = [each for each in recorded if each.action == "remove_files"]
+    assert [each.result for each in told] == ["recorded"]
+    outcomes = home.sexton.apply(home.sexton.plan("work"))
+    assert home.done(outcomes) == [("remove_files", "20260301_115900_a1b2c3")]
+    assert not any(file.exists() for file in old)
+    assert all(file.exists() for file in running)
+    assert home.scene.sql("SELECT * FROM sessions") == before
+    (receipt,) = {
+        each.receipt
+        for each in home.sexton.ledger.journal.page(None, None, None, 1000)
+        if each.action == "remove_files" and each.result == "done"
+    }
+    assert receipt is not None
+    home.sexton.undo(receipt)
+    assert [file.read_text() for file in old] == ['{"some": "thing"}'] * 2
+
+
+def test_in_a_home_that_is_acted_on_a_keeper_removes_files(foreign: Any) -> None:
+    home: Foreign = foreign(act=True)
+    old = home.session("20260301_115900_a1b2c3")
+    home.look()
+    assert all(file.exists() for file in old)
+    home.pass_days(8)
+    assert home.done(home.sweep()) == [("remove_files", "20260301_115900_a1b2c3")]
+    assert not any(file.exists() for file in old)
+
+
+def test_files_go_with_the_end_where_the_database_has_it_all(foreign: Any) -> None:
+    text = "retention: {classes: [{sources: [cron], database_only: true}]}"
+    home: Foreign = foreign(text, act=True)
+    cron = home.session("20260301_115900_a1b2c3", source="cron")
+    chat = home.session("20260301_115901_a1b2c4")
+    home.look()
+    home.sweep()
+    assert not any(file.exists() for file in cron)
+    assert all(file.exists() for file in chat)
+
+
+def test_files_of_no_session_go_after_a_week_and_strange_ones_never(foreign: Any) -> None:
+    home: Foreign = foreign(act=True)
+    kept = home.session("20260301_115900_a1b2c3")
+    place = home.scene.path / "sessions"
+    orphan = place / "request_dump_20200101_000000_abcdef_20200101_000000_000001.json"
+    strange = [place / name for name in ("notes.txt", "sessions.json", "todo.jsonl")]
+    for file in (orphan, *strange):
+        file.write_text("{}")
+        old = datetime.now(UTC).timestamp() - 30 * 86_400
+        os.utime(file, (old, old))
+    home.look()
+    home.sweep()
+    assert not orphan.exists()
+    assert all(file.exists() for file in (*kept, *strange))
+
+
+def test_records_of_another_agent_are_never_touched(foreign: Any) -> None:
+    text = "retention: {classes: [{sources: [cli], rows: remove, rows_max_age: 1d}]}"
+    home: Foreign = foreign(text, act=True)
+    files = home.session("20260301_115900_a1b2c3")
+    home.look()
+    home.pass_days(8)
+    plan = home.sexton.plan("work")
+    assert [type(each) for each in plan.actions] == [RemoveFiles]
+    before = home.scene.sql("SELECT * FROM sessions")
+    home.sexton.apply(plan)
+    assert home.scene.sql("SELECT * FROM sessions") == before
+    assert not any(file.exists() for file in files)

@@ -1,0 +1,77 @@
+"""How big a ledger is, and how it gives back what it no longer uses."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from sexton.ledger.opening import open_ledger
+from sexton.system.space import space_at
+from sexton.testing.ledger_contract_samples import born, say
+
+MB = 1_000_000
+
+
+def swollen(url: str) -> None:
+    """A ledger in which a lot was said and is not there any more."""
+    with closing(open_ledger(url)) as ledger:
+        begun = born(ledger)
+        for _ in range(40):
+            assert say(ledger, begun, "x" * 100_000)
+    with closing(apsw.Connection(url)) as connection:
+        connection.execute("DELETE FROM messages")
+
+
+def test_the_size_of_a_ledger_is_told_on_each_engine(engine_url: str) -> None:
+    with closing(open_ledger(engine_url)) as ledger:
+        before = ledger.hygiene.size()
+        assert before.bytes > 10_000
+        begun = born(ledger)
+        for _ in range(10):
+            assert say(ledger, begun, os.urandom(50_000).hex())
+        assert ledger.hygiene.size().bytes > before.bytes + 500_000
+
+
+def test_what_is_free_is_given_back_in_small_steps_until_nothing_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    swollen(str(path))
+    with closing(open_ledger(str(path))) as ledger:
+        before = ledger.hygiene.size()
+        assert before.free_bytes > 3 * MB
+        steps = []
+        while step := ledger.hygiene.trim():
+            steps.append(step)
+            assert len(steps) < 100
+        after = ledger.hygiene.size()
+    assert max(steps) <= 260 * 4096
+    assert len(steps) >= 3
+    assert (after.free_bytes, before.bytes - sum(steps)) == (0, after.bytes)
+    assert path.stat().st_size < MB
+
+
+def test_giving_back_with_nothing_to_give_writes_nothing(engine_url: str, tmp_path: Path) -> None:
+    with closing(open_ledger(engine_url)) as ledger:
+        files = {each: each.stat().st_mtime_ns for each in tmp_path.glob("ledger.db*")}
+        assert ledger.hygiene.trim() == 0
+        assert {each: each.stat().st_mtime_ns for each in tmp_path.glob("ledger.db*")} == files
+
+
+def test_the_log_of_a_ledger_that_grows_is_seen(tmp_path: Path) -> None:
+    with closing(open_ledger(str(tmp_path / "ledger.db"))) as ledger:
+        small = ledger.hygiene.size().wal_bytes
+        assert say(ledger, born(ledger), "x" * MB)
+        assert ledger.hygiene.size().wal_bytes > small + MB
+
+
+@pytest.mark.parametrize("below", [(), ("not", "there", "yet")])
+def test_the_room_on_a_disk_is_told_also_for_what_is_not_there_yet(
+    below: tuple[str, ...], tmp_path: Path
+) -> None:
+    space = space_at(tmp_path.joinpath(*below))
+    assert 0 < space.free < space.total
+    facts = os.statvfs(tmp_path)
+    assert space.total == facts.f_blocks * facts.f_frsize

@@ -1,0 +1,159 @@
+"""Are settings about what sessions leave behind read, refused and judged as they are meant?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.model.remains import Remains
+from sexton.model.session import Session, State
+from sexton.policies.retention import Fate, Retention, RetentionClass
+from sexton.settings.lint import inert
+from sexton.settings.loader import load, problems
+from sexton.settings.retention_effect import retention_effect
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+CLASS = "retention: {classes: [{sources: [cron], "
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "sexton.yaml"
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("retention: {max_age: 0d}", "not '0d'; the shortest is 1s"),
+        ("retention: {max_age: -7d}", "not '-7d'"),
+        ("retention: {keep_last: 0}", "not 0"),
+        ("retention: {keep_last: -1}", "not -1"),
+        ("retention: {on_reset: delete}", "not 'delete'; did you mean 'remove'?"),
+        ("retention: {on_reset: null}", "not null; did you mean 'keep'?"),
+        ("retention: {on_reset: arcive}", "not 'arcive'; did you mean 'archive'?"),
+        ("retention: {on_reset: 3}", "expected one of keep, archive, remove, not 3"),
+        ("retention: {protect: [human-touched]}", "did you mean 'human_touched'?"),
+        ("retention: {protect: pinned}", "not 'pinned'; write [pinned]"),
+        ("retention: {protect: [pined]}", "not 'pined'; did you mean 'pinned'?"),
+        ("retention: {rows: archive}", "rows: archive needs an age in rows_max_age"),
+        (
+            "retention: {rows: archive, rows_max_age: null}",
+            "rows: archive needs an age in rows_max_age",
+        ),
+        ("retention: {rows_max_age: 0s}", "not '0s'; the shortest is 1s"),
+        ("retention: {after_delivery: remove}", "did you mean 'retention.classes.after_delivery'?"),
+        (CLASS + "rows: remove}]}", "rows: remove needs an age in rows_max_age"),
+        (CLASS + "keep_lst: 3}]}", "unknown setting; did you mean 'keep_last'?"),
+        ("retention: {classes: [{sources: []}]}", "the list is empty; leave it out to match any"),
+        (
+            "retention: {classes: [{sources: ['*']}]}",
+            "what holds for every source is set in retention itself",
+        ),
+        (
+            "retention: {classes: [{sources: [telegram], after_delivery: remove}]}",
+            "liveness.dies_with_owner does not name 'telegram'",
+        ),
+        ("disk: {max_use: 999KB}", "not '999KB'; the smallest is 1MB"),
+        ("disk: {max_use: 0}", "not 0"),
+        ("disk: {keep_free: 10%}", "not '10%'"),
+        ("disk: {keep_free: 1}", "not 1; the smallest is 1MB"),
+        ("disk: {warn_at: 80}", "not 80; write 0.8"),
+        ("archive: {format: zst}", "not 'zst'; did you mean 'zstd'?"),
+        ("archive: {format: tar.gz}", "expected one of zstd, gzip, not 'tar.gz'"),
+        ("archive: {directory: 5}", "or null for beside the ledger, not 5"),
+        ("trash: {grace: 0s}", "not '0s'; the shortest is 1s"),
+        ("trash: {grace: 7}", "write 7s, 7m, 7h or 7d"),
+        ("gc: {empty_hours: 0}", "not 0"),
+        ("gc: {trivial_max: none}", "not 'none'"),
+        ("keeper: {keep_journal: 0d}", "not '0d'; the shortest is 1s"),
+    ],
+)
+def test_what_can_only_be_a_mistake_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    (problem,) = problems(written(tmp_path, text), {})
+    assert str(problem).endswith(words)
+
+
+def test_what_the_file_and_a_variable_say_together_is_told_of_the_variable(tmp_path: Path) -> None:
+    file = written(tmp_path, "retention: {rows_max_age: 30d}")
+    assert load(file, {"SEXTON_RETENTION__ROWS": "archive"}).rulebook.retention.general.rows
+    (problem,) = problems(None, {"SEXTON_RETENTION__ROWS": "archive"})
+    assert problem.where == "SEXTON_RETENTION__ROWS"
+    (in_file,) = problems(None, {"SEXTON_RETENTION__CLASSES": "[]"})
+    assert "can only be set in the settings file" in in_file.message
+
+
+def test_work_of_sources_that_end_with_their_process_can_be_delivered(tmp_path: Path) -> None:
+    text = "liveness: {dies_with_owner: [robot]}\n"
+    text += "retention: {classes: [{sources: [robot], after_delivery: remove}]}"
+    assert load(written(tmp_path, text), {}).rulebook.retention.of("robot").touches_rows
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "retention: {classes: [{sources: [a], max_age: 1d}, {sources: [a, b], max_age: 2d}]}",
+            "retention.classes[0]: never applies: retention.classes[1] always wins over it",
+        ),
+        (
+            "retention: {classes: [{sources: [a], max_age: 7d}]}",
+            "retention.classes[0]: changes nothing: its sources are kept the same without it",
+        ),
+        (
+            "retention: {rows_max_age: 30d}",
+            "retention.rows_max_age: has no effect: rows are kept",
+        ),
+        (
+            "retention: {classes: [{sources: [a], on_reset: remove, max_age: 1d}]}",
+            (
+                "retention.classes[0].max_age: has no effect: files go at the end, "
+                "on_reset is remove"
+            ),
+        ),
+        ("disk: {warn_at: 0.5}", "disk.warn_at: has no effect without max_use or keep_free"),
+    ],
+)
+def test_what_does_nothing_is_found(tmp_path: Path, text: str, found: str) -> None:
+    (finding,) = inert(load(written(tmp_path, text), {}))
+    assert str(finding).endswith(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "retention: {rows_max_age: 30d, classes: [{sources: [a], rows: archive}]}",
+        "retention: {max_age: 3d, classes: [{sources: [a], on_reset: remove}]}",
+        "retention: {classes: [{sources: [a, b], max_age: 1d}, {sources: [b], max_age: 7d}]}",
+    ],
+)
+def test_what_somebody_makes_use_of_is_not_called_useless(tmp_path: Path, text: str) -> None:
+    assert inert(load(written(tmp_path, text), {})) == []
+
+
+def test_every_class_tells_what_it_selects_and_protects() -> None:
+    retention = Retention(
+        classes=(
+            RetentionClass(
+                sources=("cron",), rows=Fate.ARCHIVE, rows_max_age=timedelta(days=30), keep_last=1
+            ),
+        )
+    )
+    crons = (over("cron", 40, rank=2), over("cron", 40, rank=1), over("cron", 8, rank=3))
+    chats = (over("telegram", 8), over("telegram", 1))
+    effects = retention_effect(retention, (*crons, *chats), NOW)
+    assert [(e.where, e.matches, e.governs, e.over, e.protects) for e in effects] == [
+        ("retention", "every other source", 2, {"remove files": 1}, 1),
+        ("retention.classes[0]", "source cron", 3, {"archive": 1, "remove files": 1}, 1),
+    ]
+
+
+def over(source: str, days: int, rank: int | None = None) -> Remains:
+    then = NOW - timedelta(days=days)
+    session = Session(
+        ref=1, home="native", id="s", key="k", source=source, state=State.ENDED,
+        started_at=then, active_at=then, ended_at=then, end_reason="done",
+    )  # fmt: skip
+    return Remains(session=session, rank=rank)

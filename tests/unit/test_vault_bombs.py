@@ -1,0 +1,121 @@
+"""A vault file that is much more than it seems costs neither memory nor time."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from sexton.errors import VaultDamaged
+from sexton.ports.vault import Written
+from sexton.system.vault.codec import Format, compressor, decompressed
+from sexton.system.vault.directory import FileVault
+from sexton.system.vault.lines import LONGEST, header_line
+from tests.unit.vault_scene import HEADER, taken, zstd
+
+MB = 1_000_000
+
+
+@pytest.fixture(params=list(Format))
+def format(request: pytest.FixtureRequest) -> Format:
+    chosen: Format = request.param
+    return chosen
+
+
+def test_a_hundred_bombs_are_refused_in_little_memory_and_time(
+    format: Format, tmp_path: Path
+) -> None:
+    bomb = packed(format, header_line(HEADER), b'{"type":"data","text":"%b"}\n' % (b"0" * MB), 100)
+    vault, name = planted(tmp_path, format, bomb)
+    with bounded(memory=8 * MB, seconds=10):
+        for _ in range(100):
+            refuse(vault, name, known(bomb, raw_bytes=MB))
+
+
+def test_a_line_without_an_end_is_refused_in_bounded_memory(format: Format, tmp_path: Path) -> None:
+    bomb = packed(format, header_line(HEADER), b"0" * MB, 120)
+    vault, name = planted(tmp_path, format, bomb)
+    with bounded(memory=2 * LONGEST, seconds=10):
+        refuse(vault, name, known(bomb, raw_bytes=500 * MB))
+
+
+def test_nothing_is_read_of_a_file_whose_digest_is_wrong(format: Format, tmp_path: Path) -> None:
+    bomb = packed(format, header_line(HEADER), b"\n" * MB, 60)
+    vault, name = planted(tmp_path, format, bomb)
+    with bounded(memory=2 * MB, seconds=1):
+        refuse(vault, name, known(bomb + b"!", raw_bytes=500 * MB))
+
+
+def test_a_nest_of_brackets_is_refused(format: Format, tmp_path: Path) -> None:
+    for nest in (b"[" * 500_000, b'{"a":' * 500_000):
+        bomb = packed(format, nest + b"\n", b"", 0)
+        vault, name = planted(tmp_path, format, bomb)
+        refuse(vault, name, known(bomb, raw_bytes=len(nest) + 1), verify=False)
+
+
+def test_a_stream_that_asks_for_a_huge_window_is_refused() -> None:
+    options: dict[int, int] = {zstd.CompressionParameter.window_log: 27}
+    stream = zstd.ZstdCompressor(options=options)
+    bomb = stream.compress(b"x") + stream.flush()
+    with bounded(memory=MB, seconds=1), pytest.raises(VaultDamaged, match="decompressed"):
+        list(decompressed([bomb], Format.ZSTD, 1000))
+
+
+def test_an_export_stops_where_the_file_should_end(format: Format, tmp_path: Path) -> None:
+    bomb = packed(format, b"", b"\n" * MB, 60)
+    vault, name = planted(tmp_path, format, bomb)
+    target = tmp_path / "export.jsonl"
+    with bounded(memory=3 * MB, seconds=2), pytest.raises(VaultDamaged):
+        vault.export(name, known(bomb, raw_bytes=MB), target)
+    assert not target.exists()
+
+
+def packed(format: Format, first: bytes, block: bytes, times: int) -> bytes:
+    stream = compressor(format)
+    return (
+        stream.more(first) + b"".join(stream.more(block) for _ in range(times)) + stream.last(b"")
+    )
+
+
+def planted(tmp_path: Path, format: Format, data: bytes) -> tuple[FileVault, str]:
+    vault = FileVault(tmp_path / "vault", format)
+    vault.establish()
+    name = vault.new_name()
+    (tmp_path / "vault" / name).write_bytes(data)
+    return vault, name
+
+
+def known(data: bytes, raw_bytes: int) -> Written:
+    return Written(
+        bytes=len(data),
+        raw_bytes=raw_bytes,
+        sha256=sha256(data).hexdigest(),
+        sessions=1,
+        messages=0,
+        files=0,
+    )
+
+
+def refuse(vault: FileVault, name: str, expected: Written, *, verify: bool = True) -> None:
+    if verify:
+        with pytest.raises(VaultDamaged):
+            vault.verify(name, expected)
+    with pytest.raises(VaultDamaged):
+        taken(vault, name, expected)
+
+
+@contextmanager
+def bounded(memory: float, seconds: float) -> Iterator[None]:
+    tracemalloc.start()
+    begun = time.process_time()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < memory
+        assert time.process_time() - begun < seconds
+    finally:
+        tracemalloc.stop()
