@@ -6,7 +6,6 @@ Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x hom
 
 from __future__ import annotations
 
-from sexton.errors.base import SextonError
 from sexton.errors.homes import (
     HomeNotFound,
     HomeObserved,
@@ -35,6 +34,7 @@ from sexton.errors.machine import (
     ProcessNotFound,
     ProcessNotStopped,
 )
+from sexton.errors.mendable import SextonError
 from sexton.errors.plans import (
     NothingToUndo,
     PlanEdited,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sexton.errors.base import SextonError
+from sexton.errors.mendable import SextonError
 
 
 class SettingsInvalid(SextonError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sexton.errors.base import SextonError
+from sexton.errors.mendable import SextonError
 
 
 class BudgetExceeded(SextonError):

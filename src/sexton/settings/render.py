@@ -180,12 +180,6 @@ def _item(values: dict[str, Any]) -> Iterator[str]:
         yield f"  {' ' if place else '-'} {name}: {_flow(value)}"
 
 
-def _section(settings: Settings, name: str, values: Iterable[tuple[str, Any]]) -> Iterator[str]:
-    yield f"{name}:"
-    for setting, value in values:
-        yield _noted(settings, name, setting, value)
-
-
 def _noted(settings: Settings, section: str, name: str, value: Any) -> str:
     place = one_line(settings.places.get(f"{section}.{name}", "default"))
     return f"{f'  {name}: {_flow(value)}':<40}  # {place}"
