@@ -145,13 +145,22 @@ def test_the_newest_of_a_job_are_kept(opened: Any) -> None:
 
 
 def test_pinned_sessions_and_what_a_class_protects_are_kept(opened: Any) -> None:
-    native: Native = opened(CRON.replace("rows:", "protect: [human_touched], rows:") % "remove")
-    pinned, written = native.over(), native.over()
+    text = CRON.replace("cron", "chat").replace("rows:", "protect: [human_touched], rows:")
+    native: Native = opened(text % "remove")
+    written = native.over(source="chat")
+    with native.sexton.worker() as worker:
+        session = worker.session(None, source="chat")
+        session.append(role="assistant", content="nobody wrote this either")
+        session.end("done")
+        pinned = session.id
+        session = worker.session(None, source="chat")
+        session.append(role="assistant", content="nobody wrote this")
+        session.end("done")
     native.sexton.ledger.book.mark(native.sexton.find(pinned).ref, pinned=True)
     native.pass_days(31)
-    touched = native.sexton.find(written).human_touched
-    assert native.done(native.sweep()) == ([] if touched else [("trash", written)])
-    assert native.state(pinned) is State.ENDED
+    assert native.sexton.find(written).human_touched
+    assert native.done(native.sweep()) == [("trash", session.id)]
+    assert {native.state(pinned), native.state(written)} == {State.ENDED}
 
 
 def test_what_was_delivered_goes_at_once_and_what_went_wrong_stays(opened: Any) -> None:

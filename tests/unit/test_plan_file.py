@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
-from sexton.model.plan import EndSession, Held, Plan, Reason, Seen, WarnSession
+from sexton.model.plan import EndSession, Held, Plan, Reason, RemoveFiles, Seen, WarnSession
 from sexton.model.session import Limit
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -33,13 +33,21 @@ sights = st.builds(
 )
 ends = st.builds(EndSession, seen=sights, reason=reasons)
 warnings = st.builds(WarnSession, seen=sights, reason=reasons, limit=st.sampled_from(Limit))
+tidyings = st.builds(
+    RemoveFiles,
+    seen=sights,
+    reason=reasons,
+    source=st.sampled_from(["cli", "files"]),
+    size=st.integers(0, 10**12),
+    archived=st.booleans(),
+)
 plans = st.builds(
     Plan,
     id=words,
     ledger=words,
     policies=words,
     made_at=moments,
-    actions=st.lists(ends | warnings, max_size=4).map(tuple),
+    actions=st.lists(ends | warnings | tidyings, max_size=4).map(tuple),
     held=st.lists(st.builds(Held, seen=sights, wanted=reasons, holding=reasons), max_size=2).map(
         tuple
     ),

@@ -146,6 +146,18 @@ def test_a_row_that_would_not_come_back_is_refused(value: object, vault: FileVau
     assert list(vault.names()) == []
 
 
+def test_a_row_that_no_reader_would_take_is_refused(vault: FileVault) -> None:
+    with pytest.raises(VaultError, match="too long"):
+        put(vault, SessionContent(row={"id": "s", "memo": "x" * lines.LONGEST}))
+
+
+@given(TEXTS, st.integers(1, 5))
+def test_text_stays_text_wherever_it_is_cut(text: str, piece: int) -> None:
+    content = session(said=[], files=[chopped(file("f", data=text.encode()), piece)])
+    raw = b"".join(written_lines([content]))
+    assert b'"base64"' not in raw
+
+
 @settings(max_examples=30)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=3))
 def test_a_file_that_is_not_as_long_as_was_said_is_refused(chunks: list[bytes]) -> None:
