@@ -162,7 +162,7 @@ class OpenSession:
         terms, compression = checked(Terms(**options)), self._desk.ledger.compression
         ready = self._reach(compression.readiness)
         session = self._session
-        old = middle(session, list(self._read(session.ref, 0)), terms)
+        old = middle(self._desk.ledger, session, self._read, terms)
         if old is None:
             return None
         summary, trouble = summary_of(

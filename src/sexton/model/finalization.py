@@ -40,6 +40,7 @@ class Finalization:
     not_before: datetime
     finished_at: datetime | None
     last_error: str | None
+    note: str | None = None
 
     @property
     def key(self) -> str:

@@ -18,18 +18,28 @@ class ClaimLost(Exception):
 
 
 class EffectFailed(Exception):
-    """The work could not be done now; it is tried again, not before `after` if that is known.
+    """The work could not be done now; it is tried again.
 
     The message is for people and logs, so it holds nothing of a transcript. What can not get
-    better by itself is `hopeless` and goes to the dead letters at once.
+    better by itself is `hopeless` and goes to the dead letters at once. In an `outage` other work
+    of the same finalizer would fail as well, so all of it rests for a while; if the endpoint says
+    for how long (`after`), that is heeded and does not count as a try.
     """
 
     def __init__(
-        self, message: str, *, after: timedelta | None = None, hopeless: bool = False
+        self,
+        message: str,
+        *,
+        after: timedelta | None = None,
+        hopeless: bool = False,
+        outage: bool = False,
     ) -> None:
         super().__init__(message)
+        if not isinstance(after, timedelta | None):
+            raise TypeError(f"after is a timedelta, not {type(after).__name__}")
         self.after = after
         self.hopeless = hopeless
+        self.outage = outage or after is not None
 
 
 class EffectPostponed(Exception):
@@ -37,6 +47,8 @@ class EffectPostponed(Exception):
 
     def __init__(self, message: str, until: datetime) -> None:
         super().__init__(message)
+        if not isinstance(until, datetime) or until.tzinfo is None:
+            raise TypeError("until is a datetime with a time zone")
         self.until = until
 
 
@@ -47,7 +59,8 @@ class Job:
     `messages` are those since the last finalization of the session, in order, read as they are
     needed. `memo` is what an earlier attempt wrote down by `memoise`, which returns only when it
     is durable and raises ClaimLost if the work is not ours any more. `spend` takes that many
-    calls from the finalizer's budget for today, or none and says False.
+    calls from the finalizer's budget for today, or none and says False; where its rate allows no
+    further call now, it raises EffectPostponed.
     """
 
     key: str

@@ -45,6 +45,7 @@ def command(ctx: click.Context, session: str) -> None:
                     ("next try", until(each.not_before, now) if waits else None),
                     ("in the hands of", each.worker),
                     ("finished", until(each.finished_at, now) if each.finished_at else None),
+                    ("what came of it", each.note),
                     ("last error", each.last_error),
                 )
             )

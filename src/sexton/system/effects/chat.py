@@ -56,7 +56,7 @@ class Chat:
         try:
             answer = self._http.post(self._url, self._headers(), json.dumps(asked).encode())
         except HttpFailed as problem:
-            raise EffectFailed(f"{WHO} failed: {problem}") from None
+            raise EffectFailed(f"{WHO} failed: {problem}", outage=True) from None
         check(answer, f"{WHO}{_code(answer)}", HOPELESS, self._clock.now())
         return _said(answer.body)
 

@@ -22,6 +22,8 @@ from sexton.system.effects.tagged import LAST_WAIT, VARIABLE, stop, tag_of
 from sexton.system.effects.talk import Talk
 
 KEY_VARIABLE = "SEXTON_IDEMPOTENCY_KEY"
+LAST_WORDS = 800
+"""So much of what a program said last is kept: errors stand at the end."""
 
 
 @record
@@ -101,4 +103,5 @@ def _ending(code: int) -> str:
 def _quoted(tail: bytes) -> str:
     """The program's last words, to be added to a sentence."""
     words = one_line(tail.decode("utf-8", "replace"))
-    return f": {words}" if words else ""
+    shown = words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"
+    return f": {shown}" if shown else ""

@@ -9,6 +9,9 @@ from http import HTTPStatus
 from sexton.ports.finalizing import EffectFailed
 from sexton.system.http import Answer, retry_after
 
+OUTAGES = frozenset({429, 502, 503, 504})
+"""What a server says to everybody."""
+
 
 def check(answer: Answer, who: str, hopeless: Set[int], now: datetime) -> None:
     """Raise EffectFailed unless the server accepted; nothing of its words, which may quote ours."""
@@ -19,7 +22,7 @@ def check(answer: Answer, who: str, hopeless: Set[int], now: datetime) -> None:
     if 300 <= status < 400:
         raise EffectFailed(f"{problem}; redirects are not followed")
     after = retry_after(answer, now) if status in (429, 503) else None
-    raise EffectFailed(problem, after=after, hopeless=status in hopeless)
+    raise EffectFailed(problem, after=after, hopeless=status in hopeless, outage=status in OUTAGES)
 
 
 def _phrase(status: int) -> str:

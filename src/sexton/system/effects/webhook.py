@@ -65,7 +65,7 @@ class Webhook:
         try:
             answer = self._http.post(self._plan.url, {**more, **headers}, body)
         except HttpFailed as problem:
-            raise EffectFailed(f"the webhook failed: {problem}") from None
+            raise EffectFailed(f"the webhook failed: {problem}", outage=True) from None
         check(answer, "the webhook", HOPELESS, self._clock.now())
         return f"the webhook answered {answer.status}"
 
