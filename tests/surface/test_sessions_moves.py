@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from sexton.errors import SessionEnded
+from sexton.bootstrap import Sexton
+from sexton.cli.sessions.ending import end_session
+from sexton.errors import SessionBusy, SessionEnded
+from sexton.model.plan import Reason
 from tests.surface.program import Cli
 
 
@@ -76,6 +81,33 @@ def test_reset_is_refused_while_a_turn_runs_unless_it_is_forced(any_cli: Cli) ->
             assert "--force" in refused.err
             any_cli.ok("sessions", "reset", session.id, "--force")
         assert any_cli("sessions", "reset", session.id).code == 22
+
+
+def test_a_turn_that_begins_while_an_operator_resets_is_not_cut_off(
+    any_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="telegram")
+        applied = Sexton.apply
+
+        def late(house: Sexton, *given: Any) -> Any:
+            monkeypatch.undo()
+            session.turn().__enter__()
+            return applied(house, *given)
+
+        with any_cli.opened() as operator:
+            monkeypatch.setattr(Sexton, "apply", late)
+            with pytest.raises(SessionBusy):
+                end_session(operator, session.id, Reason("reset", "test"), force=False)
+        assert opened.find(session.id).is_open
+
+
+def test_a_reason_of_sextons_own_is_refused(cli: Cli) -> None:
+    session = cli.talk("a", "hello")
+    refused = cli("sessions", "end", session, "--reason", "compression", "--yes")
+    assert refused.code == 62
+    assert "Sexton's own" in refused.err
+    assert cli("sessions", "show", session, "--json").json()["state"] == "open"
 
 
 def test_a_pinned_session_is_held_back_until_it_is_unpinned(any_cli: Cli, short: str) -> None:

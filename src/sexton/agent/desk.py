@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import made, record
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
+
+if TYPE_CHECKING:
+    from sexton.agent.turn import Turn
 
 
 @record
@@ -26,6 +30,7 @@ class Desk:
     rules: Callable[[int | None], InForce]
     membership: Membership
     actor: str
+    turns: set[Turn] = made(set)
 
     @property
     def worker(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import datetime
 from types import TracebackType
 
@@ -12,6 +13,9 @@ from sexton.agent.following import following
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.ports import Appended
+
+_inside: ContextVar[tuple[Turn, ...]] = ContextVar("sexton_turns", default=())
+"""The turns that the calling thread or task is inside of."""
 
 
 class Turn:
@@ -43,6 +47,8 @@ class Turn:
                 raise self._desk.refusal(self._session)
             started = start(self._session, worker, self._schedule(now), now)
         self._learn(started)
+        self._desk.turns.add(self)
+        _inside.set((*_inside.get(), self))
         return self
 
     def progress(self) -> None:
@@ -59,11 +65,20 @@ class Turn:
     ) -> None:
         if self._pid != os.getpid():
             return  # a forked child that unwinds: the turn is its parent's
+        self._desk.turns.discard(self)
+        _inside.set(tuple(turn for turn in _inside.get() if turn is not self))
         failed = isinstance(error, Exception)
         finish = self._desk.ledger.book.finish_turn
         # The mark is where the conversation was when it was last compressed.
         while not finish(self._session.ref, self._desk.worker, failed) and self._moved():
             pass
+
+    def is_company_in(self, session: Session) -> bool:
+        """Whether it runs in the session, in another thread or task of this process."""
+        if self in _inside.get() or self._pid != os.getpid():
+            return False
+        self._moved()
+        return self._session.ref == session.ref
 
     def _moved(self) -> bool:
         tip = following(self._desk, self._session)

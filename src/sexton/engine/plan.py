@@ -75,9 +75,11 @@ def decide(
         return None
     reason = reset_reason(session, policy, now)
     if reason is not None:
-        held_by = holding(session, running_turn(session, evidence), now)
+        turn = running_turn(session, evidence)
+        held_by = holding(session, turn, now)
         if held_by is not None:
-            return Held(seen=as_seen(session), wanted=reason, holding=held_by)
+            by = turn.worker.id if turn and not session.pinned else ""
+            return Held(seen=as_seen(session), wanted=reason, holding=held_by, by=by)
         return EndSession(seen=as_seen(session), reason=reason)
     warning = limit_warning(session, policy, now)
     if warning is not None:

@@ -72,11 +72,12 @@ Action: TypeAlias = EndSession | ReapSession | WarnSession
 
 @record
 class Held:
-    """A decision that is held back, and what holds it."""
+    """A decision that is held back, and what holds it; `by` is the worker, if one does."""
 
     seen: Seen
     wanted: Reason
     holding: Reason
+    by: str = ""
 
 
 @record

@@ -30,11 +30,18 @@ def native(opened: Sexton, name: str) -> Session:
     return found
 
 
-def end_session(opened: Sexton, name: str, reason: Reason) -> tuple[str, Outcome]:
-    """End the session whatever is written to it meanwhile; the receipt and the outcome."""
+def end_session(
+    opened: Sexton, name: str, reason: Reason, *, force: bool = True
+) -> tuple[str, Outcome]:
+    """End the session whatever is written to it meanwhile; the receipt and the outcome.
+
+    Without force SessionBusy if a turn runs in it, also one that begins at the same moment.
+    """
     receipt = new_receipt()
     for _ in range(ATTEMPTS):
         session = open_native(opened, name)
+        if not force and opened.estate().is_busy(session):
+            raise SessionBusy(f"a turn is running in the session {session.name}")
         plan = Plan(
             id=uuid.uuid4().hex,
             ledger=opened.ledger.id,
