@@ -10,7 +10,7 @@ from typing import Any
 from sexton.model.message import draft
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
-from sexton.ports import Ledger
+from sexton.ports import Filter, Ledger
 from sexton.ports.compression import Shortening
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
@@ -150,6 +150,18 @@ class CompressionContract:
         third = shorter(ledger, child, head=0, through=2)
         assert ledger.compression.tip(old.ref) == ledger.compression.tip(child.ref) == third
         assert ledger.compression.tip(third.ref) is ledger.compression.tip(branch.ref) is None
+
+    def test_a_chain_is_listed_as_one_conversation_where_that_is_wanted(
+        self, ledger: Ledger
+    ) -> None:
+        old, other = talked(ledger), born(ledger, "other")
+        born(ledger, "branch", parent=other.id, relation=Relation.BRANCH)
+        assert ledger.book.end_now(other.ref, 1, "compression", at(1)), "by somebody else's hand"
+        tip = shorter(ledger, shorter(ledger, old), head=0, through=2)
+        folded = ledger.index.page(Filter(folded=True), None, 9)
+        assert {each.key for each in folded} == {"talk", "other", "branch"}
+        assert [each.id for each in folded if each.key == "talk"] == [tip.id]
+        assert len(ledger.index.page(Filter(), None, 9)) == 5
 
     def test_a_session_rests_after_a_summary_failed(self, ledger: Ledger) -> None:
         old, other = talked(ledger), born(ledger, "other")

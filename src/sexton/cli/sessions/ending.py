@@ -23,11 +23,14 @@ def open_native(opened: Sexton, name: str) -> Session:
 
 
 def native(opened: Sexton, name: str) -> Session:
-    """The session of our own that is meant; sessions of observed homes are not changed."""
+    """The session of our own that is meant; sessions of observed homes are not changed.
+
+    Of a conversation that was compressed, that is the newest.
+    """
     found = opened.find(name)
     if found.home != NATIVE:
         raise HomeObserved(f"{found.name} belongs to the home '{found.home}'")
-    return found
+    return opened.ledger.compression.tip(found.ref) or found
 
 
 def end_session(
