@@ -18,7 +18,7 @@ from sexton.engine.finalize import Duty, Runner
 from sexton.errors import LedgerError
 from sexton.ledger.finalizing import LedgerFinalizing
 from sexton.model.message import Message
-from sexton.policies.finalizing import MOST_DEATHS, Rate, RetryPolicy
+from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy
 from sexton.ports.finalizing import EffectFailed, EffectPostponed, Job
 from sexton.testing.clock import ManualClock
 from tests.scenario.effects_server import Server, reply, say
@@ -179,22 +179,25 @@ def test_an_endpoint_that_is_down_is_tried_now_and_then_and_not_by_all_work(
             assert states(house) == {"done": 20}
 
 
-def test_work_that_kills_every_keeper_is_given_up(house: Sexton, manual_clock: ManualClock) -> None:
+def test_work_that_kills_every_keeper_is_given_up_and_other_work_is_not(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
     talk(house, "a")
-    began = manual_clock.now()
-    for _ in range(MOST_DEATHS):
+    for _ in range(MOST_CRASHES):
         killed = house.worker(kind="keeper")
         [taken] = house.ledger.finalizing.claim(killed.id, ["one"], 9, manual_clock.now())
-        house.ledger.book.leave(killed.id, (), manual_clock.now())
+        [dead] = [each for each in house.ledger.reaping.suspects() if each.id == killed.id]
+        house.ledger.reaping.declare([(dead, "test: it is dead")], manual_clock.now())
         house.ledger.finalizing.free(manual_clock.now())
         [waits, _] = owed(house)
         manual_clock.advance(max(waits.not_before - manual_clock.now(), timedelta(0)))
-    ready = runner(house, one=throw(AssertionError("it is not tried any more")))
-    assert ready.drain() == 1
-    [dead, _] = owed(house)
-    assert (dead.state, dead.ref) == ("dead", taken.ref)
-    assert dead.last_error == f"whoever took it on died before it was done, {MOST_DEATHS} times"
-    assert manual_clock.now() - began > timedelta(hours=4)
+    quiet = Duty(effect=Doing(lambda _: "done"))
+    broken = throw(AssertionError("it is not tried any more"))
+    assert runner(house, one=broken, two=quiet).drain() == 2
+    poison, other = owed(house)
+    assert (poison.state, poison.ref) == ("dead", taken.ref)
+    assert poison.last_error == "5 keepers died while doing it"
+    assert other.state == "done"
 
 
 def test_the_last_words_of_a_program_are_kept(engine_url: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sexton.model.finalization import Finalization
 from sexton.model.message import Message, one_line
 from sexton.model.record import made, record
 from sexton.model.session import Session
-from sexton.policies.finalizing import MOST_DEATHS, Rate, RetryPolicy, next_try
+from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy, next_try
 from sexton.ports import Clock, Ledger
 from sexton.ports.finalizing import ClaimLost, Effect, EffectFailed, EffectPostponed, Job
 
@@ -173,9 +173,9 @@ class Runner:
     def _attempt(self, taken: Finalization, duty: Duty) -> Report:
         """Do the work; how to tell the ledger what came of it."""
         finalizing, now = self._ledger.finalizing, self._clock.now
-        if taken.attempts > max(duty.retry.attempts, MOST_DEATHS):
-            words = f"whoever took it on died before it was done, {taken.attempts - 1} times"
-            return self._failed(taken, duty, EffectFailed(words, hopeless=True))
+        if taken.crashes >= MOST_CRASHES:
+            failure = EffectFailed(f"{taken.crashes} keepers died while doing it", hopeless=True)
+            return self._failed(taken, duty, failure)
         heard = Heard(expected=taken.through - taken.since)
         try:
             note = duty.effect.carry_out(self._job(taken, duty, heard))
@@ -199,7 +199,7 @@ class Runner:
         chance = random.random()  # noqa: S311  # spreads retries, hides nothing
         again = None
         if not failure.hopeless:
-            tries = 0 if is_wish else taken.attempts
+            tries = 0 if is_wish else taken.attempts + 1
             again = next_try(tries, duty.retry, failure.after, self._clock.now(), chance)
         fate = "given up" if again is None else "tried again"
         words = "%s failed and is %s: %s"
@@ -240,7 +240,7 @@ class Runner:
             session=session,
             since=taken.since,
             through=taken.through,
-            attempt=taken.attempts,
+            attempt=taken.attempts + 1,
             messages=lambda: heard(self._transcript(session, taken.since, taken.through)),
             memo=finalizing.memo(taken),
             memoise=memoise,

@@ -93,7 +93,7 @@ class LedgerFinalizing:
             "state": FinalizationState.PENDING if again else FinalizationState.DEAD,
             "again": maybe_micros(again),
             "error": _words(error),
-            "uncounted": int(not counted),
+            "counted": int(counted),
             "finished": None if again else micros(now),
         }
 
@@ -111,11 +111,11 @@ class LedgerFinalizing:
 
         def job(tx: Transaction) -> int:
             freed = tx.all("free_finalizations", now=micros(now))
-            for ref, attempts in freed:
+            for ref, crashes in freed:
                 chance = random.random()  # noqa: S311  # spreads retries, hides nothing
-                again = after_death(attempts, now, chance)
+                again = after_death(crashes, now, chance)
                 if again > now:
-                    error = f"whoever took it on died before it was done, at try {attempts}"
+                    error = f"{crashes} keepers died while doing it"
                     tx.all("delay_finalization", ref=ref, again=micros(again), error=error)
             return len(freed)
 

@@ -241,4 +241,5 @@ def finalization(row: Row) -> Finalization:
         finished_at=maybe_moment(row[13]),
         last_error=row[14],
         note=row[15],
+        crashes=row[16],
     )

@@ -18,13 +18,11 @@ FIRST_REST = timedelta(seconds=15)
 LONGEST_REST = timedelta(minutes=5)
 """So often at least an endpoint that is out of order is tried."""
 
-MOST_DEATHS = 20
+MOST_CRASHES = 5
 """So many workers may die with the same work in their hands."""
-INNOCENT_DEATHS = 3
-"""So often nobody suspects the work: keepers are restarted."""
-FIRST_WAIT_AFTER_DEATH = timedelta(seconds=5)
-LONGEST_WAIT_AFTER_DEATH = timedelta(hours=1)
+FIRST_WAIT_AFTER_DEATH = timedelta(seconds=10)
 
+_MOST_THIRDS = 6
 _MOST_DOUBLINGS = 64
 
 
@@ -105,18 +103,15 @@ def next_try(
     return now + wait * (1 + policy.jitter * chance)
 
 
-def after_death(attempts: int, now: datetime, chance: float) -> datetime:
-    """When work is tried again whose worker died; `chance` is from 0 to 1.
+def after_death(crashes: int, now: datetime, chance: float) -> datetime:
+    """When work is tried again with which so many workers died; `chance` is from 0 to 1.
 
-    Whoever is restarted goes on at once. Work that has outlived several may be what kills them:
-    it is tried ever later, each for itself, so that the harmless are not with it each time.
+    Whoever is restarted goes on at once. Work that has outlived more may be what kills them: it
+    is tried ever later, each for itself, so that the harmless are not with it each time.
     """
-    if attempts <= INNOCENT_DEATHS:
+    if crashes <= 1:
         return now
-    doublings = min(attempts - INNOCENT_DEATHS - 1, _MOST_DOUBLINGS)
-    seconds = FIRST_WAIT_AFTER_DEATH.total_seconds() * 2.0**doublings
-    wait = timedelta(seconds=min(seconds, LONGEST_WAIT_AFTER_DEATH.total_seconds()))
-    return now + wait * (0.5 + chance)
+    return now + FIRST_WAIT_AFTER_DEATH * 3.0 ** min(crashes - 2, _MOST_THIRDS) * (0.5 + chance)
 
 
 def rest_after(outages: int, wish: timedelta | None) -> timedelta:

@@ -98,7 +98,10 @@ class Finalizing(Protocol):
     def claim(
         self, worker: str, finalizers: Sequence[str], limit: int, now: datetime
     ) -> list[Finalization]:
-        """Take on pending work whose time has come, oldest first; each is one worker's only."""
+        """Take on pending work whose time has come, oldest first; each is one worker's only.
+
+        It counts as a try when its outcome is reported, as a crash if its worker dies.
+        """
 
     def memo(self, taken: Finalization) -> bytes | None:
         """What an earlier attempt wrote down."""
@@ -121,7 +124,7 @@ class Finalizing(Protocol):
         """Not done: tried again from a moment on, or given up for good (None)."""
 
     def free(self, now: datetime) -> int:
-        """Make work pending again whose worker was declared dead or has left."""
+        """Make work pending again whose worker has left or was declared dead, which is counted."""
 
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
         """Finalizations, newest first."""

@@ -26,7 +26,7 @@ from sexton.testing.ledger_contract_finalizing_samples import (
     spans,
     told,
 )
-from sexton.testing.ledger_contract_reviving import revive
+from sexton.testing.ledger_contract_reviving import revive, worker
 from sexton.testing.ledger_contract_samples import (
     ALL,
     IDLE,
@@ -77,7 +77,11 @@ class OutcomesContract:
         assert reread(ledger, begun).is_open
 
     def test_the_dead_are_tried_again_when_a_person_says_so(self, ledger: Ledger) -> None:
-        over, taken = one_taken(ledger)
+        over, lost = one_taken(ledger)
+        ledger.reaping.declare([(worker(ledger, "keeper"), "x: y")], at(1))
+        assert ledger.finalizing.free(at(3600)) == 1
+        [taken] = claim(ledger, enrol(ledger, "next"))
+        assert (taken.ref, taken.crashes) == (lost.ref, 1)
         assert ledger.finalizing.memoise(taken, b"answer")
         decide = ledger.finalizing.decide
         assert not decide(taken.ref, PENDING, at(1)), "it runs"
@@ -91,8 +95,8 @@ class OutcomesContract:
         assert not decide(10**6, PENDING, at(9000), noted)
         assert [each.action for each in journal(ledger, over)] == ["retry"]
         assert reread(ledger, over).state is State.ENDED, "something is left to do"
-        [again] = [each for each in claim(ledger, now=at(9000)) if each.session == over.id]
-        assert (again.attempts, again.finished_at) == (1, None)
+        [again] = [each for each in claim(ledger, "next", now=at(9000)) if each.session == over.id]
+        assert (again.attempts, again.crashes, again.finished_at) == (0, 0, None)
         assert ledger.finalizing.memo(again) == b"answer"
         assert finishes(ledger, again)
         assert not decide(taken.ref, PENDING, at(1)), "it is done"

@@ -30,6 +30,7 @@ def shape(each: Finalization) -> dict[str, Any]:
         "attempts": each.attempts,
         "last_error": each.last_error,
         "note": each.note,
+        "crashes": each.crashes,
         "key": each.key,
         "since": each.since,
         "through": each.through,

@@ -4,6 +4,9 @@ ALTER TABLE sessions ADD COLUMN untold INTEGER;
 -- The machine on which `memo` was written: the effect may be there already, in a file that others do not see.
 ALTER TABLE finalizations ADD COLUMN memo_host TEXT;
 
+-- How many workers died with it in their hands; a try counts only when its outcome is reported.
+ALTER TABLE finalizations ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+
 -- What sessions that are over owe by the rules, from the last message that is covered already. A compressed
 -- conversation is longer than its newest session.
 DROP VIEW dues;
