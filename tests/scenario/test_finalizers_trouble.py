@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -14,12 +15,14 @@ from typing import Any
 import pytest
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.duties import duties
 from sexton.engine.finalize import Duty, Runner
 from sexton.errors import LedgerError
 from sexton.ledger.finalizing import LedgerFinalizing
 from sexton.model.message import Message
 from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy
 from sexton.ports.finalizing import EffectFailed, EffectPostponed, Job
+from sexton.system.effects.tagged import carriers, tag_of
 from sexton.testing.clock import ManualClock
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_scene import (
@@ -245,6 +248,44 @@ def test_a_clock_that_jumps_ahead_and_back_does_not_hold_up_the_rate(
     manual_clock.set(noon)
     manual_clock.advance(61)
     assert ready.drain() == 1
+
+
+def test_what_has_to_wait_until_now_is_not_looked_at_again_at_once(
+    house: Sexton, manual_clock: ManualClock
+) -> None:
+    talk(house, "a")
+    ready = runner(house, one=throw(EffectPostponed("later", manual_clock.now())))
+    assert ready.drain() == 1
+    [waits, _] = owed(house)
+    assert (waits.state, waits.attempts) == ("pending", 0)
+    assert waits.not_before > manual_clock.now()
+
+
+def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
+    engine_url: str, tmp_path: Path
+) -> None:
+    gate = threading.Event()
+    script = f"echo begun >> {tmp_path}/runs; sleep 60"
+    command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
+    config = configure(tmp_path, command, {"name": "p", "kind": "python", "entry_point": "x"})
+    with open_house(engine_url, config) as house:
+        talk(house, "a")
+        [program, _] = owed(house)
+        duty = duties(house.settings, house.clock, {"PATH": os.defpath})["c"]
+        hanging = Duty(effect=Doing(lambda _: str(gate.wait(60))))
+        said = house.estate().homes["native"].transcript
+        ready = runner(house, said=said, c=duty, p=hanging)
+        assert ready.begin() == 2
+        wait_until((tmp_path / "runs").exists)
+        ready.stop()
+        ready.settle(0.5)
+        try:
+            assert carriers(tag_of(program.key)) == []
+            assert {(each.state, each.attempts, each.last_error) for each in owed(house)} == {
+                ("pending", 0, "its keeper was stopped")
+            }
+        finally:
+            gate.set()
 
 
 def test_one_finalizer_with_much_work_does_not_starve_the_others(house: Sexton) -> None:

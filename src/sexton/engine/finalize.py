@@ -7,6 +7,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import partial
 
 from sexton.engine.heard import Heard
@@ -19,7 +20,17 @@ from sexton.model.record import made, record
 from sexton.model.session import Session
 from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy, next_try
 from sexton.ports import Clock, Ledger
-from sexton.ports.finalizing import ClaimLost, Effect, EffectFailed, EffectPostponed, Job
+from sexton.ports.finalizing import (
+    ClaimLost,
+    Effect,
+    EffectFailed,
+    EffectPostponed,
+    Job,
+    Stoppable,
+)
+
+SHORTEST_WAIT = timedelta(seconds=2)
+"""What has to wait is not looked at again before."""
 
 log = logging.getLogger("sexton.finalizers")
 
@@ -64,6 +75,7 @@ class Runner:
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
         self._threads = 0
+        self._in_hand: dict[int, Finalization] = {}
         self._unreported: list[Report] = []
         self._paces = {name: Pace(duty.rate, clock) for name, duty in duties.items()}
         self._order = list(duties)
@@ -105,12 +117,24 @@ class Runner:
         self._changed.set()
 
     def settle(self, patience: float) -> None:
-        """Wait a while for what is running, once stopped."""
+        """Once stopped, wait a while for what is running, stop it, and give it back."""
+        self._wait(patience)
+        if self._threads:
+            for duty in self._duties.values():
+                if isinstance(duty.effect, Stoppable):
+                    duty.effect.stop()
+            self._wait(patience)
+        self._report_again()
+        with self._lock:
+            left = tuple(self._in_hand.values())
+        for taken in left:
+            self._report(taken, self._later(taken, "its keeper was stopped"))
+
+    def _wait(self, patience: float) -> None:
         deadline = self._clock.monotonic() + patience
         while self._threads and self._clock.monotonic() < deadline:
             self._changed.wait(0.05)
             self._changed.clear()
-        self._report_again()
 
     def begin(self) -> int:
         """Take on as much as there is room for; how much that was."""
@@ -143,6 +167,7 @@ class Runner:
         with self._lock:
             self._running[name] += 1
             self._threads += 1
+            self._in_hand[taken.ref] = taken
         thread = threading.Thread(
             target=self._carry_out, args=(taken, duty), name=f"sexton-{name}", daemon=True
         )
@@ -168,6 +193,7 @@ class Runner:
         finally:
             with self._lock:
                 self._threads -= 1
+                self._in_hand.pop(taken.ref, None)
             self._changed.set()
 
     def _attempt(self, taken: Finalization, duty: Duty) -> Report:
@@ -182,12 +208,12 @@ class Runner:
         except ClaimLost:
             return lambda: None
         except EffectPostponed as later:
-            why, until = str(later), later.until
-            return lambda: finalizing.put_back(taken, why, until, now(), counted=False)
+            return self._later(taken, str(later), later.until)
         except EffectFailed as failure:
             return self._failed(taken, duty, failure)
         except SextonError as trouble:  # a ledger or a home out of reach is not its fault
-            return self._later(taken, duty, str(trouble))
+            again = next_try(0, duty.retry, None, now(), random.random())  # noqa: S311
+            return self._later(taken, str(trouble), again)
         self._paces[taken.finalizer].recover()
         words = one_line(f"{note}{heard.lack}")
         return lambda: finalizing.finish(taken, words, now())
@@ -207,10 +233,10 @@ class Runner:
         put_back, now, why = self._ledger.finalizing.put_back, self._clock.now, str(failure)
         return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 
-    def _later(self, taken: Finalization, duty: Duty, why: str) -> Report:
+    def _later(self, taken: Finalization, why: str, until: datetime | None = None) -> Report:
         """What is not the fault of the work does not count as a try."""
         now = self._clock.now
-        again = next_try(0, duty.retry, None, now(), random.random())  # noqa: S311
+        again = max(until or now(), now() + SHORTEST_WAIT)
         put_back = self._ledger.finalizing.put_back
         return lambda: put_back(taken, one_line(why), again, now(), counted=False)
 

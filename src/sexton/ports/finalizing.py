@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import Message
@@ -80,6 +80,14 @@ class Effect(Protocol):
 
     def carry_out(self, job: Job) -> str:
         """Do it, and say in a few words what came of it; or EffectFailed, or EffectPostponed."""
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An effect that can be interrupted."""
+
+    def stop(self) -> None:
+        """Stop what is running, which then is postponed, and begin nothing any more."""
 
 
 @record
