@@ -67,7 +67,7 @@ SHOWN_BY: Mapping[str, str] = {
     "finalizers[].kind": "test_a_finalizer_without_a_kind_is_refused",
     "finalizers[].sources": "test_sessions_of_every_source_owe_but_cron_owes_no_memories",
     "finalizers[].min_messages": "test_memories_need_four_messages_and_other_work_needs_one",
-    "finalizers[].attempts": "test_failing_work_is_given_up_after_the_eighth_attempt",
+    "finalizers[].attempts": "test_failing_work_is_given_up_after_the_fourteenth_attempt",
     "finalizers[].concurrency": "test_four_works_at_once_but_one_of_python_code",
     "finalizers[].per_minute": "test_work_is_not_slowed_down_by_itself",
     "finalizers[].timeout": "test_a_model_has_five_minutes_and_all_else_one",

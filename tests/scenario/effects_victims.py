@@ -49,7 +49,9 @@ def remember(report: Report, place: str, trouble: str) -> None:
     file = Path(place, "MEMORY.md")
 
     def edit(event: str, details: tuple[object, ...]) -> None:
-        if event == "open" and str(details[0]).endswith(".new"):
+        if event != "open" or not str(details[0]).endswith(".new"):
+            return
+        if trouble == "edited" or file.stat().st_size < 10:
             with file.open("a", encoding="utf-8") as opened:
                 opened.write("a person's words\n")
 

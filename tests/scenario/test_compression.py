@@ -118,17 +118,35 @@ def test_a_compressed_session_is_resumed_where_its_conversation_goes_on(
         house.worker().resume(first)
 
 
-def test_end_of_session_work_reads_what_no_summary_tells(
-    house: Sexton, worker: AgentWorker
+def test_the_next_summary_is_told_what_the_failed_ones_were_to_be_about(
+    worker: AgentWorker,
 ) -> None:
-    session = talk(worker)
+    session, asked = talk(worker), []
     for _ in range(2):  # the middle of the second holds the place of the first
         session.compress(failing, on_failure="fallback", attempts=1, keep_head=1, keep_tail=2)
         session.append_many({"role": "user", "content": text} for text in ("x", "y", "z"))
-    tip = house.find(session.id)
-    told = list(house.estate().homes["native"].transcript(tip, 0, 99))
-    assert words(iter(told)) == [*named(1, 20), "x", "y", "z", "x", "y", "z"]
-    assert [message.seq for message in told] == sorted(message.seq for message in told)
+    summary = session.compress(
+        lambda messages: asked.extend(messages) or "at last",  # type: ignore[func-returns-value]
+        keep_head=1,
+        keep_tail=1,
+    )
+    assert words(iter(asked)) == [*named(2, 20), "x", "y", "z", "x", "y"]
+    assert words(session.messages()) == ["m1", "at last", "z"]
+    assert summary is not None
+    assert (summary.extra["summary"]["from"], summary.extra["summary"]["through"]) == (2, 6)
+
+
+def test_a_mark_that_names_a_stranger_brings_none_of_its_words(worker: AgentWorker) -> None:
+    stranger, session, asked = talk(worker, key="other"), talk(worker, 4), []
+    posing = {"of": stranger.id, "from": 1, "through": 9, "fallback": True}
+    session.append(role="user", content="posing", summary=posing)
+    session.append_many({"role": "user", "content": text} for text in ("x", "y"))
+    session.compress(
+        lambda messages: asked.extend(messages) or "short",  # type: ignore[func-returns-value]
+        keep_head=1,
+        keep_tail=1,
+    )
+    assert words(iter(asked)) == ["m2", "m3", "m4", "posing", "x"]
 
 
 def test_a_summary_stands_for_what_it_tells(house: Sexton, worker: AgentWorker) -> None:
@@ -209,7 +227,9 @@ def test_another_holder_goes_on_in_the_child_whatever_it_does_first(house: Sexto
     assert house.find(ours.id).title == "New"
     ours, theirs = held("revive")
     assert ours.compress(telling())
-    assert ours.end("reaped:by mistake")
+    lost = house.find(ours.id)
+    now = house.clock.now()
+    assert house.ledger.book.end_now(lost.ref, lost.epoch, "reaped:by mistake", now)
     theirs.revive()
     assert theirs.append(role="user", content="next") == 12
     ours, theirs = held("reset")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +18,7 @@ import psutil
 import pytest
 
 from sexton.model.message import Message
-from sexton.ports.finalizing import EffectFailed
+from sexton.ports.finalizing import EffectFailed, EffectPostponed
 from sexton.system.clock import SystemClock
 from sexton.system.effects.command import Command, CommandPlan
 from sexton.system.effects.tagged import VARIABLE, carriers, stop, tag_of
@@ -247,6 +250,52 @@ def test_if_the_messages_can_not_be_read_the_program_is_stopped(tmp_path: Path) 
     with pytest.raises(_Unreadable):
         shell("cat; sleep 60").carry_out(Desk(tmp_path, said=said).job())
     assert not carriers(TAG)
+
+
+def test_a_child_that_is_forked_meanwhile_does_not_keep_the_input_open(tmp_path: Path) -> None:
+    script = f"touch {tmp_path}/begun; cat > /dev/null"
+    children: list[int] = []
+
+    def said() -> Iterator[Message]:
+        assert eventually((tmp_path / "begun").exists)
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+            os._exit(0)
+        children.append(child)
+        yield message(1, "user", "hello")
+
+    try:
+        assert shell(script, timeout=10).carry_out(Desk(tmp_path, said=said).job()) == "exit code 0"
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def test_what_is_stopped_with_its_keeper_is_postponed(tmp_path: Path) -> None:
+    doing = shell(f"touch {tmp_path}/begun; sleep 60")
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(doing.carry_out, Desk(tmp_path).job())
+        assert eventually((tmp_path / "begun").exists)
+        doing.stop()
+        with pytest.raises(EffectPostponed, match="its keeper was stopped"):
+            running.result(PATIENCE)
+    assert not carriers(TAG)
+
+
+def test_a_shortage_of_this_machine_is_not_the_programs_fault(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    doing, job = shell("true"), Desk(tmp_path).job()
+    spare = os.open(os.devnull, os.O_RDONLY)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (spare, limits[1]))
+    try:
+        with pytest.raises(EffectFailed, match="Too many open files") as caught:
+            doing._start(job.key, TAG)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        os.close(spare)
+    assert caught.value.after == timedelta(minutes=1)
 
 
 def test_what_a_killed_keeper_left_running_is_stopped_before_a_rerun(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from tests.scenario.effects_desk import SECRET, Desk, message
 from tests.scenario.effects_server import (
     Reply,
     Server,
+    Visit,
     babble,
     break_off,
     completion,
@@ -167,6 +169,32 @@ def test_a_busy_endpoint_says_when_to_come_again(
     with Server([busy]) as server, pytest.raises(EffectFailed) as caught:
         memory(server.url, tmp_path, manual_clock).carry_out(Desk(tmp_path).job())
     assert caught.value.after == timedelta(minutes=1)
+
+
+def test_what_is_too_long_for_the_model_is_asked_in_shorter_parts(
+    tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    def picky(visit: Visit) -> None:
+        asked = visit.server.house.requests[-1].json["messages"][1]["content"]
+        if len(asked) > 3000:
+            error = {"error": {"code": "context_length_exceeded", "message": SECRET}}
+            visit.answer(400, json.dumps(error).encode(), {})
+        else:
+            said = re.findall("word[0-9]+", asked)
+            visit.answer(200, completion("- " + " ".join(said)), {})
+
+    def said() -> Iterator[Message]:
+        return (message(n, "user", f"word{n}\n" + "x" * 900) for n in range(8))
+
+    with Server([picky]) as server:
+        memory(server.url, tmp_path, manual_clock).carry_out(Desk(tmp_path, said=said).job())
+        assert re.findall("word[0-9]+", kept(tmp_path)) == [f"word{n}" for n in range(8)]
+        server.replies[:] = [reply(400, b'{"error": {"type": "exceed_context_size_error"}}')]
+        (tmp_path / "other").mkdir()
+        desk = Desk(tmp_path / "other", said=said, key="other")
+        with pytest.raises(EffectFailed, match="too long") as caught:
+            memory(server.url, tmp_path, manual_clock).carry_out(desk.job())
+    assert caught.value.hopeless
 
 
 @pytest.mark.parametrize("slow", [silence, drip])

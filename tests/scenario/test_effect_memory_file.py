@@ -5,10 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import signal
 import stat
 import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -22,6 +25,7 @@ from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery
 from tests.scenario.effects_desk import Desk, message
 from tests.scenario.effects_server import Server, say
+from tests.scenario.finalizers_scene import wait_until
 
 
 @pytest.fixture
@@ -161,7 +165,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, path: Path, file: MemoryFile
     ("trouble", "told", "after"),
     [
         ("full", "File too large", "mine\n"),
-        ("edited", "somebody changed it meanwhile", "mine\na person's words\n"),
+        ("edited", "somebody changes it all the time", "mine\n" + "a person's words\n" * 10),
     ],
 )
 def test_when_it_can_not_be_written_the_old_file_stays(
@@ -175,6 +179,83 @@ def test_when_it_can_not_be_written_the_old_file_stays(
     assert path.read_text(encoding="utf-8") == after
     assert names(path.parent) == {"MEMORY.md", ".MEMORY.md.lock"}
     assert file.append("key", "heading", "text")
+
+
+def test_what_somebody_writes_in_between_stays_and_costs_no_try(path: Path) -> None:
+    path.write_text("mine\n", encoding="utf-8")
+    with Nursery("tests.scenario.effects_victims") as nursery:
+        where = str(path.parent)
+        victim = nursery.start("tests.scenario.effects_victims:remember", where, "edited once")
+        assert victim.wait() == 0
+    assert victim.lines() == []
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("mine\na person's words\n\n## heading")
+
+
+def test_those_that_wait_for_the_file_together_are_added_in_one_write(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[Path] = []
+    replace = os.replace
+
+    def counted(source: Path, target: Path) -> None:
+        writes.append(target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", counted)
+    file = MemoryFile(path, SystemClock())
+    keys = [f"key {n}" for n in range(20)]
+    with path.with_name(".MEMORY.md.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ThreadPoolExecutor(2 * len(keys)) as pool:
+            adding = [pool.submit(file.append, key, key, key) for key in (*keys, *keys)]
+            for _ in range(1000):
+                if len(file._waiting) == 2 * len(keys) - 1:
+                    break
+                threading.Event().wait(0.01)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            added = [each.result(30) for each in adding]
+    assert sorted(added) == [False] * len(keys) + [True] * len(keys)
+    text = path.read_text(encoding="utf-8")
+    assert sorted(re.findall("<!-- sexton: (.*) -->", text)) == sorted(map(quote, keys))
+    assert len(writes) == 2
+
+
+def test_a_child_that_is_forked_meanwhile_does_not_keep_the_lock(path: Path) -> None:
+    file = MemoryFile(path, SystemClock())
+    with file._locked(path):
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+            os._exit(0)
+    try:
+        lock = path.with_name(".MEMORY.md.lock")
+
+        def held() -> list[str]:
+            return [os.readlink(each) for each in Path(f"/proc/{child}/fd").iterdir()]
+
+        wait_until(lambda: str(lock) not in held())
+        assert file.append("k", "head", "text")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_a_file_that_is_a_mount_point_is_refused_before_anybody_pays(
+    monkeypatch: pytest.MonkeyPatch, path: Path, file: MemoryFile
+) -> None:
+    mounts = b"36 35 98:0 /mnt1 %s rw,noatime - ext3 /dev/root rw\n"
+    read = Path.read_bytes
+
+    def told(asked: Path) -> bytes:
+        named = os.fsencode(path).replace(b"M", b"\\115")
+        return mounts % named if str(asked) == "/proc/self/mountinfo" else read(asked)
+
+    path.write_text("mine", encoding="utf-8")
+    assert not file.holds("k")
+    monkeypatch.setattr(Path, "read_bytes", told)
+    with pytest.raises(EffectFailed, match="mount its directory instead"):
+        file.holds("k")
 
 
 def test_whoever_keeps_the_lock_is_not_waited_for_for_ever(path: Path, file: MemoryFile) -> None:

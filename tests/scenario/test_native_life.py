@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
+import logging
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -316,6 +319,76 @@ def test_a_running_turn_holds_a_reset_back_until_it_ends(
             assert worker.session("chat:1").id == session.id
             assert "held" in [answer.answer for answer in house.why(session.id).answers]
         assert [o.result for o in house.sweep().outcomes] == [Result.DONE]
+
+
+def test_a_reset_that_is_held_back_is_told_when_who_holds_it_changes_and_not_by_its_age(
+    house: Sexton, manual_clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, other = house.worker(kind="one").session("chat:1"), house.worker(kind="other")
+    with caplog.at_level(logging.INFO, "sexton.keeper"):
+        with one.turn():
+            manual_clock.advance(timedelta(hours=2))
+            house.sweep()
+            manual_clock.advance(timedelta(minutes=5))
+            house.sweep()
+            manual_clock.advance(timedelta(minutes=5))
+            turn = other.session("chat:1").turn()
+            turn.__enter__()
+        house.sweep()
+        one.pin()
+        house.sweep()
+        turn.__exit__(None, None, None)
+        house.sweep()
+        one.pin(False)
+        house.sweep()
+    told = [line for line in caplog.messages if "held back" in line]
+    whose = ["a turn of one, pid", "a turn of other, pid", "it is pinned", "not held back any more"]
+    assert len(told) == len(whose)
+    assert [words in line for words, line in zip(whose, told, strict=True)] == [True] * 4
+
+
+def test_a_reset_asked_for_by_an_agent_waits_for_the_turns_of_its_other_threads(
+    house: Sexton,
+) -> None:
+    session, begun, over = house.worker().session("chat:1"), threading.Event(), threading.Event()
+
+    def turn() -> None:
+        with session.turn():
+            session.compress(lambda _: "short", keep_head=0, keep_tail=0)
+            begun.set()
+            over.wait(30)
+
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    thread = threading.Thread(target=turn)
+    thread.start()
+    try:
+        assert begun.wait(30)
+        with session.turn(), pytest.raises(SessionBusy, match="another thread"):
+            session.reset()
+    finally:
+        over.set()
+        thread.join()
+    with session.turn():
+        fresh = session.reset()
+    assert fresh.id != session.id
+
+
+def test_a_reset_that_is_forced_waits_for_nobody(house: Sexton) -> None:
+    session = house.worker().session("chat:1")
+    context = contextvars.copy_context()
+    turn = context.run(session.turn().__enter__)
+    with pytest.raises(SessionBusy):
+        session.reset()
+    assert session.reset(force=True).id != session.id
+    context.run(turn.__exit__, None, None, None)
+
+
+@pytest.mark.parametrize("reason", ["compression", "reaped:x", "budget:y"])
+def test_a_reason_of_sextons_own_ends_nothing(house: Sexton, reason: str) -> None:
+    session = house.worker().session("chat:1")
+    with pytest.raises(InputInvalid, match="Sexton's own"):
+        session.end(reason)
+    assert house.find(session.id).is_open
 
 
 def test_a_turn_of_a_dead_worker_holds_nothing_back(

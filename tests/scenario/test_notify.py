@@ -450,6 +450,21 @@ def test_what_the_server_will_never_take_is_given_up_at_once_and_the_rest_goes_o
     assert len(post.letters(LetterState.FAILED)) == 1
 
 
+def test_many_notices_that_are_given_up_are_one_line_a_minute(
+    opened: Open, server: Server, manual_clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.replies[:] = [reply(422)]
+    post = opened()
+    for _ in range(5):
+        manual_clock.advance(1)
+        post.talk()
+    manual_clock.advance(timedelta(hours=2))
+    with caplog.at_level(logging.WARNING, "sexton.notices"):
+        post.round()
+    assert len(post.letters(LetterState.FAILED)) == 5
+    assert len(caplog.messages) == 1
+
+
 def test_a_target_that_is_down_does_not_make_another_hear_it_twice(
     opened: Open, server: Server, manual_clock: ManualClock
 ) -> None:

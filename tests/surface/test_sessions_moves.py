@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from sexton.errors import SessionEnded
+from sexton.bootstrap import Sexton
+from sexton.cli.sessions.ending import end_session
+from sexton.errors import SessionBusy, SessionEnded
+from sexton.model.plan import Reason
 from tests.surface.program import Cli
 
 
@@ -76,6 +82,79 @@ def test_reset_is_refused_while_a_turn_runs_unless_it_is_forced(any_cli: Cli) ->
             assert "--force" in refused.err
             any_cli.ok("sessions", "reset", session.id, "--force")
         assert any_cli("sessions", "reset", session.id).code == 22
+
+
+def test_a_turn_that_begins_while_an_operator_resets_is_not_cut_off(
+    any_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="telegram")
+        applied = Sexton.apply
+
+        def late(house: Sexton, *given: Any) -> Any:
+            monkeypatch.undo()
+            session.turn().__enter__()
+            return applied(house, *given)
+
+        with any_cli.opened() as operator:
+            monkeypatch.setattr(Sexton, "apply", late)
+            with pytest.raises(SessionBusy):
+                end_session(operator, session.id, Reason("reset", "test"), force=False)
+        assert opened.find(session.id).is_open
+
+
+def test_a_reason_of_sextons_own_is_refused(cli: Cli) -> None:
+    session = cli.talk("a", "hello")
+    refused = cli("sessions", "end", session, "--reason", "compression", "--yes")
+    assert refused.code == 62
+    assert "Sexton's own" in refused.err
+    assert cli("sessions", "show", session, "--json").json()["state"] == "open"
+
+
+@pytest.fixture
+def chain(any_cli: Cli) -> list[str]:
+    """The sessions of a conversation that was compressed twice, oldest first."""
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="telegram")
+        ids = [session.id]
+        for turn in range(2):
+            texts = [f"{turn}{n}" for n in range(5)]
+            session.append_many({"role": "user", "content": text} for text in texts)
+            assert session.compress(lambda _: "in short", keep_head=0, keep_tail=1)
+            ids.append(session.id)
+        return ids
+
+
+def test_a_conversation_that_was_compressed_is_one_line_and_its_parts_are_there_if_asked_for(
+    any_cli: Cli, chain: list[str]
+) -> None:
+    listed = any_cli("sessions", "list", "--json").json()
+    assert [each["id"] for each in listed] == chain[-1:]
+    listed = any_cli("sessions", "list", "--all", "--json").json()
+    assert {each["id"] for each in listed} == set(chain)
+
+
+def test_what_is_done_to_a_compressed_session_is_done_to_its_conversation(
+    any_cli: Cli, chain: list[str]
+) -> None:
+    assert any_cli("sessions", "pin", chain[0], "--json").json()["session"] == chain[-1]
+    assert chain[-1] in any_cli.ok("why", chain[0])
+    assert any_cli("sessions", "reset", chain[0], "--json").json()["session"] == chain[-1]
+    ended = any_cli("sessions", "end", chain[0], "--yes")
+    assert f"{chain[-1]} has ended: reset" in ended.err
+
+
+def test_a_conversation_is_shown_and_exported_as_a_whole(any_cli: Cli, chain: list[str]) -> None:
+    shown = any_cli("sessions", "show", chain[-1], "--json").json()
+    assert shown["conversation"] == {"sessions": chain, "tokens": 0, "cost_micros": 0}
+    assert f"3 sessions, 0 tokens, 0.00 $; the first is {chain[0]}" in any_cli.ok(
+        "sessions", "show", chain[-1]
+    )
+    lines = any_cli.ok("sessions", "export", chain[-1], "--history").splitlines()
+    said = [json.loads(line)["content"] for line in lines]
+    assert said == [f"{turn}{n}" for turn in range(2) for n in range(5)]
+    lines = any_cli.ok("sessions", "export", chain[-1]).splitlines()
+    assert [json.loads(line)["content"] for line in lines] == ["in short", "14"]
 
 
 def test_a_pinned_session_is_held_back_until_it_is_unpinned(any_cli: Cli, short: str) -> None:

@@ -515,11 +515,11 @@ def test_memories_need_four_messages_and_other_work_needs_one(tmp_path: Path) ->
     assert [owes(memory, messages=count) for count in (3, 4)] == [False, True]
 
 
-def test_failing_work_is_given_up_after_the_eighth_attempt(tmp_path: Path) -> None:
+def test_failing_work_is_given_up_after_the_fourteenth_attempt(tmp_path: Path) -> None:
     retry = RetryPolicy(attempts=finalizer(tmp_path, COMMAND).attempts)
     assert retry == RetryPolicy()
-    assert next_try(7, retry, None, START, 0.0) is not None
-    assert next_try(8, retry, None, START, 0.0) is None
+    assert next_try(13, retry, None, START, 0.0) is not None
+    assert next_try(14, retry, None, START, 0.0) is None
 
 
 def test_four_works_at_once_but_one_of_python_code(tmp_path: Path) -> None:

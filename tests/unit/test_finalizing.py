@@ -10,17 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.session import Session, State
+from sexton.model.session import Relation, Session, State
 from sexton.policies.finalizing import (
     LONGEST_WISH,
     OWES,
     Owing,
     Rate,
     RetryPolicy,
+    after_death,
     filled,
     next_try,
-    ready_at,
+    rest_after,
     take,
+    wait_for_one,
     why,
 )
 from sexton.policies.rulebook import Rulebook, decode, encode, owings
@@ -59,6 +61,7 @@ def test_a_source_that_is_named_is_not_spared() -> None:
         ({"end_reason": "compression"}, "compression"),
         ({"source": "cron"}, "other_source"),
         ({"message_count": 3}, "too_short"),
+        ({"message_count": 3, "relation": Relation.COMPRESSION}, OWES),
     ],
 )
 def test_what_a_session_owes_has_a_reason(facts: dict[str, Any], code: str) -> None:
@@ -71,10 +74,30 @@ def test_what_is_covered_is_not_owed_again() -> None:
 
 
 def test_each_wait_is_longer_than_the_one_before_until_it_is_given_up() -> None:
-    waits = [next_try(attempt, STEADY, None, NOW, 0.5) for attempt in range(1, 9)]
+    waits = [next_try(attempt, STEADY, None, NOW, 0.5) for attempt in range(1, 15)]
     assert [wait and (wait - NOW) / SECOND for wait in waits] == [
-        30, 60, 120, 240, 480, 960, 1920, None,
+        30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 21600, 21600, 21600, None,
     ]  # fmt: skip
+
+
+def test_an_endpoint_may_be_down_for_a_day_before_anything_is_given_up() -> None:
+    waits = [next_try(attempt, STEADY, None, NOW, 0.0) for attempt in range(1, 14)]
+    assert sum((wait - NOW for wait in waits if wait), timedelta()) > 24 * HOUR
+
+
+def test_an_outage_is_met_by_ever_longer_rests_and_a_wish_is_heeded_within_reason() -> None:
+    rests = [rest_after(outages, None) / SECOND for outages in (0, 1, 2, 3, 4, 5, 6, 10**6)]
+    assert rests == [15, 15, 30, 60, 120, 240, 300, 300]
+    assert rest_after(1, HOUR) == HOUR
+    assert rest_after(9, SECOND) == 5 * MINUTE
+    assert rest_after(1, timedelta.max) == LONGEST_WISH
+
+
+def test_whoever_is_restarted_goes_on_at_once_and_what_may_kill_is_tried_ever_later() -> None:
+    assert [after_death(crashes, NOW, 0.9) for crashes in (0, 1)] == [NOW] * 2
+    waits = [(after_death(crashes, NOW, 0.5) - NOW) / SECOND for crashes in (2, 3, 4, 99)]
+    assert waits == [10, 30, 90, 7290]
+    assert after_death(4, NOW, 0.0) != after_death(4, NOW, 1.0)
 
 
 def test_no_wait_is_longer_than_the_longest() -> None:
@@ -87,7 +110,7 @@ def test_an_endpoint_that_asks_for_time_gets_it_within_reason() -> None:
     assert next_try(1, STEADY, HOUR, NOW, 0.5) == NOW + HOUR
     assert next_try(1, STEADY, SECOND, NOW, 0.5) == NOW + 30 * SECOND
     assert next_try(1, STEADY, timedelta.max, NOW, 0.5) == NOW + LONGEST_WISH
-    assert next_try(8, STEADY, HOUR, NOW, 0.5) is None
+    assert next_try(14, STEADY, HOUR, NOW, 0.5) is None
 
 
 def test_what_failed_together_is_not_tried_together() -> None:
@@ -98,35 +121,28 @@ def test_what_failed_together_is_not_tried_together() -> None:
 
 def test_a_rate_gives_what_is_left_and_fills_up_with_time() -> None:
     rate = Rate(count=6)
-    bucket, taken = take(filled(rate, NOW), rate, 10, NOW)
-    assert (taken, ready_at(bucket, rate)) == (6, NOW + 10 * SECOND)
-    bucket, taken = take(bucket, rate, 10, NOW + 9 * SECOND)
-    assert (taken, ready_at(bucket, rate)) == (0, NOW + 10 * SECOND)
-    bucket, taken = take(bucket, rate, 1, NOW + 25 * SECOND)
+    bucket, taken = take(filled(rate, 0), rate, 10, 0)
+    assert (taken, wait_for_one(bucket, rate)) == (6, 10 * SECOND)
+    bucket, taken = take(bucket, rate, 10, 9)
+    assert (taken, round(wait_for_one(bucket, rate) / SECOND, 3)) == (0, 1)
+    bucket, taken = take(bucket, rate, 1, 25)
     assert taken == 1
-    assert ready_at(bucket, rate) == NOW + 25 * SECOND, "another one is there"
-    _, taken = take(bucket, rate, 10, NOW + HOUR)
+    assert wait_for_one(bucket, rate) == 0 * SECOND, "another one is there"
+    _, taken = take(bucket, rate, 10, 3600)
     assert taken == 6
-
-
-def test_a_clock_that_is_put_back_fills_nothing() -> None:
-    rate = Rate(count=6)
-    bucket, _ = take(filled(rate, NOW), rate, 6, NOW)
-    bucket, taken = take(bucket, rate, 1, NOW - HOUR)
-    assert (taken, ready_at(bucket, rate)) == (0, NOW + 10 * SECOND)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 90)), max_size=30), st.integers(1, 9))
 def test_no_span_sees_more_than_twice_the_rate(steps: list[tuple[int, int]], count: int) -> None:
-    rate, now, given_at = Rate(count=count), NOW, []
+    rate, now, given_at = Rate(count=count), 0.0, []
     bucket = filled(rate, now)
     for wanted, seconds in steps:
-        now += seconds * SECOND
+        now += seconds
         bucket, taken = take(bucket, rate, wanted, now)
         assert taken <= wanted
         given_at += [now] * taken
     for start in given_at:
-        assert sum(start <= each < start + MINUTE for each in given_at) <= 2 * count
+        assert sum(start <= each < start + 60 for each in given_at) <= 2 * count
 
 
 names = st.lists(st.text(max_size=8), max_size=3).map(tuple)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.scenario.effects_server import (
     PATIENCE,
     Reply,
     Server,
+    Visit,
     babble,
     break_off,
     drip,
@@ -75,18 +77,81 @@ def test_a_file_is_sent_with_the_length_that_was_said() -> None:
     assert server.requests[0].body == body
 
 
+def drown(visit: Visit) -> None:
+    """Promise a chunk of less than nothing, and send for ever."""
+    visit.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+    while True:
+        visit.wfile.write(b"z" * 100_000)
+
+
 @pytest.mark.parametrize(
     ("bad", "told"),
     [
         (hang_up, "closed the connection before its answer ended"),
         (break_off, "closed the connection before its answer ended"),
         (babble, "did not answer in HTTP"),
-        (flood, "answered with more than 1000000 bytes"),
+        (drown, "answered with more than anybody reads"),
     ],
 )
 def test_what_is_no_whole_answer_is_an_error_that_says_so(bad: Reply, told: str) -> None:
     with Server([bad]) as server, pytest.raises(HttpFailed, match=told):
         client().post(f"{server.url}/hidden-path", {}, b"")
+
+
+def hint(visit: Visit) -> None:
+    """Say something about the answer before it comes."""
+    visit.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+    visit.wfile.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+    visit.answer(503, b"later", {"Retry-After": "7"})
+
+
+def test_of_a_very_long_answer_the_beginning_is_kept() -> None:
+    with Server([flood]) as server:
+        answer = client().post(server.url, {}, b"")
+    assert (answer.status, answer.is_whole, len(answer.body)) == (200, False, 1_000_000)
+
+
+def test_hints_about_an_answer_are_not_the_answer() -> None:
+    with Server([hint]) as server:
+        answer = client().post(server.url, {}, b"")
+    assert (answer.status, answer.body, answer.headers["retry-after"]) == (503, b"later", "7")
+
+
+def test_a_server_that_answers_before_it_has_read_everything_is_heard() -> None:
+    refusal = b"HTTP/1.1 413 Too Large\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def refuse() -> None:
+            with listener.accept()[0] as visitor:
+                visitor.recv(100)
+                visitor.sendall(refusal)
+                visitor.shutdown(socket.SHUT_RD)  # what else it sends is refused
+                visitor.recv(1 << 20)
+                gone.wait(PATIENCE)
+
+        gone = threading.Event()
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            answer = client().post(url, {"Content-Length": str(1 << 25)}, Breaking())
+        finally:
+            gone.set()
+            thread.join(PATIENCE)
+    assert (answer.status, answer.headers["retry-after"]) == (413, "9")
+
+
+class Breaking(io.BytesIO):
+    """A body of which nobody takes more than the beginning."""
+
+    def __init__(self) -> None:
+        super().__init__(b"x" * 1000)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        if not found:
+            raise BrokenPipeError
+        return found
 
 
 @pytest.mark.parametrize("slow", [silence, drip, drip_body])

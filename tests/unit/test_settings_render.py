@@ -279,7 +279,7 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "kind: command",
         "sources: [cli]",
         "min_messages: 1",
-        "attempts: 8",
+        "attempts: 14",
         "concurrency: 4",
         "per_minute: null",
         "timeout: 60s",

@@ -77,7 +77,7 @@ def test_no_default_is_offered_where_it_depends_on_the_kind_or_can_not_be_writte
     described = json_schema()["$defs"]["FinalizerFields"]["properties"]
     offered = {name: each["default"] for name, each in described.items() if "default" in each}
     assert offered == {
-        "attempts": 8,
+        "attempts": 14,
         "per_minute": None,
         "secret_env": None,
         "api_key_env": None,

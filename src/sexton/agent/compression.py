@@ -8,8 +8,9 @@ to the parent is refused, finds the child and writes there.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import timedelta
+from itertools import islice
 from typing import Any, TypeAlias
 
 from sexton.agent.desk import Desk
@@ -18,12 +19,16 @@ from sexton.errors import InvalidMessage, SummaryFailed, SummaryPostponed
 from sexton.model.message import Draft, Message, draft
 from sexton.model.plan import Reason
 from sexton.model.record import record, replace
-from sexton.model.session import Session
+from sexton.model.session import NATIVE, Session
 from sexton.policies.compression import FALLBACK, Terms, seconds, span
+from sexton.ports import Ledger
 from sexton.ports.compression import Readiness, Shortening
 
 Summarise: TypeAlias = Callable[[list[Message]], str | Mapping[str, Any]]
 """Gets the messages that are to give way, and returns their summary as text or as a message."""
+
+Read: TypeAlias = Callable[[int, int], Iterator[Message]]
+"""The messages of a session by its row, after a number."""
 
 ROLE = "system"
 MARK = "summary"
@@ -33,11 +38,15 @@ LONGEST_BACKOFF = 5.0
 
 @record
 class Middle:
-    """The messages of a session that are to give way, and the last one that is kept before."""
+    """The messages of a session that are to give way, and the last one that is kept before.
+
+    `told` is what the summariser gets: where an earlier summary failed, the originals.
+    """
 
     session: Session
     head: int
     messages: Sequence[Message]
+    told: Sequence[Message]
 
     def mark(self, *, fallback: bool) -> dict[str, Any]:
         """What a summary says about itself."""
@@ -50,14 +59,37 @@ class Middle:
         }
 
 
-def middle(session: Session, messages: Sequence[Message], terms: Terms) -> Middle | None:
+def middle(ledger: Ledger, session: Session, read: Read, terms: Terms) -> Middle | None:
     """What is to be summarised, or None if that would gain nothing."""
+    messages = list(read(session.ref, 0))
     found = span([message.role for message in messages], terms.keep_head, terms.keep_tail)
     if found is None:
         return None
     begin, end = found
     head = messages[begin - 1].seq if begin else 0
-    return Middle(session=session, head=head, messages=messages[begin:end])
+    parts = {part.ref for part in ledger.compression.chain(session.ref)}
+
+    def told(messages: Iterable[Message], older: Set[int]) -> Iterator[Message]:
+        """The messages, where a summary had failed those that it should have been about."""
+        for message in messages:
+            of, after, last = _untold(message)
+            parent = ledger.index.find(NATIVE, of) if of else []
+            if not parent or parent[0].ref not in older:
+                yield message
+                continue
+            originals = islice(read(parent[0].ref, after), last - after)
+            yield from told(originals, older - {parent[0].ref})
+
+    given_way = messages[begin:end]
+    return Middle(session=session, head=head, messages=given_way, told=list(told(given_way, parts)))
+
+
+def _untold(message: Message) -> tuple[str, int, int]:
+    """Which session holds what a failed summary should have told, and where; no name if none."""
+    match message.extra.get(MARK):
+        case {"of": str(of), "from": int(first), "through": int(last), "fallback": True}:
+            return of, first - 1, last
+    return "", 0, 0
 
 
 def summary_of(
@@ -97,6 +129,7 @@ def go_on_shorter(desk: Desk, old: Middle, summary: Draft, trouble: str) -> Sess
             head=old.head,
             through=old.messages[-1].seq,
             summary=summary,
+            fallback=bool(trouble),
             entries=(
                 desk.entry(parent, "end", Reason("compression", f"it goes on as {id}")),
                 desk.entry(
@@ -143,7 +176,7 @@ class Asked:
         for attempt in range(self._attempts):
             pause = min(BACKOFF * 2**attempt, LONGEST_BACKOFF)
             try:
-                self._found = _stored(self._summarise(list(self._old.messages)), self._old)
+                self._found = _stored(self._summarise(list(self._old.told)), self._old)
             except Exception as error:  # noqa: BLE001  # the agent's own code; its caller is told
                 self._errors.append(error)
             is_last = self._found is not None or attempt + 1 == self._attempts

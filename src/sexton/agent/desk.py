@@ -9,7 +9,7 @@ from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import made, record
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
@@ -18,6 +18,7 @@ from sexton.policies.spend import Price
 from sexton.ports import Clock, Entry, Ledger, ProcessTable
 
 if TYPE_CHECKING:
+    from sexton.agent.turn import Turn
     from sexton.ports.processes import Overseeing
 
 
@@ -37,6 +38,7 @@ class Desk:
     overseer: Callable[[], Overseeing]
     price: Callable[[str], Price | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
+    turns: set[Turn] = made(set)
 
     @property
     def worker(self) -> str:

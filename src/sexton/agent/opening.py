@@ -70,7 +70,10 @@ def begin(desk: Desk, birth: Birth) -> Session:
 
 
 def reset(desk: Desk, old: Session, *, force: bool) -> Session:
-    """End the session on request and start the next one of its key."""
+    """End the session on request and start the next one of its key.
+
+    Unless forced, SessionBusy while a turn runs in it, but for those the caller is inside of.
+    """
     reason = Reason("reset", "asked for by the agent")
     for _ in range(ATTEMPTS):  # whoever writes at the same moment is heard first
         now = desk.clock.now()
@@ -79,8 +82,10 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
             break
         others = [holder for holder in found[0].holders if holder.worker.id != desk.worker]
         current = replace(found[0], holders=tuple(others))
-        if is_busy(current, desk.evidence(current)) and not force:
-            raise SessionBusy(f"a turn of another worker is running in the session {old.id}")
+        busy = is_busy(current, desk.evidence(current))
+        if not force and (busy or any(turn.is_company_in(old) for turn in tuple(desk.turns))):
+            whose = "another worker" if busy else "another thread or task"
+            raise SessionBusy(f"a turn of {whose} is running in the session {old.id}")
         if not force and (left := running(desk.overseer().of_native(current))):
             raise ProcessesRunning(f"the session {old.id} has running processes: {listed(left)}")
         fresh = desk.ledger.book.replace(

@@ -15,7 +15,7 @@ from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session, check_name
+from sexton.model.session import Limit, Session, check_end_reason, check_name
 from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
 
@@ -146,8 +146,12 @@ class OpenSession:
         return spawn(self._desk, self._reach, arguments, options)
 
     def end(self, reason: str = "closed") -> bool:
-        """End the session; False if it had ended already, for then the first reason stands."""
-        check_name("end reason", reason)
+        """End the session; False if it had ended already, for then the first reason stands.
+
+        Some reasons are Sexton's own, as others rely on what they say: `compression`, and what
+        begins with `reaped:` or `budget:`.
+        """
+        check_end_reason(reason)
         said = Reason(reason, "ended by the agent")
 
         def attempt(session: Session) -> bool | None:
@@ -163,7 +167,11 @@ class OpenSession:
             return False
 
     def reset(self, *, force: bool = False) -> OpenSession:
-        """End this session and start the next one of its key."""
+        """End this session and start the next one of its key.
+
+        Raises `SessionBusy` while a turn runs in it that the caller is not inside of itself,
+        unless forced: the writes of such a turn are refused then.
+        """
         self._catch_up()
         return OpenSession(self._desk, reset(self._desk, self._session, force=force))
 
@@ -200,7 +208,7 @@ class OpenSession:
         terms, compression = checked(Terms(**options)), self._desk.ledger.compression
         ready = self._reach(compression.readiness)
         session = self._session
-        old = middle(session, list(self._read(session.ref, 0)), terms)
+        old = middle(self._desk.ledger, session, self._read, terms)
         if old is None:
             return None
         summary, trouble = summary_of(

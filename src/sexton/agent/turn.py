@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from sexton.agent.guard import Guard
     from sexton.agent.spend import Grant, TurnSpend
     from sexton.agent.tools import ToolCall
+
+_inside: ContextVar[tuple[Turn, ...]] = ContextVar("sexton_turns", default=())
+"""The turns that the calling thread or task is inside of."""
 
 
 class Turn:
@@ -59,6 +63,8 @@ class Turn:
             started = start(self._session, worker, self._schedule(now), now)
         self._learn(started)
         self._guard.before_turn()
+        self._desk.turns.add(self)
+        _inside.set((*_inside.get(), self))
         return self
 
     def reserve(
@@ -111,6 +117,8 @@ class Turn:
     ) -> None:
         if self._pid != os.getpid():
             return  # a forked child that unwinds: the turn is its parent's
+        self._desk.turns.discard(self)
+        _inside.set(tuple(turn for turn in _inside.get() if turn is not self))
         assert self._spend is not None
         try:
             self._spend.leave()
@@ -123,6 +131,13 @@ class Turn:
         # The mark is where the conversation was when it was last compressed.
         while not finish(self._session.ref, self._desk.worker, failed, snapshot) and self._moved():
             pass
+
+    def is_company_in(self, session: Session) -> bool:
+        """Whether it runs in the session, in another thread or task of this process."""
+        if self in _inside.get() or self._pid != os.getpid():
+            return False
+        self._moved()
+        return self._session.ref == session.ref
 
     def _moved(self) -> bool:
         tip = following(self._desk, self._session)

@@ -57,6 +57,9 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
         yield from _retention(estate, session)
+        tip = estate.ledger.compression.tip(session.ref)
+        if tip is not None:
+            yield Answer("conversation", tip.state, f"it goes on as the session {tip.id}")
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)

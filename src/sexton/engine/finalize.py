@@ -7,18 +7,30 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import partial
 
+from sexton.engine.heard import Heard
+from sexton.engine.pace import Pace
+from sexton.engine.telling import Telling
 from sexton.errors import LedgerError, SextonError
 from sexton.model.finalization import Finalization
 from sexton.model.message import Message, one_line
-from sexton.model.record import made, record, replace
+from sexton.model.record import made, record
 from sexton.model.session import Session
-from sexton.policies.finalizing import Bucket, Rate, RetryPolicy, filled, next_try, take
+from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy, next_try
 from sexton.ports import Clock, Ledger
-from sexton.ports.finalizing import ClaimLost, Effect, EffectFailed, EffectPostponed, Job
+from sexton.ports.finalizing import (
+    ClaimLost,
+    Effect,
+    EffectFailed,
+    EffectPostponed,
+    Job,
+    Stoppable,
+)
 
-TELL_EVERY = 60.0
-"""Seconds between two lines about the same trouble."""
+SHORTEST_WAIT = timedelta(seconds=2)
+"""What has to wait is not looked at again before."""
 
 log = logging.getLogger("sexton.finalizers")
 
@@ -63,22 +75,26 @@ class Runner:
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
         self._threads = 0
+        self._in_hand: dict[int, Finalization] = {}
         self._unreported: list[Report] = []
-        self._buckets: dict[str, Bucket] = {}
-        self._told: dict[str, float] = {}
+        self._paces = {name: Pace(duty.rate, clock) for name, duty in duties.items()}
+        self._order = list(duties)
+        self._tell = Telling(log, clock)
         self._changed = threading.Event()
         self._stopping = threading.Event()
 
     def run(self, pause: float = 1.0) -> None:
         """Do what is owed until stopped; looks again when something is finished, or after a pause.
 
-        A ledger that is out of reach is waited for.
+        A ledger that is out of reach is waited for, and nothing else ends it either.
         """
         while not self._stopping.is_set():
             try:
                 self.begin()
             except LedgerError as trouble:
                 self._tell("ledger", "finalizers wait for the ledger: %s", trouble)
+            except Exception:  # noqa: BLE001  # sessions would owe for ever
+                self._tell("runner", "the finalizers broke down and go on", exc_info=True)
             self._changed.wait(pause)
             self._changed.clear()
 
@@ -101,35 +117,49 @@ class Runner:
         self._changed.set()
 
     def settle(self, patience: float) -> None:
-        """Wait a while for what is running, once stopped."""
+        """Once stopped, wait a while for what is running, stop it, and give it back."""
+        self._wait(patience)
+        if self._threads:
+            for duty in self._duties.values():
+                if isinstance(duty.effect, Stoppable):
+                    duty.effect.stop()
+            self._wait(patience)
+        self._report_again()
+        with self._lock:
+            left = tuple(self._in_hand.values())
+        for taken in left:
+            self._report(taken, self._later(taken, "its keeper was stopped"))
+
+    def _wait(self, patience: float) -> None:
         deadline = self._clock.monotonic() + patience
         while self._threads and self._clock.monotonic() < deadline:
             self._changed.wait(0.05)
             self._changed.clear()
-        self._report_again()
 
     def begin(self) -> int:
         """Take on as much as there is room for; how much that was."""
         self._report_again()
         begun, at_once = 0, self._at_once
-        for name, duty in self._duties.items():
+        for name in tuple(self._order):
+            duty = self._duties[name]
             room = min(duty.concurrency - self._running[name], at_once - self._running.total())
-            for taken in self._claim(name, duty, room):
+            claimed = self._claim(name, room)
+            if claimed:  # the others come first next time, so that nobody starves
+                self._order.remove(name)
+                self._order.append(name)
+            for taken in claimed:
                 self._start(taken, duty)
-                begun += 1
+            begun += len(claimed)
         return begun
 
-    def _claim(self, name: str, duty: Duty, room: int) -> list[Finalization]:
-        """As many as there is room for and the rate allows."""
-        now, bucket = self._clock.now(), None
-        if duty.rate is not None:
-            bucket = self._buckets.get(name) or filled(duty.rate, now)
-            bucket, room = take(bucket, duty.rate, max(room, 0), now)
-        if room <= 0:
+    def _claim(self, name: str, room: int) -> list[Finalization]:
+        """As many as there is room for and the pace allows."""
+        pace, now = self._paces[name], self._clock.now()
+        allowed = pace.take(room)
+        if not allowed:
             return []
-        taken = self._ledger.finalizing.claim(self._worker(), [name], room, now)
-        if bucket is not None:
-            self._buckets[name] = replace(bucket, left=bucket.left + room - len(taken))
+        taken = self._ledger.finalizing.claim(self._worker(), [name], allowed, now)
+        pace.give_back(allowed - len(taken))
         return taken
 
     def _start(self, taken: Finalization, duty: Duty) -> None:
@@ -137,6 +167,7 @@ class Runner:
         with self._lock:
             self._running[name] += 1
             self._threads += 1
+            self._in_hand[taken.ref] = taken
         thread = threading.Thread(
             target=self._carry_out, args=(taken, duty), name=f"sexton-{name}", daemon=True
         )
@@ -149,52 +180,68 @@ class Runner:
         try:
             try:
                 report = self._attempt(taken, duty)
+            except BaseException as bug:  # noqa: BLE001  # of an effect: it must not take the keeper down
+                words = "the finalizer %s broke down"
+                self._tell(taken.finalizer, words, taken.finalizer, exc_info=True)
+                failure = EffectFailed(f"broke down: {type(bug).__name__}")
+                report = self._failed(taken, duty, failure)
             finally:  # the next may begin while the ledger is told
                 with self._lock:
                     self._running[taken.finalizer] -= 1
                 self._changed.set()
-            self._report(report)
+            self._report(taken, report)
         finally:
             with self._lock:
                 self._threads -= 1
+                self._in_hand.pop(taken.ref, None)
             self._changed.set()
 
     def _attempt(self, taken: Finalization, duty: Duty) -> Report:
         """Do the work; how to tell the ledger what came of it."""
         finalizing, now = self._ledger.finalizing, self._clock.now
+        if taken.crashes >= MOST_CRASHES:
+            failure = EffectFailed(f"{taken.crashes} keepers died while doing it", hopeless=True)
+            return self._failed(taken, duty, failure)
+        heard = Heard(expected=taken.through - taken.since)
         try:
-            note = duty.effect.carry_out(self._job(taken, duty))
+            note = duty.effect.carry_out(self._job(taken, duty, heard))
         except ClaimLost:
             return lambda: None
         except EffectPostponed as later:
-            why, until = str(later), later.until
-            return lambda: finalizing.put_back(taken, why, until, now(), counted=False)
+            return self._later(taken, str(later), later.until)
         except EffectFailed as failure:
             return self._failed(taken, duty, failure)
         except SextonError as trouble:  # a ledger or a home out of reach is not its fault
             again = next_try(0, duty.retry, None, now(), random.random())  # noqa: S311
-            why = str(trouble)
-            return lambda: finalizing.put_back(taken, why, again, now(), counted=False)
-        except Exception as bug:  # noqa: BLE001  # an effect nobody foresaw must not take the keeper down
-            words = "the finalizer %s broke down"
-            self._tell(taken.finalizer, words, taken.finalizer, exc_info=True)
-            return self._failed(taken, duty, EffectFailed(f"broke down: {type(bug).__name__}"))
-        return lambda: finalizing.finish(taken, one_line(note), now())
+            return self._later(taken, str(trouble), again)
+        self._paces[taken.finalizer].recover()
+        words = one_line(f"{note}{heard.lack}")
+        return lambda: finalizing.finish(taken, words, now())
 
     def _failed(self, taken: Finalization, duty: Duty, failure: EffectFailed) -> Report:
+        is_wish = failure.after is not None and not failure.hopeless
+        if failure.outage:
+            self._paces[taken.finalizer].rest(failure.after)
         chance = random.random()  # noqa: S311  # spreads retries, hides nothing
         again = None
         if not failure.hopeless:
-            moment = self._clock.now()
-            again = next_try(taken.attempts, duty.retry, failure.after, moment, chance)
+            tries = 0 if is_wish else taken.attempts + 1
+            again = next_try(tries, duty.retry, failure.after, self._clock.now(), chance)
         fate = "given up" if again is None else "tried again"
         words = "%s failed and is %s: %s"
         self._tell(taken.finalizer, words, one_line(taken.key), fate, failure)
-        put_back, now = self._ledger.finalizing.put_back, self._clock.now
-        return lambda: put_back(taken, one_line(str(failure)), again, now())
+        put_back, now, why = self._ledger.finalizing.put_back, self._clock.now, str(failure)
+        return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 
-    def _job(self, taken: Finalization, duty: Duty) -> Job:
-        finalizing = self._ledger.finalizing
+    def _later(self, taken: Finalization, why: str, until: datetime | None = None) -> Report:
+        """What is not the fault of the work does not count as a try."""
+        now = self._clock.now
+        again = max(until or now(), now() + SHORTEST_WAIT)
+        put_back = self._ledger.finalizing.put_back
+        return lambda: put_back(taken, one_line(why), again, now(), counted=False)
+
+    def _job(self, taken: Finalization, duty: Duty, heard: Heard) -> Job:
+        finalizing, pace = self._ledger.finalizing, self._paces[taken.finalizer]
         found = self._ledger.index.find(taken.home, taken.session)
         if not found:
             raise ClaimLost
@@ -204,8 +251,12 @@ class Runner:
             if not finalizing.memoise(taken, memo):
                 raise ClaimLost
 
+        prepaid = [1]  # by the claim
+
         def spend(calls: int) -> bool:
             most = duty.daily_calls
+            for _ in range(calls - (prepaid.pop() if prepaid else 0)):
+                pace.take_call()
             today = self._clock.now().date()
             return most is None or finalizing.spend(taken.finalizer, today, calls, most)
 
@@ -215,33 +266,31 @@ class Runner:
             session=session,
             since=taken.since,
             through=taken.through,
-            attempt=taken.attempts,
-            messages=lambda: self._transcript(session, taken.since, taken.through),
+            attempt=taken.attempts + 1,
+            messages=lambda: heard(self._transcript(session, taken.since, taken.through)),
             memo=finalizing.memo(taken),
             memoise=memoise,
             spend=spend,
         )
 
-    def _report(self, report: Report) -> None:
+    def _report(self, taken: Finalization, report: Report, *, is_last: bool = False) -> None:
         """Tell the ledger; what it can not hear now is told again, for the claim stays ours."""
         try:
             report()
         except LedgerError as trouble:
             self._tell("ledger", "a finalizer's outcome waits for the ledger: %s", trouble)
             with self._lock:
-                self._unreported.append(report)
+                self._unreported.append(partial(self._report, taken, report, is_last=is_last))
+        except Exception as bug:  # noqa: BLE001  # nobody else may touch the work while we live
+            words = "the outcome of %s can not be stored"
+            self._tell("outcome", words, one_line(taken.key), exc_info=True)
+            if not is_last:
+                failure = EffectFailed(f"its outcome can not be stored: {type(bug).__name__}")
+                failed = self._failed(taken, self._duties[taken.finalizer], failure)
+                self._report(taken, failed, is_last=True)
 
     def _report_again(self) -> None:
         with self._lock:
             waiting, self._unreported = self._unreported, []
         for report in waiting:
-            self._report(report)
-
-    def _tell(self, about: str, words: str, *values: object, exc_info: bool = False) -> None:
-        """Log a warning, at most one a minute about the same thing."""
-        now = self._clock.monotonic()
-        with self._lock:
-            if now - self._told.get(about, float("-inf")) < TELL_EVERY:
-                return
-            self._told[about] = now
-        log.warning(words, *values, exc_info=exc_info)
+            report()

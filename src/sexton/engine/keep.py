@@ -88,7 +88,7 @@ class Keeper:
         self._mourned: frozenset[str] = frozenset()
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
-        self._held: dict[tuple[str, str], str] = {}
+        self._held: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -201,10 +201,10 @@ class Keeper:
         )
 
     def _tell_held(self, held: Iterable[Held]) -> None:
-        """One line for each reset that is held back, and one when it is not any more."""
+        """One line for each reset that is held back, when that changes, and when it is not."""
         now = {(each.seen.home, each.seen.id): each for each in held}
         for name, each in now.items():
-            if self._held.get(name) != each.holding.code:
+            if self._held.get(name) != _mark(each):
                 log.info(
                     "reset of %s held back by %s (%s): %s",
                     one_line("/".join(name)), each.holding.code, each.wanted.code,
@@ -212,7 +212,7 @@ class Keeper:
                 )  # fmt: skip
         for name in self._held.keys() - now.keys():
             log.info("reset of %s is not held back any more", one_line("/".join(name)))
-        self._held = {name: each.holding.code for name, each in now.items()}
+        self._held = {name: _mark(each) for name, each in now.items()}
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
@@ -294,6 +294,11 @@ class Keeper:
             return None
         self._failing.pop(what, None)
         return done
+
+
+def _mark(held: Held) -> tuple[str, ...]:
+    """What makes it another line: who holds back what; not for how long."""
+    return held.wanted.code, held.holding.code, held.by
 
 
 def _tell(outcome: Outcome) -> None:

@@ -93,7 +93,8 @@ def decide(
         turn = running_turn(session, evidence)
         held_by = holding(session, turn, now) or guard(session, policy)
         if held_by is not None:
-            return Held(seen=as_seen(session), wanted=reason, holding=held_by)
+            by = turn.worker.id if turn and not session.pinned else ""
+            return Held(seen=as_seen(session), wanted=reason, holding=held_by, by=by)
         return EndSession(seen=as_seen(session), reason=reason)
     warning = limit_warning(session, policy, now)
     if warning is not None:

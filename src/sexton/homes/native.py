@@ -8,8 +8,7 @@ from typing import Any
 
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
-from sexton.model.record import replace
-from sexton.model.session import NATIVE, Relation, Session
+from sexton.model.session import NATIVE, Session
 from sexton.ports import Entry, Known, Ledger, Sighting
 
 PAGE_BYTES = 1_000_000
@@ -37,17 +36,6 @@ class NativeHome:
         return self._ledger.book.end(seen, reason, entry, now)
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
-        """Where no summary could be had, what it would have been about is read in its place."""
-        for message in self._stored(session, since, through):
-            untold = _untold(session, message)
-            if untold is None:
-                yield message
-                continue
-            for parent in self._ledger.index.find(NATIVE, session.parent or ""):
-                for original in self.transcript(parent, *untold):
-                    yield replace(original, seq=message.seq)
-
-    def _stored(self, session: Session, since: int, through: int) -> Iterator[Message]:
         after = since
         while after < through:
             page = self._ledger.messages.page(session.ref, after, PAGE_BYTES)
@@ -55,14 +43,3 @@ class NativeHome:
                 return
             yield from (message for message in page if message.seq <= through)
             after = page[-1].seq
-
-
-def _untold(session: Session, message: Message) -> tuple[int, int] | None:
-    """Which messages of its parent a compressed session has neither kept nor summarised."""
-    mark = message.extra.get("summary")
-    if session.relation is not Relation.COMPRESSION or not isinstance(mark, Mapping):
-        return None
-    if mark.get("of") != session.parent or mark.get("fallback") is not True:
-        return None
-    first, last = mark.get("from"), mark.get("through")
-    return (first - 1, last) if isinstance(first, int) and isinstance(last, int) else None

@@ -8,7 +8,7 @@ from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_moment, micros
 from sexton.ledger.sessions import holders, root_of
-from sexton.model.session import Relation, Session
+from sexton.model.session import Session
 from sexton.ports import Entry
 from sexton.ports.compression import Part, Readiness, Shortening
 
@@ -27,8 +27,8 @@ class LedgerCompression:
     def compress(self, wanted: Shortening, now: datetime) -> Session | None:
         def job(tx: Transaction) -> Session | None:
             fence = {"ref": wanted.session.ref, "epoch": wanted.session.epoch}
-            reason = Relation.COMPRESSION.value
-            if tx.one("end_fenced", **fence, reason=reason, now=micros(now)) is None:
+            untold = wanted.through if wanted.fallback else None
+            if tx.one("end_compressed", **fence, untold=untold, now=micros(now)) is None:
                 return None
             child = _begin_shorter(tx, wanted, micros(now))
             tx.many("insert_entry", [rows.entry(entry, now) for entry in wanted.entries])

@@ -6,6 +6,7 @@ What a session owes is written by triggers, so that no way of ending one can for
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -15,11 +16,14 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
+from sexton.policies.finalizing import after_death
 from sexton.ports.finalizing import Backlog, Wanted
 from sexton.ports.upkeep import Entry
 
 KEEP_SUPERSEDED = timedelta(days=90)
 KEEP_DAYS = timedelta(days=90)
+KEEP_MEMO_AT_HOME = timedelta(days=1)
+"""For so long only the host that wrote a memo goes on: the effect may be there already."""
 WORDS = 1000
 """The longest note or error, in characters."""
 
@@ -44,6 +48,7 @@ class LedgerFinalizing:
                 finalizers=json.dumps(list(finalizers)),
                 limit=limit,
                 now=micros(now),
+                given_up=micros(now - KEEP_MEMO_AT_HOME),
             )
             return tx.all("find_finalizations", refs=json.dumps([row[0] for row in taken]))
 
@@ -88,7 +93,7 @@ class LedgerFinalizing:
             "state": FinalizationState.PENDING if again else FinalizationState.DEAD,
             "again": maybe_micros(again),
             "error": _words(error),
-            "uncounted": int(not counted),
+            "counted": int(counted),
             "finished": None if again else micros(now),
         }
 
@@ -102,7 +107,19 @@ class LedgerFinalizing:
         return self._database.write(job)
 
     def free(self, now: datetime) -> int:
-        return len(self._database.write(lambda tx: tx.all("free_finalizations", now=micros(now))))
+        """Whoever dies again and again with the same work in its hands may die of it."""
+
+        def job(tx: Transaction) -> int:
+            freed = tx.all("free_finalizations", now=micros(now))
+            for ref, crashes in freed:
+                chance = random.random()  # noqa: S311  # spreads retries, hides nothing
+                again = after_death(crashes, now, chance)
+                if again > now:
+                    error = f"{crashes} keepers died while doing it"
+                    tx.all("delay_finalization", ref=ref, again=micros(again), error=error)
+            return len(freed)
+
+        return self._database.write(job)
 
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
         values: dict[str, Any] = {

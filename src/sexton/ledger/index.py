@@ -52,6 +52,7 @@ class LedgerIndex:
                 "source": wanted.source,
                 "state": wanted.state,
                 "key": wanted.key,
+                "folded": int(wanted.folded),
                 "limit": limit,
                 "active_at": _END_OF_TIME if before is None else micros(before.at),
                 "ref": _END_OF_TIME if before is None else before.ref,

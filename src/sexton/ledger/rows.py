@@ -247,7 +247,9 @@ def finalization(row: Row) -> Finalization:
         claim=row[9],
         worker=row[10],
         owed_at=moment(row[11]),
-        not_before=moment(row[12]),
+        not_before=moment(row[12] or row[11]),  # 0: at any time since it is owed
         finished_at=maybe_moment(row[13]),
         last_error=row[14],
+        note=row[15],
+        crashes=row[16],
     )

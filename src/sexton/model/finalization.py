@@ -22,7 +22,8 @@ class Finalization:
     """One finalizer's work for the messages of a session after `since`, up to `through`.
 
     `claim` is the fence: it rises each time somebody takes the work on, and whoever reports with
-    an older one has lost it.
+    an older one has lost it. `attempts` are tries that came to an end, `crashes` workers that did
+    not see it.
     """
 
     ref: int
@@ -40,6 +41,8 @@ class Finalization:
     not_before: datetime
     finished_at: datetime | None
     last_error: str | None
+    note: str | None = None
+    crashes: int = 0
 
     @property
     def key(self) -> str:

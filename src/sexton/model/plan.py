@@ -127,11 +127,12 @@ Action: TypeAlias = Tending | Removing | RemoveFiles
 
 @record
 class Held:
-    """A decision that is held back, and what holds it."""
+    """A decision that is held back, and what holds it; `by` is the worker, if one does."""
 
     seen: Seen
     wanted: Reason
     holding: Reason
+    by: str = ""
 
 
 @record

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import IntFlag, StrEnum
 
-from sexton.errors import InvalidName
+from sexton.errors import InputInvalid, InvalidName
 from sexton.model.record import made, record
 from sexton.model.usage import Usage
 from sexton.model.worker import Holder
 
 NATIVE = "native"
 NAME_LIMIT = 1024
+RESERVED_REASONS = ("reaped:", "budget:")
+"""What ends like that is revived, counted and flushed otherwise than what somebody ended."""
 
 
 class State(StrEnum):
@@ -108,6 +110,17 @@ class Session:
     @property
     def is_open(self) -> bool:
         return self.state is State.OPEN
+
+
+def check_end_reason(value: str) -> str:
+    """A reason that an agent or a person may end a session for, or an error that says why not."""
+    check_name("end reason", value)
+    if value == Relation.COMPRESSION or value.startswith(RESERVED_REASONS):
+        raise InputInvalid(
+            f"'{value}' is a reason of Sexton's own",
+            hint="Use a word of your own, such as closed or abandoned.",
+        )
+    return value
 
 
 def check_name(kind: str, value: str) -> str:

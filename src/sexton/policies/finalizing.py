@@ -7,13 +7,22 @@ from datetime import datetime, timedelta
 
 from sexton.model.plan import Reason
 from sexton.model.record import record
-from sexton.model.session import Session, State
+from sexton.model.session import Relation, Session, State
 
 EVERY_SOURCE = "*"
 OWES = "owes"
 LONGEST_WISH = timedelta(days=1)
 """For how long at most an endpoint's wish to be left alone is heeded."""
 
+FIRST_REST = timedelta(seconds=15)
+LONGEST_REST = timedelta(minutes=5)
+"""So often at least an endpoint that is out of order is tried."""
+
+MOST_CRASHES = 5
+"""So many workers may die with the same work in their hands."""
+FIRST_WAIT_AFTER_DEATH = timedelta(seconds=10)
+
+_MOST_THIRDS = 6
 _MOST_DOUBLINGS = 64
 
 
@@ -60,7 +69,8 @@ def _excuses(session: Session, owing: Owing, since: int) -> Iterator[tuple[str, 
         yield "compression", "the conversation goes on in the session that replaced it"
     if not owing.includes(session.source):
         yield "other_source", f"{owing.name} is not for sessions of {session.source}"
-    if session.message_count < owing.min_messages:
+    is_whole = session.relation is not Relation.COMPRESSION  # else the conversation is longer
+    if is_whole and session.message_count < owing.min_messages:
         yield "too_short", f"{session.message_count} messages of at least {owing.min_messages}"
     if session.message_count <= since:
         yield "nothing_new", "everything that was said is covered"
@@ -74,7 +84,7 @@ class RetryPolicy:
     longer, so that what failed together is not tried together.
     """
 
-    attempts: int = 8
+    attempts: int = 14
     first: timedelta = timedelta(seconds=30)
     factor: float = 2.0
     longest: timedelta = timedelta(hours=6)
@@ -93,6 +103,24 @@ def next_try(
     return now + wait * (1 + policy.jitter * chance)
 
 
+def after_death(crashes: int, now: datetime, chance: float) -> datetime:
+    """When work is tried again with which so many workers died; `chance` is from 0 to 1.
+
+    Whoever is restarted goes on at once. Work that has outlived more may be what kills them: it
+    is tried ever later, each for itself, so that the harmless are not with it each time.
+    """
+    if crashes <= 1:
+        return now
+    return now + FIRST_WAIT_AFTER_DEATH * 3.0 ** min(crashes - 2, _MOST_THIRDS) * (0.5 + chance)
+
+
+def rest_after(outages: int, wish: timedelta | None) -> timedelta:
+    """How long all work of a finalizer rests after so many outages in a row, or as wished."""
+    grown = FIRST_REST.total_seconds() * 2.0 ** min(max(outages, 1) - 1, _MOST_DOUBLINGS)
+    rest = timedelta(seconds=min(grown, LONGEST_REST.total_seconds()))
+    return max(rest, min(wish or timedelta(0), LONGEST_WISH))
+
+
 @record
 class Rate:
     """At most so many at once, and so many in each span."""
@@ -103,30 +131,25 @@ class Rate:
 
 @record
 class Bucket:
-    """What was left of a rate at a moment."""
+    """What was left of a rate at a moment of running time: the wall clock may jump."""
 
     left: float
-    at: datetime
+    at: float
 
 
-def filled(rate: Rate, now: datetime) -> Bucket:
+def filled(rate: Rate, now: float) -> Bucket:
     """A bucket from which nothing has been taken."""
     return Bucket(left=rate.count, at=now)
 
 
-def take(bucket: Bucket, rate: Rate, wanted: int, now: datetime) -> tuple[Bucket, int]:
+def take(bucket: Bucket, rate: Rate, wanted: int, now: float) -> tuple[Bucket, int]:
     """The bucket after taking as much of what is wanted as there is, and how much that was."""
-    refilled = _refilled(bucket, rate, now)
+    passed = max(0.0, now - bucket.at) / rate.per.total_seconds()
+    refilled = min(rate.count, bucket.left + rate.count * passed)
     taken = min(wanted, int(refilled))
     return Bucket(left=refilled - taken, at=max(bucket.at, now)), taken
 
 
-def ready_at(bucket: Bucket, rate: Rate) -> datetime:
-    """When one can be taken, if nothing is taken until then."""
-    return bucket.at + max(0.0, 1 - bucket.left) / rate.count * rate.per
-
-
-def _refilled(bucket: Bucket, rate: Rate, now: datetime) -> float:
-    """A clock that was put back refills nothing."""
-    passed = max(now - bucket.at, timedelta(0))
-    return min(rate.count, bucket.left + rate.count * (passed / rate.per))
+def wait_for_one(bucket: Bucket, rate: Rate) -> timedelta:
+    """How long it takes after the last look until one can be taken."""
+    return max(0.0, 1 - bucket.left) / rate.count * rate.per

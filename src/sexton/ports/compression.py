@@ -16,7 +16,8 @@ from sexton.ports.upkeep import Entry
 class Shortening:
     """What becomes of a session: its messages after `head` up to `through` give way to a summary.
 
-    Those up to `head` and all after `through` are kept, also what is said until it is done.
+    Those up to `head` and all after `through` are kept, also what is said until it is done. Where
+    the summary is but a `fallback`, the session owes the end-of-session work for what it is about.
     """
 
     session: Session
@@ -25,6 +26,7 @@ class Shortening:
     through: int
     summary: Draft
     entries: Sequence[Entry]
+    fallback: bool = False
 
 
 class Readiness(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import Message
@@ -18,18 +18,28 @@ class ClaimLost(Exception):
 
 
 class EffectFailed(Exception):
-    """The work could not be done now; it is tried again, not before `after` if that is known.
+    """The work could not be done now; it is tried again.
 
     The message is for people and logs, so it holds nothing of a transcript. What can not get
-    better by itself is `hopeless` and goes to the dead letters at once.
+    better by itself is `hopeless` and goes to the dead letters at once. In an `outage` other work
+    of the same finalizer would fail as well, so all of it rests for a while; if the endpoint says
+    for how long (`after`), that is heeded and does not count as a try.
     """
 
     def __init__(
-        self, message: str, *, after: timedelta | None = None, hopeless: bool = False
+        self,
+        message: str,
+        *,
+        after: timedelta | None = None,
+        hopeless: bool = False,
+        outage: bool = False,
     ) -> None:
         super().__init__(message)
+        if not isinstance(after, timedelta | None):
+            raise TypeError(f"after is a timedelta, not {type(after).__name__}")
         self.after = after
         self.hopeless = hopeless
+        self.outage = outage or after is not None
 
 
 class EffectPostponed(Exception):
@@ -37,6 +47,8 @@ class EffectPostponed(Exception):
 
     def __init__(self, message: str, until: datetime) -> None:
         super().__init__(message)
+        if not isinstance(until, datetime) or until.tzinfo is None:
+            raise TypeError("until is a datetime with a time zone")
         self.until = until
 
 
@@ -47,7 +59,8 @@ class Job:
     `messages` are those since the last finalization of the session, in order, read as they are
     needed. `memo` is what an earlier attempt wrote down by `memoise`, which returns only when it
     is durable and raises ClaimLost if the work is not ours any more. `spend` takes that many
-    calls from the finalizer's budget for today, or none and says False.
+    calls from the finalizer's budget for today, or none and says False; where its rate allows no
+    further call now, it raises EffectPostponed.
     """
 
     key: str
@@ -69,6 +82,14 @@ class Effect(Protocol):
         """Do it, and say in a few words what came of it; or EffectFailed, or EffectPostponed."""
 
 
+@runtime_checkable
+class Stoppable(Protocol):
+    """An effect that can be interrupted."""
+
+    def stop(self) -> None:
+        """Stop what is running, which then is postponed, and begin nothing any more."""
+
+
 @record
 class Wanted:
     """Which finalizations to look at; None means any."""
@@ -85,7 +106,10 @@ class Finalizing(Protocol):
     def claim(
         self, worker: str, finalizers: Sequence[str], limit: int, now: datetime
     ) -> list[Finalization]:
-        """Take on pending work whose time has come, oldest first; each is one worker's only."""
+        """Take on pending work whose time has come, oldest first; each is one worker's only.
+
+        It counts as a try when its outcome is reported, as a crash if its worker dies.
+        """
 
     def memo(self, taken: Finalization) -> bytes | None:
         """What an earlier attempt wrote down."""
@@ -108,7 +132,7 @@ class Finalizing(Protocol):
         """Not done: tried again from a moment on, or given up for good (None)."""
 
     def free(self, now: datetime) -> int:
-        """Make work pending again whose worker was declared dead or has left."""
+        """Make work pending again whose worker has left or was declared dead, which is counted."""
 
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
         """Finalizations, newest first."""

@@ -43,12 +43,16 @@ class Appended(NamedTuple):
 
 @record
 class Filter:
-    """Which sessions to list; None means any."""
+    """Which sessions to list; None means any.
+
+    `folded` leaves out those that were compressed: the newest of a chain stands for all of it.
+    """
 
     home: str | None = None
     source: str | None = None
     state: State | None = None
     key: str | None = None
+    folded: bool = False
 
 
 class Place(NamedTuple):

@@ -49,7 +49,7 @@ class FinalizerFields(Strict):
     attempts: Count = Field(
         default=_MEMORY.attempts,
         description="How often the work is tried before it is a dead letter, which waits for a "
-        "person. With the waits in between, that is about an hour of an endpoint being down.",
+        "person. With the waits in between, that is more than a day of an endpoint being down.",
     )
     concurrency: Annotated[int | None, words.AT_ONCE] = Field(
         default=None,
@@ -59,8 +59,9 @@ class FinalizerFields(Strict):
     )
     per_minute: Limit = Field(
         default=_MEMORY.per_minute,
-        description="How many works a keeper begins in a minute. Servers say by themselves when "
-        "it is too much, and are then left alone for as long as they ask.",
+        description="How many works a keeper begins in a minute; of kind memory, how many calls it "
+        "makes. Each keeper counts its own. Servers say by themselves when it is too much, and "
+        "are then left alone for as long as they ask.",
     )
     timeout: Annotated[timedelta | None, vocabulary.DURATION] = Field(
         default=None,

@@ -56,7 +56,7 @@ class FinalizerSetting:
     sources: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
     min_messages: int = 1
-    attempts: int = 8
+    attempts: int = 14
     concurrency: int = 4
     per_minute: int | None = None
     timeout: timedelta = timedelta(seconds=60)

@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -24,20 +24,31 @@ from sexton.model.record import record
 from sexton.ports.system import Clock
 
 MOST_BYTES = 1_000_000
+HEADERS = 2_000_000
+"""So much may come beside the body: headers, and the sizes of its chunks."""
 LONGEST_WAIT = timedelta(days=1)
 
 
+class TooMuch(Exception):
+    """A server sends more than we are ready to keep."""
+
+
 class HttpFailed(Exception):
-    """No whole answer came; the message says from whom and why."""
+    """No whole answer came; the message says from whom and why, `problem` what the system said."""
+
+    def __init__(self, message: str, problem: OSError | None = None) -> None:
+        super().__init__(message)
+        self.problem = problem
 
 
 @record
 class Answer:
-    """What a server said; header names are in lower case."""
+    """What a server said; header names are in lower case. Of a very long body the beginning."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    is_whole: bool = True
 
 
 class Http:
@@ -55,6 +66,8 @@ class Http:
         try:
             with self._connected(target) as line:
                 return self._exchange(line, target, {**headers, "Connection": "close"}, body)
+        except TooMuch:
+            raise HttpFailed(f"{server} answered with more than anybody reads") from None
         except TimeoutError:
             seconds = f"{self._timeout.total_seconds():g} s"
             raise HttpFailed(f"{server} did not answer within {seconds}") from None
@@ -66,7 +79,7 @@ class Http:
             raise HttpFailed(f"{server} did not answer in HTTP") from None
         except OSError as problem:
             why = problem.strerror or type(problem).__name__
-            raise HttpFailed(f"{server} can not be reached: {why}") from None
+            raise HttpFailed(f"{server} can not be reached: {why}", problem) from None
         except ValueError:  # its text would quote the header, which may be a secret
             raise HttpFailed(f"a name or header for {server} can not be sent") from None
 
@@ -79,10 +92,10 @@ class Http:
         with _connect(_resolve(host, port, deadline), deadline) as plain:
             plain.settimeout(deadline.left())
             if not secure:
-                yield _Line(plain, deadline)
+                yield _Line(plain, deadline, self._most_bytes + HEADERS)
                 return
             with self._trust.wrap_socket(plain, server_hostname=host) as wrapped:
-                yield _Line(wrapped, deadline)
+                yield _Line(wrapped, deadline, self._most_bytes + HEADERS)
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
@@ -92,20 +105,32 @@ class Http:
         self, line: _Line, target: SplitResult, headers: Mapping[str, str], body: bytes | IO[bytes]
     ) -> Answer:
         connection = http.client.HTTPConnection(target.hostname or "", target.port)
+        connection.response_class = _Response
         spoken: Any = line  # all that the connection asks of a socket
         connection.sock = spoken
         path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-        connection.request("POST", path, body, {"Host": target.netloc, **headers})
+        with suppress(BrokenPipeError, ConnectionResetError):
+            # A server may answer before it has read everything, and hang up.
+            connection.request("POST", path, body, {"Host": target.netloc, **headers})
         with connection.getresponse() as response:
             said = response.read(self._most_bytes + 1)
-            if len(said) > self._most_bytes:
-                raise HttpFailed(
-                    f"{target.netloc} answered with more than {self._most_bytes} bytes"
-                )
-            if response.length:
+            is_whole = len(said) <= self._most_bytes
+            if is_whole and response.length:
                 raise http.client.IncompleteRead(b"", response.length)
             named = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(status=response.status, headers=named, body=said)
+            body = said[: self._most_bytes]
+            return Answer(status=response.status, headers=named, body=body, is_whole=is_whole)
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer after all hints about it, such as 103 Early Hints."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            read: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if not 102 <= read[1] < 200:
+                return read
+            http.client.parse_headers(self.fp)
 
 
 def retry_after(answer: Answer, now: datetime) -> timedelta | None:
@@ -153,9 +178,10 @@ class _Deadline:
 class _Line:
     """A connected socket on which no wait outlasts the deadline, however slowly bytes drip."""
 
-    def __init__(self, connected: socket.socket, deadline: _Deadline) -> None:
+    def __init__(self, connected: socket.socket, deadline: _Deadline, most: int) -> None:
         self._socket = connected
         self._deadline = deadline
+        self._most = most
 
     def sendall(self, sent: bytes) -> None:
         left = memoryview(sent)
@@ -164,7 +190,7 @@ class _Line:
             left = left[self._socket.send(left) :]
 
     def makefile(self, _: str) -> io.BufferedReader:
-        return io.BufferedReader(_Incoming(self._socket, self._deadline))
+        return io.BufferedReader(_Incoming(self._socket, self._deadline, self._most))
 
     def close(self) -> None:
         """Nothing: a connection closes its end while the answer is still being read."""
@@ -173,16 +199,21 @@ class _Line:
 class _Incoming(io.RawIOBase):
     """The bytes that arrive on a line."""
 
-    def __init__(self, connected: socket.socket, deadline: _Deadline) -> None:
+    def __init__(self, connected: socket.socket, deadline: _Deadline, most: int) -> None:
         self._socket = connected
         self._deadline = deadline
+        self._left = most
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         self._socket.settimeout(self._deadline.left())
-        return self._socket.recv_into(buffer)
+        read = self._socket.recv_into(buffer)
+        self._left -= read
+        if self._left < 0:  # whatever it claims about its size
+            raise TooMuch
+        return read
 
 
 def _resolve(host: str, port: int, deadline: _Deadline) -> list[Any]:

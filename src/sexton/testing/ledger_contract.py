@@ -14,8 +14,10 @@ from __future__ import annotations
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_census import CensusContract
 from sexton.testing.ledger_contract_compression import CompressionContract
-from sexton.testing.ledger_contract_finalizing import ForeignOwingContract, OwingContract
+from sexton.testing.ledger_contract_compression_owing import CompressionOwingContract
+from sexton.testing.ledger_contract_finalizing import OwingContract
 from sexton.testing.ledger_contract_finalizing_claims import ClaimsContract
+from sexton.testing.ledger_contract_finalizing_foreign import ForeignOwingContract
 from sexton.testing.ledger_contract_finalizing_races import FinalizingRacesContract
 from sexton.testing.ledger_contract_finalizing_work import LookingContract, OutcomesContract
 from sexton.testing.ledger_contract_holders import HoldersContract
@@ -58,6 +60,7 @@ class LedgerContract(
     LookingContract,
     FinalizingRacesContract,
     CompressionContract,
+    CompressionOwingContract,
     OutboxContract,
     OutboxRacesContract,
     ProcessesContract,

@@ -7,15 +7,11 @@ from functools import partial
 from itertools import chain, count
 from typing import Any
 
-from sexton.model.finalization import FinalizationState
 from sexton.model.message import draft
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Ledger
+from sexton.ports import Filter, Ledger
 from sexton.ports.compression import Shortening
-from sexton.ports.finalizing import Wanted
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     NOON,
@@ -80,7 +76,7 @@ class CompressionContract:
         assert ledger.book.current("talk") == child == reread(ledger, child)
 
     def test_the_parent_ends_and_both_are_in_the_journal(self, ledger: Ledger) -> None:
-        old = _said(ledger, worker=enrol(ledger, "anna"))
+        old = talked(ledger, worker=enrol(ledger, "anna"))
         child = shorter(ledger, old)
         ended = reread(ledger, old)
         assert (ended.state, ended.end_reason, ended.ended_at) == ("ended", "compression", at(60))
@@ -90,7 +86,7 @@ class CompressionContract:
 
     def test_holders_and_their_running_turns_go_on_in_the_child(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
-        old = _said(ledger, worker=anna)
+        old = talked(ledger, worker=anna)
         assert ledger.book.join(old, berta, (), at(1))
         other = born(ledger, "other", worker=anna)
         assert ledger.book.start_turn(old, berta, NO_RULES, at(2))
@@ -109,7 +105,7 @@ class CompressionContract:
         assert reread(ledger, other).holders[0].busy_since == at(2)
 
     def test_a_fence_that_fell_or_an_end_before_changes_nothing(self, ledger: Ledger) -> None:
-        old = _said(ledger, worker=enrol(ledger, "anna"))
+        old = talked(ledger, worker=enrol(ledger, "anna"))
         before = everything(ledger)
         for epoch in (0, 2):
             assert ledger.compression.compress(_wanted(replace(old, epoch=epoch)), at(9)) is None
@@ -120,7 +116,7 @@ class CompressionContract:
         assert (everything(ledger), journal(ledger)) == (before, [])
 
     def test_whoever_lost_the_parent_has_lost_the_child(self, ledger: Ledger) -> None:
-        lost = _said(ledger, worker=enrol(ledger, "anna"))
+        lost = talked(ledger, worker=enrol(ledger, "anna"))
         adopted = ledger.book.join(lost, enrol(ledger, "berta"), ("anna",), at(7))
         assert adopted is not None
         child = shorter(ledger, adopted)
@@ -128,7 +124,7 @@ class CompressionContract:
         assert say(ledger, replace(child, epoch=1), "from the grave") is None
 
     def test_a_chain_is_read_from_its_first_message_to_its_last(self, ledger: Ledger) -> None:
-        old = _said(ledger)
+        old = talked(ledger)
         child = shorter(ledger, old, head=1, through=4)
         say(ledger, child, "g", "h")
         third = shorter(ledger, child, head=0, through=5)
@@ -146,7 +142,7 @@ class CompressionContract:
         assert _history(ledger, orphan) == TEXTS
 
     def test_the_tip_is_the_newest_session_of_the_chain(self, ledger: Ledger) -> None:
-        old = _said(ledger, worker=enrol(ledger, "anna"))
+        old = talked(ledger, worker=enrol(ledger, "anna"))
         branch = born(ledger, "branch", parent=old.id, relation=Relation.BRANCH)
         assert ledger.compression.tip(old.ref) is None
         child = shorter(ledger, old)
@@ -155,8 +151,20 @@ class CompressionContract:
         assert ledger.compression.tip(old.ref) == ledger.compression.tip(child.ref) == third
         assert ledger.compression.tip(third.ref) is ledger.compression.tip(branch.ref) is None
 
+    def test_a_chain_is_listed_as_one_conversation_where_that_is_wanted(
+        self, ledger: Ledger
+    ) -> None:
+        old, other = talked(ledger), born(ledger, "other")
+        born(ledger, "branch", parent=other.id, relation=Relation.BRANCH)
+        assert ledger.book.end_now(other.ref, 1, "compression", at(1)), "by somebody else's hand"
+        tip = shorter(ledger, shorter(ledger, old), head=0, through=2)
+        folded = ledger.index.page(Filter(folded=True), None, 9)
+        assert {each.key for each in folded} == {"talk", "other", "branch"}
+        assert [each.id for each in folded if each.key == "talk"] == [tip.id]
+        assert len(ledger.index.page(Filter(), None, 9)) == 5
+
     def test_a_session_rests_after_a_summary_failed(self, ledger: Ledger) -> None:
-        old, other = _said(ledger), born(ledger, "other")
+        old, other = talked(ledger), born(ledger, "other")
         assert ledger.compression.readiness(old) == (None,)
         assert ledger.compression.rest(old, at(60), entry(old), at(1)) is True
         assert ledger.compression.readiness(old) == (at(60),)
@@ -168,7 +176,7 @@ class CompressionContract:
     def test_what_has_ended_or_was_taken_over_neither_rests_nor_is_ready(
         self, ledger: Ledger
     ) -> None:
-        old = _said(ledger)
+        old = talked(ledger)
         fenced = replace(old, epoch=2)
         assert ledger.compression.rest(fenced, at(60), entry(old), at(1)) is False
         assert ledger.compression.readiness(fenced) is None
@@ -178,32 +186,11 @@ class CompressionContract:
         assert ledger.compression.readiness(old) is None
         assert journal(ledger) == []
 
-    def test_a_compressed_session_owes_nothing_and_the_tip_owes_all_it_holds(
-        self, ledger: Ledger
-    ) -> None:
-        _owe(ledger)
-        old = _said(ledger)
-        child = shorter(ledger, old, head=1, through=4)
-        assert _owed(ledger) == []
-        assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
-        assert _owed(ledger) == [(child.id, 0, 4, "pending")]
-
-    def test_what_was_covered_in_the_parent_is_not_owed_again(self, ledger: Ledger) -> None:
-        for covered, expected in ((1, 1), (2, 2), (3, 2), (4, 3), (5, 4), (6, 5)):
-            old = _revived(ledger, f"key {covered}", covered)
-            child = shorter(ledger, old, head=2, through=4)
-            assert _owed(ledger, child) == [(child.id, 0, expected, "done")]
-            say(ledger, child, "new")
-            assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
-            assert (child.id, expected, 6, "pending") in _owed(ledger, child)
-        child = shorter(ledger, _revived(ledger, "nothing", 2), head=0)
-        assert _owed(ledger, child) == []
-
     def test_a_session_is_compressed_once_and_nothing_said_meanwhile_is_lost(
         self, ledger: Ledger
     ) -> None:
         for turn in range(ROUNDS):
-            old = _said(ledger, f"{turn}")
+            old = talked(ledger, f"{turn}")
             talkers = [partial(_say_until_refused, ledger, old, f"{n}") for n in range(4)]
             shorten = ledger.compression.compress
             jobs: list[Any] = [*talkers, *(partial(shorten, _wanted(old), at(9)) for _ in range(3))]
@@ -218,9 +205,12 @@ class CompressionContract:
             assert say(ledger, child, "next") == (len(copies) + 1, 0, 0)
 
 
-def shorter(ledger: Ledger, old: Session, head: int = 1, through: int = 4) -> Session:
+def shorter(
+    ledger: Ledger, old: Session, head: int = 1, through: int = 4, *, fallback: bool = False
+) -> Session:
     """The child of a session whose messages after `head` up to `through` are summarised."""
-    child = ledger.compression.compress(_wanted(old, head, through), at(60))
+    wanted = replace(_wanted(old, head, through), fallback=fallback)
+    child = ledger.compression.compress(wanted, at(60))
     assert child is not None
     return child
 
@@ -237,7 +227,7 @@ def _wanted(old: Session, head: int = 1, through: int = 4) -> Shortening:
     )
 
 
-def _said(ledger: Ledger, key: str = "talk", **facts: Any) -> Session:
+def talked(ledger: Ledger, key: str = "talk", **facts: Any) -> Session:
     begun = born(ledger, key, **facts)
     say(ledger, begun, *TEXTS)
     return begun
@@ -262,31 +252,6 @@ def _history(ledger: Ledger, session: Session) -> list[Any]:
     for ref, after in ledger.compression.chain(session.ref):
         found += [each.content for each in ledger.messages.page(ref, after, 1_000_000)]
     return found
-
-
-def _owe(ledger: Ledger) -> None:
-    text = encode(Rulebook(finalizers=(Owing(name="memory"),)))
-    ledger.policies.publish(digest(text), text, "test", NOON)
-
-
-def _owed(ledger: Ledger, session: Session | None = None) -> list[tuple[str, int, int, str]]:
-    wanted = Wanted(session=None if session is None else session.id)
-    found = ledger.finalizing.page(wanted, None, 100)
-    return [(each.session, each.since, each.through, each.state.value) for each in found]
-
-
-def _revived(ledger: Ledger, key: str, covered: int) -> Session:
-    """A session that was reaped after some messages, finalized, revived, and went on."""
-    _owe(ledger)
-    old = born(ledger, key)
-    say(ledger, old, *TEXTS[:covered])
-    assert ledger.book.end_now(old.ref, 1, "reaped:test", at(20))
-    [owed] = ledger.finalizing.page(Wanted(session=old.id), None, 9)
-    assert ledger.finalizing.decide(owed.ref, FinalizationState.DONE, at(21))
-    revived = ledger.reaping.revive(old.ref, enrol(ledger, key), NO_RULES, entry(old), at(22))
-    assert revived is not None
-    say(ledger, revived, *TEXTS[covered:])
-    return revived
 
 
 def _say_until_refused(ledger: Ledger, session: Session, name: str) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from sexton.model.plan import Reason
 from sexton.model.session import Session, State
 from sexton.policies.finalizing import OWES, Owing, why
-from sexton.ports import HomeRecord, Ledger, Sighting
+from sexton.ports import Ledger
+from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_finalizing_samples import (
     DEAD,
     DONE,
@@ -34,7 +34,6 @@ from sexton.testing.ledger_contract_samples import (
     birth,
     enrol,
     entry,
-    everything,
     observe,
     reread,
     say,
@@ -72,21 +71,6 @@ ENDS: tuple[Callable[[Ledger, Session, Reason], None], ...] = (
     leave,
     reap_it,
 )
-
-
-def attached(ledger: Ledger, name: str = "there", host: str = "host") -> HomeRecord:
-    """A foreign home that has been seen to the end, at noon."""
-    home = ledger.homes.attach(name, "hermes", f"/{name}", host, False)
-    ledger.homes.store(home, Sighting(mark={}), None, NOON)
-    return home
-
-
-def foreign(id: str, count: int = 1, second: float | None = None, **facts: Any) -> Session:
-    """A session of a foreign home, ended that many seconds after noon or open."""
-    given: dict[str, Any] = {"source": "chat", "started_at": NOON, "active_at": NOON}
-    if second is not None:
-        given |= {"state": State.ENDED, "ended_at": at(second), "end_reason": "done"}
-    return Session(ref=0, home="there", id=id, key=None, message_count=count, **(given | facts))
 
 
 class OwingContract:
@@ -216,80 +200,6 @@ class OwingContract:
         again = revive(ledger, end_reaped, "heir")
         assert again is not None
         assert again.is_open
-
-
-class ForeignOwingContract:
-    """Sessions of foreign homes owe from the moment their home is attached."""
-
-    def test_an_observed_end_owes(self, ledger: Ledger) -> None:
-        rule(ledger, LOG)
-        home = attached(ledger)
-        observe(ledger, home, foreign("a", 3), foreign("b", 3))
-        assert owed(ledger) == []
-        observe(ledger, home, foreign("a", 4, 2))
-        [session] = ledger.index.find("there", "a")
-        [found] = owed(ledger)
-        assert (found.home, found.session, found.session_ref) == ("there", "a", session.ref)
-        assert (found.since, found.through, found.owed_at) == (0, 4, at(2))
-
-    def test_a_session_seen_again_as_it_was_owes_nothing_more(self, ledger: Ledger) -> None:
-        rule(ledger, LOG)
-        home = attached(ledger)
-        for _ in range(3):
-            observe(ledger, home, foreign("a", 4, 2))
-        [session] = ledger.index.find("there", "a")
-        assert spans(ledger, session) == [("log", 0, 4, PENDING)]
-
-    def test_what_is_first_seen_as_ended_owes_if_it_ended_since_its_home_was_attached(
-        self, ledger: Ledger
-    ) -> None:
-        rule(ledger, LOG)
-        home = ledger.homes.attach("there", "hermes", "/there", "host", False)
-        observe(ledger, home, foreign("first look", 4, 9))
-        ledger.homes.store(home, Sighting(seen=(foreign("also", 4, 9),), mark={}), None, at(10))
-        ledger.homes.store(home, Sighting(mark={}), None, at(30))
-        observe(ledger, home, foreign("before", 4, 10), foreign("after", 4, 11))
-        elsewhere = ledger.homes.attach("elsewhere", "hermes", "/else", "host", False)
-        observe(ledger, elsewhere, foreign("theirs", 4, 11))
-        assert [each.session for each in owed(ledger)] == ["after"]
-
-    def test_what_was_said_after_an_end_that_nobody_saw_undone_is_owed(
-        self, ledger: Ledger
-    ) -> None:
-        rule(ledger, LOG)
-        enrol(ledger, "keeper")
-        home = attached(ledger)
-        observe(ledger, home, foreign("a", 4, 2))
-        observe(ledger, home, foreign("a", 5, 3))
-        [session] = ledger.index.find("there", "a")
-        assert spans(ledger, session) == [("log", 0, 5, PENDING)]
-        [taken] = claim(ledger)
-        assert ledger.finalizing.finish(taken, "fine", at(4))
-        observe(ledger, home, foreign("a", 7, 5))
-        assert spans(ledger, session) == [("log", 0, 5, DONE), ("log", 5, 7, PENDING)]
-
-    def test_a_session_that_is_open_again_owes_nothing(self, ledger: Ledger) -> None:
-        rule(ledger, LOG)
-        home = attached(ledger)
-        observe(ledger, home, foreign("a", 4, 2))
-        observe(ledger, home, foreign("a", 4))
-        assert owed(ledger) == []
-
-    def test_with_a_session_that_is_gone_goes_what_it_owed(self, ledger: Ledger) -> None:
-        rule(ledger, LOG)
-        home = attached(ledger)
-        observe(ledger, home, foreign("a", 4, 2), foreign("b", 4, 2))
-        ledger.homes.store(home, Sighting(gone=("a",)), None, at(3))
-        assert [each.session for each in owed(ledger)] == ["b"]
-        assert [each.id for each in everything(ledger)] == ["b"]
-
-    def test_work_of_a_home_is_for_keepers_of_its_host(self, ledger: Ledger) -> None:
-        rule(ledger, LOG)
-        enrol(ledger, "keeper")
-        observe(ledger, attached(ledger, "there", "host"), foreign("near", 4, 2))
-        observe(ledger, attached(ledger, "far", "other host"), foreign("far", 4, 2))
-        mine = ended(ledger)
-        assert {each.session for each in claim(ledger)} == {"near", mine.id}
 
 
 def ended_empty(ledger: Ledger, source: str) -> Session:

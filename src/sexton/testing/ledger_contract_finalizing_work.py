@@ -9,8 +9,9 @@ from sexton.model.session import State
 from sexton.policies.finalizing import Owing
 from sexton.ports import Ledger
 from sexton.ports.finalizing import Wanted
-from sexton.testing.ledger_contract_finalizing import attached, end_now, foreign, reap_it
+from sexton.testing.ledger_contract_finalizing import end_now, reap_it
 from sexton.testing.ledger_contract_finalizing_claims import finishes
+from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_finalizing_samples import (
     DEAD,
     DONE,
@@ -25,7 +26,7 @@ from sexton.testing.ledger_contract_finalizing_samples import (
     spans,
     told,
 )
-from sexton.testing.ledger_contract_reviving import revive
+from sexton.testing.ledger_contract_reviving import revive, worker
 from sexton.testing.ledger_contract_samples import (
     ALL,
     IDLE,
@@ -76,7 +77,11 @@ class OutcomesContract:
         assert reread(ledger, begun).is_open
 
     def test_the_dead_are_tried_again_when_a_person_says_so(self, ledger: Ledger) -> None:
-        over, taken = one_taken(ledger)
+        over, lost = one_taken(ledger)
+        ledger.reaping.declare([(worker(ledger, "keeper"), "x: y")], at(1))
+        assert ledger.finalizing.free(at(3600)) == 1
+        [taken] = claim(ledger, enrol(ledger, "next"))
+        assert (taken.ref, taken.crashes) == (lost.ref, 1)
         assert ledger.finalizing.memoise(taken, b"answer")
         decide = ledger.finalizing.decide
         assert not decide(taken.ref, PENDING, at(1)), "it runs"
@@ -89,8 +94,9 @@ class OutcomesContract:
         assert not decide(taken.ref, PENDING, at(9000), noted)
         assert not decide(10**6, PENDING, at(9000), noted)
         assert [each.action for each in journal(ledger, over)] == ["retry"]
-        [again] = [each for each in claim(ledger, now=at(9000)) if each.session == over.id]
-        assert (again.attempts, again.finished_at) == (1, None)
+        assert reread(ledger, over).state is State.ENDED, "something is left to do"
+        [again] = [each for each in claim(ledger, "next", now=at(9000)) if each.session == over.id]
+        assert (again.attempts, again.crashes, again.finished_at) == (0, 0, None)
         assert ledger.finalizing.memo(again) == b"answer"
         assert finishes(ledger, again)
         assert not decide(taken.ref, PENDING, at(1)), "it is done"
@@ -218,6 +224,19 @@ class LookingContract:
         }
         assert len(claim(ledger, now=at(99))) == 2
         assert len(claim(ledger, now=at(100))) == 3
+
+    def test_a_finalized_session_that_is_made_to_owe_has_something_left_to_do(
+        self, ledger: Ledger
+    ) -> None:
+        over, taken = one_taken(ledger)
+        assert finishes(ledger, taken)
+        rule(ledger, LOG, Owing(name="new"))
+        assert reread(ledger, over).state is State.FINALIZED
+        assert ledger.backfill.owe("new", NOON, 9, at(9001)) == 1
+        assert reread(ledger, over).state is State.ENDED
+        [other] = claim(ledger, finalizers=["new"], now=at(9001))
+        assert finishes(ledger, other)
+        assert reread(ledger, over).state is State.FINALIZED
 
     def test_a_session_without_a_word_is_not_made_up_for(self, ledger: Ledger) -> None:
         from_nothing = told(ledger, 1)

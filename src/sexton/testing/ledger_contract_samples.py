@@ -41,9 +41,9 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def enrol(ledger: Ledger, id: str, now: datetime = NOON) -> str:
+def enrol(ledger: Ledger, id: str, now: datetime = NOON, host: str = "host") -> str:
     """Register a worker; its id."""
-    identity = Identity(host="host", boot_id="boot", pid=1, started=1)
+    identity = Identity(host=host, boot_id="boot", pid=1, started=1)
     ledger.workers.register(
         Worker(id=id, identity=identity, kind="agent", version="1", beat=0, registered_at=now)
     )

@@ -41,10 +41,12 @@ def command(ctx: click.Context, session: str) -> None:
                     ("key", each.key),
                     ("messages", f"after {each.since}, through {each.through}"),
                     ("tries", str(each.attempts)),
+                    ("keepers that died", str(each.crashes) if each.crashes else None),
                     ("owed", until(each.owed_at, now)),
                     ("next try", until(each.not_before, now) if waits else None),
                     ("in the hands of", each.worker),
                     ("finished", until(each.finished_at, now) if each.finished_at else None),
+                    ("what came of it", each.note),
                     ("last error", each.last_error),
                 )
             )

@@ -29,6 +29,8 @@ def shape(each: Finalization) -> dict[str, Any]:
         "state": str(each.state),
         "attempts": each.attempts,
         "last_error": each.last_error,
+        "note": each.note,
+        "crashes": each.crashes,
         "key": each.key,
         "since": each.since,
         "through": each.through,

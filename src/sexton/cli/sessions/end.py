@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from sexton.cli.arguments import named, session_argument, yes_option
+from sexton.cli.arguments import session_argument, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import end_session, open_native
 from sexton.cli.sessions.telling import tell_ended
 from sexton.model.plan import Reason
+from sexton.model.session import check_end_reason
 
 
 @click.command(
@@ -24,7 +25,7 @@ from sexton.model.plan import Reason
 @session_argument
 @click.option(
     "--reason",
-    callback=named("end reason"),
+    callback=lambda _, __, reason: check_end_reason(reason),
     default="closed",
     show_default=True,
     metavar="REASON",

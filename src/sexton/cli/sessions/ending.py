@@ -7,9 +7,10 @@ import uuid
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import new_receipt
 from sexton.engine.plan import as_seen
-from sexton.errors import HomeObserved, SessionBusy, SessionEnded
+from sexton.errors import HomeObserved, ProcessesRunning, SessionBusy, SessionEnded
 from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
 from sexton.model.session import NATIVE, Session
+from sexton.policies.handling import listed, running
 
 ATTEMPTS = 20
 
@@ -23,18 +24,29 @@ def open_native(opened: Sexton, name: str) -> Session:
 
 
 def native(opened: Sexton, name: str) -> Session:
-    """The session of our own that is meant; sessions of observed homes are not changed."""
+    """The session of our own that is meant; sessions of observed homes are not changed.
+
+    Of a conversation that was compressed, that is the newest.
+    """
     found = opened.find(name)
     if found.home != NATIVE:
         raise HomeObserved(f"{found.name} belongs to the home '{found.home}'")
-    return found
+    return opened.ledger.compression.tip(found.ref) or found
 
 
-def end_session(opened: Sexton, name: str, reason: Reason) -> tuple[str, Outcome]:
-    """End the session whatever is written to it meanwhile; the receipt and the outcome."""
+def end_session(
+    opened: Sexton, name: str, reason: Reason, *, force: bool = True
+) -> tuple[str, Outcome]:
+    """End the session whatever is written to it meanwhile; the receipt and the outcome.
+
+    Without force SessionBusy if a turn runs in it, also one that begins at the same moment, and
+    ProcessesRunning if background processes do.
+    """
     receipt = new_receipt()
     for _ in range(ATTEMPTS):
         session = open_native(opened, name)
+        if not force:
+            _refuse_while_in_use(opened, session)
         plan = Plan(
             id=uuid.uuid4().hex,
             ledger=opened.ledger.id,
@@ -46,3 +58,10 @@ def end_session(opened: Sexton, name: str, reason: Reason) -> tuple[str, Outcome
             if outcome.result is Result.DONE:
                 return receipt, outcome
     raise SessionBusy(f"the session {name} is written to all the time", hint="Try again.")
+
+
+def _refuse_while_in_use(opened: Sexton, session: Session) -> None:
+    if opened.estate().is_busy(session):
+        raise SessionBusy(f"a turn is running in the session {session.name}")
+    if left := running(opened.overseer.of_native(session)):
+        raise ProcessesRunning(f"the session {session.name} has processes: {listed(left)}")

@@ -12,6 +12,7 @@ from sexton.cli.arguments import force_file_option, session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.opening import chosen_url, existing, ledger_file
+from sexton.cli.sessions.conversation import history
 from sexton.cli.sessions.exporting import WRITERS, messages
 from sexton.cli.terminal import document, note, progress
 from sexton.cli.wording import counted
@@ -33,10 +34,19 @@ from sexton.model.session import NATIVE
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."
 )
 @click.option("--format", "form", type=click.Choice(list(WRITERS)), help="jsonl if not given.")
+@click.option(
+    "--history", "whole", is_flag=True, help="What was said before it was compressed, too."
+)
 @force_file_option
 @click.pass_context
 def command(
-    ctx: click.Context, session: str, output: Path | None, form: str | None, force: bool
+    ctx: click.Context,
+    session: str,
+    output: Path | None,
+    form: str | None,
+    *,
+    whole: bool,
+    force: bool,
 ) -> None:
     """Write out the messages of a session.
 
@@ -45,6 +55,9 @@ def command(
     contained; where JSON could not keep it apart (two halves of a character stored as two),
     'exact_base64' holds the content and the extra fields as UTF-8 JSON with surrogates passed.
     markdown: for reading; characters that act on a terminal are replaced.
+
+    With --history a conversation that was compressed is written from its first message on, as it
+    was said: originals instead of summaries and copies; numbers begin anew with each session.
 
     Only sessions of our own have their messages in the ledger. A file is readable for its owner
     only, appears when it is complete, and replaces nothing unless forced. Needs a ledger that
@@ -60,7 +73,7 @@ def command(
                 f"the messages of {found.name} are not in the ledger",
                 hint=f"They are in the home '{found.home}'; export them with its own agent.",
             )
-        said = messages(opened.ledger.messages, found.ref)
+        said = history(opened, found) if whole else messages(opened.ledger.messages, found.ref)
         if output is None or to_terminal:
             deque(WRITERS[form](sys.stdout, found, said), maxlen=0)
             return

@@ -28,9 +28,8 @@ _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HARMLESS = "\n\u200c\u200d"  # line ends, and what joins letters and emoji
 
 
-def messages(store: Messages, ref: int) -> Iterator[Message]:
+def messages(store: Messages, ref: int, after: int = 0) -> Iterator[Message]:
     """The messages in order, read page by page."""
-    after = 0
     while page := store.page(ref, after, PAGE_BYTES):
         yield from page
         after = page[-1].seq

@@ -68,12 +68,21 @@ class _Page:
 @click.option("--state", type=click.Choice([state.value for state in State]), help="Only these.")
 @click.option("--key", callback=named("key"), metavar="KEY", help="Only of this key.")
 @click.option("--after", callback=to_place, metavar="CURSOR", help="Go on behind an earlier page.")
+@click.option("--all", "everything", is_flag=True, help="Also those that were compressed.")
 @click.pass_context
-def command(ctx: click.Context, /, limit: int, after: Place | None, **wanted: str | None) -> None:
+def command(
+    ctx: click.Context,
+    /,
+    limit: int,
+    after: Place | None,
+    everything: bool,
+    **wanted: str | None,
+) -> None:
     """List sessions, newest activity first.
 
     Answered from the ledger; what a home has done since it was last observed is not in it yet. A
-    home that is named by its path is observed first. Without filters any page costs the same: when
+    home that is named by its path is observed first. A conversation that was compressed is one
+    line, that of its newest session. Without filters any page costs the same: when
     there may be more, the cursor of the next page is told; in JSON every session has its own.
     Where no ledger is yet, the list is empty.
     """
@@ -94,6 +103,7 @@ def command(ctx: click.Context, /, limit: int, after: Place | None, **wanted: st
                 source=wanted["source"],
                 state=None if state is None else State(state),
                 key=wanted["key"],
+                folded=not everything,
             ),
             after,
             limit,

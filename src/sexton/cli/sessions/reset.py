@@ -7,11 +7,9 @@ import click
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
-from sexton.cli.sessions.ending import end_session, open_native
+from sexton.cli.sessions.ending import end_session
 from sexton.cli.sessions.telling import tell_ended
-from sexton.errors import ProcessesRunning, SessionBusy
 from sexton.model.plan import Reason
-from sexton.policies.handling import listed, running
 
 
 @click.command(
@@ -31,12 +29,6 @@ def command(ctx: click.Context, session: str, force: bool) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = open_native(opened, session)
-        if opened.estate().is_busy(found) and not force:
-            raise SessionBusy(f"a turn is running in the session {found.name}")
-        if not force and (left := running(opened.overseer.of_native(found))):
-            raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
-        receipt, outcome = end_session(
-            opened, session, Reason("reset", "reset by an operator with 'sexton sessions reset'")
-        )
+        reason = Reason("reset", "reset by an operator with 'sexton sessions reset'")
+        receipt, outcome = end_session(opened, session, reason, force=force)
     tell_ended(receipt, outcome, as_json=options.json)

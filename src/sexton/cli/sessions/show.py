@@ -11,6 +11,7 @@ from sexton.cli import shapes
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
+from sexton.cli.sessions.conversation import conversation
 from sexton.cli.terminal import document, heading, pairs, say
 from sexton.cli.wording import ahead, number, size, until
 from sexton.model.session import Session
@@ -26,19 +27,31 @@ from sexton.model.session import Session
 def command(ctx: click.Context, session: str) -> None:
     """Show everything the ledger knows about a session.
 
-    Its facts, its counts and who holds it; what was said in it is written out by 'sessions
+    Its facts, its counts and who holds it, and what its conversation has cost with all that was
+    compressed before; what was said in it is written out by 'sessions
     export'. Needs a ledger that exists.
     """
     options = shared(ctx)
     with existing(options) as opened:
         found = opened.find(session)
+        chain = conversation(opened, found)
         now = opened.clock.now()
     if options.json:
         workers = [shapes.holder(holder) for holder in found.holders]
-        document(shapes.session(found) | {"workers": workers})
+        whole = {
+            "sessions": [each.id for each in chain],
+            "tokens": sum(each.usage.tokens for each in chain),
+            "cost_micros": sum(each.usage.cost_micros for each in chain),
+        }
+        document(shapes.session(found) | {"workers": workers, "conversation": whole})
         return
     heading(found.name)
     pairs(_facts(found, now))
+    if len(chain) > 1:
+        tokens = number(sum(each.usage.tokens for each in chain))
+        cost = sum(each.usage.cost_micros for each in chain) / 1_000_000
+        say(f"with what was compressed: {len(chain)} sessions, {tokens} tokens, {cost:.2f} $; the "
+            f"first is {chain[0].id}")  # fmt: skip
     for holder in found.holders:
         identity = holder.worker.identity
         busy = ", in a turn" if holder.busy_since else ""

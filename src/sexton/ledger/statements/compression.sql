@@ -5,6 +5,12 @@ SELECT compress_after FROM sessions WHERE ref = :ref AND epoch = :epoch AND stat
 UPDATE sessions SET compress_after = :until WHERE ref = :ref AND epoch = :epoch AND state = 'open'
 RETURNING ref;
 
+-- end_compressed
+UPDATE sessions
+SET state = 'ended', ended_at = :now, end_reason = 'compression', untold = CAST(:untold AS BIGINT)
+WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+RETURNING ref;
+
 -- insert_shorter
 -- After its parent has ended in the same transaction: a key has one open session. It is the same conversation, so
 -- its clocks and turns go on; warnings about its size (1 messages, 2 bytes) may be given again.

@@ -6,15 +6,17 @@ INSERT INTO owing (finalizer, source, min_messages) VALUES (:finalizer, :source,
 
 -- finalization
 SELECT f.ref, h.name, s.id, f.session, f.finalizer, f.since, f.through, f.state, f.attempts, f.claim,
-       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error
+       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error, f.note, f.crashes
 FROM finalizations AS f
 JOIN sessions AS s ON s.ref = f.session
 JOIN homes AS h ON h.ref = f.home
 
 -- claim_finalizations [sqlite]
--- For each home of the worker's host and each finalizer the first few, then the first of these.
+-- For each home of the worker's host and each finalizer the first few, then the first of these. What was begun of a
+-- session that is open again waits for its next end; what has a memo is for the host that wrote it, for a while.
 UPDATE finalizations
-SET state = 'running', worker = :worker, claim = claim + 1, attempts = attempts + 1
+SET state = 'running', worker = :worker, claim = claim + 1,
+    memo_host = CASE WHEN memo_host IS NOT NULL THEN (SELECT host FROM workers WHERE id = :worker) END
 WHERE ref IN (
     SELECT ripe.value ->> 1
     FROM workers AS w
@@ -24,6 +26,8 @@ WHERE ref IN (
         SELECT json_group_array(json_array(not_before, ref))
         FROM (SELECT not_before, ref FROM finalizations
               WHERE state = 'pending' AND home = h.ref AND finalizer = mine.value AND not_before <= :now
+                AND (memo_host IS NULL OR memo_host = w.host OR not_before <= :given_up)
+                AND EXISTS (SELECT 1 FROM sessions AS s WHERE s.ref = session AND s.state <> 'open')
               ORDER BY not_before, ref LIMIT :limit)
     )) AS ripe
     WHERE w.id = :worker AND w.left_at IS NULL AND w.dead_at IS NULL
@@ -42,6 +46,8 @@ WITH ripe AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT f.not_before, f.ref FROM finalizations AS f
         WHERE f.state = 'pending' AND f.home = h.ref AND f.finalizer = mine AND f.not_before <= :now
+          AND (f.memo_host IS NULL OR f.memo_host = w.host OR f.not_before <= :given_up)
+          AND EXISTS (SELECT 1 FROM sessions AS s WHERE s.ref = f.session AND s.state <> 'open')
         ORDER BY f.not_before, f.ref LIMIT :limit
         FOR UPDATE SKIP LOCKED
     ) AS first
@@ -50,7 +56,8 @@ WITH ripe AS MATERIALIZED (
     LIMIT :limit
 )
 UPDATE finalizations
-SET state = 'running', worker = :worker, claim = claim + 1, attempts = attempts + 1
+SET state = 'running', worker = :worker, claim = claim + 1,
+    memo_host = CASE WHEN memo_host IS NOT NULL THEN (SELECT host FROM workers WHERE id = :worker) END
 WHERE ref IN (SELECT ref FROM ripe) AND state = 'pending' AND not_before <= :now
   AND finalizer IN (SELECT json_array_elements_text(CAST(:finalizers AS JSON)))
 RETURNING ref;
@@ -64,19 +71,20 @@ ORDER BY f.not_before, f.ref;
 SELECT memo FROM finalizations WHERE ref = :ref;
 
 -- memoise
-UPDATE finalizations SET memo = :memo
+UPDATE finalizations SET memo = :memo, memo_host = (SELECT host FROM workers WHERE id = :worker)
 WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
 RETURNING ref;
 
 -- finish_finalization
 UPDATE finalizations
-SET state = 'done', worker = NULL, memo = NULL, note = :note, finished_at = :now
+SET state = 'done', worker = NULL, memo = NULL, memo_host = NULL, note = :note, finished_at = :now,
+    attempts = attempts + 1, last_error = NULL
 WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
 RETURNING ref;
 
 -- put_back_finalization
 UPDATE finalizations
-SET state = :state, worker = NULL, attempts = attempts - :uncounted, last_error = :error,
+SET state = :state, worker = NULL, attempts = attempts + :counted, last_error = :error,
     finished_at = CAST(:finished AS BIGINT),
     not_before = COALESCE(CAST(:again AS BIGINT), not_before)
 WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
@@ -95,13 +103,18 @@ WHERE session = :session AND finalizer = :finalizer AND through < :through
   AND state = 'done' AND finished_at < :before;
 
 -- free_finalizations
--- A worker that is not known any more has left long ago.
+-- A worker that is not known any more has left long ago. Who left has given back what it had; only a death is counted.
 UPDATE finalizations
-SET state = 'pending', worker = NULL, not_before = :now
+SET state = 'pending', worker = NULL, not_before = :now, crashes = crashes + (
+    SELECT COUNT(*) FROM workers AS w WHERE w.id = finalizations.worker AND w.dead_at IS NOT NULL
+)
 WHERE state = 'running'
   AND NOT EXISTS (SELECT 1 FROM workers AS w
                   WHERE w.id = finalizations.worker AND w.left_at IS NULL AND w.dead_at IS NULL)
-RETURNING ref;
+RETURNING ref, crashes;
+
+-- delay_finalization
+UPDATE finalizations SET not_before = :again, last_error = :error WHERE ref = :ref;
 
 -- page_finalizations
 {finalization}
@@ -122,7 +135,7 @@ LIMIT :limit;
 -- page_finalizations_of_session
 -- From the session to its few rows, whatever its home.
 SELECT f.ref, h.name, s.id, f.session, f.finalizer, f.since, f.through, f.state, f.attempts, f.claim,
-       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error
+       f.worker, f.owed_at, f.not_before, f.finished_at, f.last_error, f.note, f.crashes
 FROM homes AS h CROSS JOIN sessions AS s CROSS JOIN finalizations AS f
 WHERE s.home = h.ref AND s.id = :session AND f.session = s.ref AND f.ref < :before
   AND (CAST(:finalizer AS TEXT) IS NULL OR f.finalizer = :finalizer)
@@ -136,7 +149,7 @@ SELECT session FROM finalizations WHERE ref = :ref;
 
 -- retry_finalization
 UPDATE finalizations
-SET state = 'pending', attempts = 0, not_before = :now, finished_at = NULL
+SET state = 'pending', attempts = 0, crashes = 0, not_before = :now, finished_at = NULL
 WHERE ref = :ref AND state = 'dead'
 RETURNING ref;
 

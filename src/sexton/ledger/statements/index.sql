@@ -6,6 +6,9 @@ WHERE s.home = :home
   AND (CAST(:source AS TEXT) IS NULL OR s.source = :source)
   AND (CAST(:state AS TEXT) IS NULL OR s.state = :state)
   AND (CAST(:key AS TEXT) IS NULL OR s.key = :key)
+  AND (CAST(:folded AS BIGINT) = 0 OR COALESCE(s.end_reason, '') <> 'compression' OR NOT EXISTS (
+      SELECT 1 FROM sessions AS child WHERE child.home = s.home AND child.parent = s.id AND child.inherited > 0
+  ))
 ORDER BY s.active_at DESC, s.ref DESC
 LIMIT :limit;
 

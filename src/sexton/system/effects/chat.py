@@ -11,12 +11,17 @@ from typing import Any
 from sexton.model.record import record
 from sexton.ports.finalizing import EffectFailed
 from sexton.ports.system import Clock
-from sexton.system.effects.refusal import check
+from sexton.system.effects.refusal import check, unanswered
 from sexton.system.http import Answer, Http, HttpFailed
 
 WHO = "the model's endpoint"
 HOPELESS = frozenset({400, 422})
+BAD, TOO_LARGE = 400, 413
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
+
+
+class TooLong(EffectFailed):
+    """The model can not read so much at once; shorter parts may do."""
 
 
 @record
@@ -56,8 +61,13 @@ class Chat:
         try:
             answer = self._http.post(self._url, self._headers(), json.dumps(asked).encode())
         except HttpFailed as problem:
-            raise EffectFailed(f"{WHO} failed: {problem}") from None
-        check(answer, f"{WHO}{_code(answer)}", HOPELESS, self._clock.now())
+            raise unanswered(WHO, problem) from None
+        code = _code(answer)
+        if answer.status == TOO_LARGE or (answer.status == BAD and "context" in code.lower()):
+            raise TooLong(f"{WHO}{code} answered {answer.status}: it is too long", hopeless=True)
+        check(answer, f"{WHO}{code}", HOPELESS, self._clock.now())
+        if not answer.is_whole:
+            raise EffectFailed(f"{WHO} gave an answer of more than {len(answer.body)} bytes")
         return _said(answer.body)
 
     def _headers(self) -> dict[str, str]:

@@ -9,19 +9,24 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
 from sexton.model.message import one_line
 from sexton.model.record import record
-from sexton.ports.finalizing import EffectFailed, Job
+from sexton.ports.finalizing import EffectFailed, EffectPostponed, Job
 from sexton.ports.system import Clock
 from sexton.system.effects.document import document
+from sexton.system.effects.refusal import shortage
 from sexton.system.effects.tagged import LAST_WAIT, VARIABLE, stop, tag_of
 from sexton.system.effects.talk import Talk
+from sexton.system.effects.unshared import opened
 
 KEY_VARIABLE = "SEXTON_IDEMPOTENCY_KEY"
+LAST_WORDS = 800
+"""So much of what a program said last is kept: errors stand at the end."""
 
 
 @record
@@ -41,11 +46,36 @@ class Command:
         self._plan = plan
         self._clock = clock
         self._environ: dict[str, str | bytes] = {**environ}
+        self._running: set[str] = set()
+        self._is_stopped = False
 
     def carry_out(self, job: Job) -> str:
         tag = tag_of(job.key)
         if not stop(tag, self._clock, self._plan.grace):
             raise EffectFailed("a process of an earlier attempt can not be stopped")
+        self._running.add(tag)
+        try:
+            return self._run(job, tag)
+        except EffectFailed:
+            if self._is_stopped:
+                raise EffectPostponed("its keeper was stopped", self._clock.now()) from None
+            raise
+        finally:
+            self._running.discard(tag)
+
+    def stop(self) -> None:
+        """Stop every program: its keeper ends, and nobody else would."""
+        self._is_stopped = True
+        rest = [
+            threading.Thread(target=stop, args=(tag, self._clock, self._plan.grace), daemon=True)
+            for tag in tuple(self._running)
+        ]
+        for each in rest:
+            each.start()
+        for each in rest:
+            each.join()
+
+    def _run(self, job: Job, tag: str) -> str:
         process = self._start(job.key, tag)
         code = None
         try:
@@ -63,7 +93,8 @@ class Command:
 
     def _start(self, key: str, tag: str) -> subprocess.Popen[bytes]:
         tagged: dict[str, str | bytes] = {VARIABLE: tag, KEY_VARIABLE: key.encode()}
-        try:
+
+        def begin() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 self._plan.command,
                 bufsize=0,
@@ -74,9 +105,13 @@ class Command:
                 env=self._environ | tagged,
                 start_new_session=True,
             )
+
+        try:
+            return opened(begin, _pipes)
         except OSError as problem:
-            where = problem.filename or self._plan.command[0]
-            raise EffectFailed(f"can not be started: {where}: {problem.strerror}") from None
+            where, after = problem.filename or self._plan.command[0], shortage(problem)
+            why = f"can not be started: {where}: {problem.strerror}"
+            raise EffectFailed(why, after=after) from None
 
     def _end(self, process: subprocess.Popen[bytes], tag: str) -> None:
         """Stop the program and all that it started."""
@@ -92,6 +127,10 @@ class Command:
             raise EffectFailed("the program ran out of time and can not be stopped")
 
 
+def _pipes(process: subprocess.Popen[bytes]) -> list[int]:
+    return [pipe.fileno() for pipe in (process.stdin, process.stdout) if pipe]
+
+
 def _ending(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
@@ -101,4 +140,5 @@ def _ending(code: int) -> str:
 def _quoted(tail: bytes) -> str:
     """The program's last words, to be added to a sentence."""
     words = one_line(tail.decode("utf-8", "replace"))
-    return f": {words}" if words else ""
+    shown = words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"
+    return f": {shown}" if shown else ""

@@ -37,7 +37,7 @@ class EntryPoint:
             said = self._function()(job)
         except (ClaimLost, EffectFailed, EffectPostponed):
             raise
-        except (Exception, SystemExit) as problem:
+        except BaseException as problem:  # in a thread of its own, so no signal's
             told = one_line(f"{type(problem).__name__}: {problem}")[:LONGEST]
             raise EffectFailed(f"'{self._name}' raised {told}") from problem
         return one_line(str(said))[:LONGEST] if said is not None else f"'{self._name}' returned"

@@ -16,9 +16,9 @@ from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.ports.finalizing import EffectPostponed, Job
 from sexton.ports.system import Clock
-from sexton.system.effects.chat import Chat, ChatPlan
+from sexton.system.effects.chat import Chat, ChatPlan, TooLong
 from sexton.system.effects.memory_file import MemoryFile
-from sexton.system.effects.transcript import delimited, parts
+from sexton.system.effects.transcript import delimited, halves, parts
 
 NOTHING = "NOTHING"
 BYTES_PER_TOKEN = 2
@@ -67,7 +67,7 @@ class Memory:
             if number >= len(answers):
                 answers.append(self._ask(job, part))
                 job.memoise(self._memo(answers))
-        kept = [each for each in answers if each.rstrip(".") != NOTHING]
+        kept = [each for each in answers if not _is_nothing(each)]
         if not kept:
             return "nothing worth keeping"
         added = self._file.append(job.key, _heading(job.session), "\n\n".join(kept))
@@ -77,7 +77,13 @@ class Memory:
         self._chat.check()
         if not job.spend(1):
             raise EffectPostponed("the calls of today are used up", _tomorrow(self._clock.now()))
-        return self._chat.ask(self._instructions, delimited(part))
+        try:
+            return self._chat.ask(self._instructions, delimited(part))
+        except TooLong:
+            if len(part) <= LEAST_BYTES:
+                raise
+        answers = (self._ask(job, half) for half in halves(part))
+        return "\n\n".join(each for each in answers if not _is_nothing(each)) or NOTHING
 
     def _memo(self, answers: list[str]) -> bytes:
         return json.dumps({"part_bytes": self._part_bytes, "answers": answers}).encode()
@@ -90,6 +96,10 @@ class Memory:
             return [str(each) for each in found["answers"]] if same else []
         except (ValueError, TypeError, KeyError):  # none, or of another kind of the same name
             return []
+
+
+def _is_nothing(answer: str) -> bool:
+    return answer.rstrip(".") == NOTHING
 
 
 def _part_bytes(context_tokens: int, instructions: str) -> int:

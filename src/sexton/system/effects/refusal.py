@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Set
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 
 from sexton.ports.finalizing import EffectFailed
-from sexton.system.http import Answer, retry_after
+from sexton.system.http import Answer, HttpFailed, retry_after
+
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
+PAUSE = timedelta(minutes=1)
+OUTAGES = frozenset({429, 502, 503, 504})
+"""What a server says to everybody."""
+
+
+def shortage(problem: OSError | None) -> timedelta | None:
+    """When to try again if this machine lacks what it will have again, which is nobody's fault."""
+    return PAUSE if problem is not None and problem.errno in SHORTAGES else None
+
+
+def unanswered(who: str, problem: HttpFailed) -> EffectFailed:
+    """The failure to be raised if no answer came at all."""
+    after = shortage(problem.problem)
+    return EffectFailed(f"{who} failed: {problem}", after=after, outage=True)
 
 
 def check(answer: Answer, who: str, hopeless: Set[int], now: datetime) -> None:
@@ -19,7 +36,7 @@ def check(answer: Answer, who: str, hopeless: Set[int], now: datetime) -> None:
     if 300 <= status < 400:
         raise EffectFailed(f"{problem}; redirects are not followed")
     after = retry_after(answer, now) if status in (429, 503) else None
-    raise EffectFailed(problem, after=after, hopeless=status in hopeless)
+    raise EffectFailed(problem, after=after, hopeless=status in hopeless, outage=status in OUTAGES)
 
 
 def _phrase(status: int) -> str:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from sexton.ports.system import Clock
+from sexton.system.effects.unshared import closed
 
 TAIL = 2000
 PIECE = 65_536
@@ -53,8 +54,9 @@ class Talk:
         trace: TracebackType | None,
     ) -> None:
         self._watched.close()
-        self._input.close()
-        self._output.close()
+        for pipe in (self._input, self._output):
+            if not pipe.closed:
+                closed(pipe.fileno(), pipe.close)
         if self._death is not None:
             os.close(self._death)
 
@@ -105,5 +107,5 @@ class Talk:
     def _part_with(self, descriptor: int, close: Callable[[], None]) -> bool:
         with suppress(KeyError):
             self._watched.unregister(descriptor)
-        close()
+        closed(descriptor, close)
         return False

@@ -29,6 +29,13 @@ def parts(messages: Iterable[Message], most: int) -> Iterator[str]:
         yield b"".join(gathered).decode()
 
 
+def halves(part: str) -> tuple[str, str]:
+    """A part in two, between two lines if there are any near the middle."""
+    middle = len(part) // 2
+    line = part.find("\n", middle, middle + len(part) // 4) + 1
+    return part[: line or middle], part[line or middle :]
+
+
 def delimited(part: str) -> str:
     """A part between two lines that nothing in it can imitate, as they hold its digest."""
     seal = hashlib.sha256(part.encode()).hexdigest()[:16]

@@ -13,7 +13,7 @@ from sexton.model.record import record
 from sexton.ports.finalizing import EffectFailed, Job
 from sexton.ports.system import Clock
 from sexton.system.effects.document import document
-from sexton.system.effects.refusal import check
+from sexton.system.effects.refusal import check, unanswered
 from sexton.system.http import Http, HttpFailed
 
 IN_MEMORY = 1_000_000
@@ -65,7 +65,7 @@ class Webhook:
         try:
             answer = self._http.post(self._plan.url, {**more, **headers}, body)
         except HttpFailed as problem:
-            raise EffectFailed(f"the webhook failed: {problem}") from None
+            raise unanswered("the webhook", problem) from None
         check(answer, "the webhook", HOPELESS, self._clock.now())
         return f"the webhook answered {answer.status}"
 

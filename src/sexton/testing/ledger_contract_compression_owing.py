@@ -1,0 +1,125 @@
+"""What every ledger promises about the work that a compressed conversation owes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sexton.model.finalization import FinalizationState
+from sexton.model.message import draft
+from sexton.model.session import Session
+from sexton.policies.finalizing import Owing
+from sexton.policies.rulebook import Rulebook, digest, encode
+from sexton.ports import Ledger
+from sexton.ports.compression import Shortening
+from sexton.ports.finalizing import Wanted
+from sexton.testing.ledger_contract_compression import TEXTS, shorter, talked
+from sexton.testing.ledger_contract_samples import NO_RULES, NOON, at, born, enrol, entry, say
+
+
+class CompressionOwingContract:
+    """No message of a compressed conversation is finalized twice, and none is left out."""
+
+    def test_a_compressed_session_owes_nothing_and_the_tip_owes_all_it_holds(
+        self, ledger: Ledger
+    ) -> None:
+        owe(ledger)
+        old = talked(ledger)
+        child = shorter(ledger, old, head=1, through=4)
+        assert spans_of(ledger) == []
+        assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+        assert spans_of(ledger) == [(child.id, 0, 4, "pending")]
+
+    def test_what_was_covered_in_the_parent_is_not_owed_again(self, ledger: Ledger) -> None:
+        for covered, expected in ((1, 1), (2, 2), (3, 2), (4, 3), (5, 4), (6, 5)):
+            old = revived(ledger, f"key {covered}", covered)
+            child = shorter(ledger, old, head=2, through=4)
+            assert spans_of(ledger, child) == [(child.id, 0, expected, "done")]
+            say(ledger, child, "new")
+            assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+            assert (child.id, expected, 6, "pending") in spans_of(ledger, child)
+        child = shorter(ledger, revived(ledger, "nothing", 2), head=0)
+        assert spans_of(ledger, child) == []
+
+    def test_what_no_summary_tells_is_owed_by_the_session_that_holds_it(
+        self, ledger: Ledger
+    ) -> None:
+        owe(ledger)
+        old = talked(ledger)
+        child = shorter(ledger, old, head=1, through=4, fallback=True)
+        assert spans_of(ledger, old) == [(old.id, 0, 4, "pending")]
+        assert spans_of(ledger, child) == [(child.id, 0, 2, "done")]
+        say(ledger, child, "g", "h", "i")
+        third = shorter(ledger, child, head=0, through=5, fallback=True)
+        assert spans_of(ledger, child)[0] == (child.id, 2, 5, "pending")
+        assert ledger.book.end_now(third.ref, third.epoch, "closed", at(70))
+        assert spans_of(ledger, third) == [(third.id, 1, 3, "pending"), (third.id, 0, 1, "done")]
+
+    def test_what_was_covered_before_it_was_left_untold_is_not_owed_again(
+        self, ledger: Ledger
+    ) -> None:
+        for covered, since in ((2, 2), (3, 3), (4, None), (6, None)):
+            old = revived(ledger, f"key {covered}", covered)
+            child = shorter(ledger, old, head=1, through=4, fallback=True)
+            owed = [each for each in spans_of(ledger, old) if each[3] == "pending"]
+            assert owed == ([] if since is None else [(old.id, since, 4, "pending")])
+            assert spans_of(ledger, child) == [(child.id, 0, max(2, covered - 2), "done")]
+
+    def test_a_fence_that_fell_leaves_nothing_untold(self, ledger: Ledger) -> None:
+        owe(ledger)
+        old = talked(ledger)
+        wanted = _fallback(replace(old, epoch=2))
+        assert ledger.compression.compress(wanted, at(9)) is None
+        assert ledger.book.end_now(old.ref, 1, "closed", at(10))
+        assert spans_of(ledger, old) == [(old.id, 0, 6, "pending")]
+
+    def test_however_short_a_session_of_a_chain_is_it_owes(self, ledger: Ledger) -> None:
+        owe(ledger, 6)
+        child = shorter(ledger, talked(ledger), head=0, through=6)
+        old = born(ledger, "short")
+        say(ledger, old, *TEXTS[:3])
+        shorter(ledger, old, head=0, through=2, fallback=True)
+        lonely = born(ledger, "lonely")
+        say(ledger, lonely, "word")
+        for each in (child, lonely):
+            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+        assert spans_of(ledger, child) == [(child.id, 0, 1, "pending")]
+        assert spans_of(ledger, old) == [(old.id, 0, 2, "pending")]
+        assert spans_of(ledger, lonely) == []
+
+
+def _fallback(old: Session) -> Shortening:
+    return Shortening(
+        session=old,
+        id="never",
+        head=1,
+        through=4,
+        summary=draft("system", "none", {}),
+        entries=(),
+        fallback=True,
+    )
+
+
+def owe(ledger: Ledger, least: int = 0) -> None:
+    """Put a rule in force that owes."""
+    text = encode(Rulebook(finalizers=(Owing(name="memory", min_messages=least),)))
+    ledger.policies.publish(digest(text), text, "test", NOON)
+
+
+def spans_of(ledger: Ledger, session: Session | None = None) -> list[tuple[str, int, int, str]]:
+    wanted = Wanted(session=None if session is None else session.id)
+    found = ledger.finalizing.page(wanted, None, 100)
+    return [(each.session, each.since, each.through, each.state.value) for each in found]
+
+
+def revived(ledger: Ledger, key: str, covered: int) -> Session:
+    """A session that was reaped after some messages, finalized, revived, and went on."""
+    owe(ledger)
+    old = born(ledger, key)
+    say(ledger, old, *TEXTS[:covered])
+    assert ledger.book.end_now(old.ref, 1, "reaped:test", at(20))
+    [owed] = ledger.finalizing.page(Wanted(session=old.id), None, 9)
+    assert ledger.finalizing.decide(owed.ref, FinalizationState.DONE, at(21))
+    revived = ledger.reaping.revive(old.ref, enrol(ledger, key), NO_RULES, entry(old), at(22))
+    assert revived is not None
+    say(ledger, revived, *TEXTS[covered:])
+    return revived
