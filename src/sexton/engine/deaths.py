@@ -57,11 +57,8 @@ def find_deaths(estate: Estate, policy: LivenessPolicy) -> Deaths:
 
 
 def _held_by(estate: Estate, workers: Iterable[Worker]) -> dict[int, Session]:
-    return {
-        session.ref: session
-        for worker in workers
-        for session in estate.ledger.reaping.sessions_of(worker.id)
-    }
+    found = estate.ledger.reaping.sessions_of(*(worker.id for worker in workers))
+    return {session.ref: session for session in found}
 
 
 def _lost(

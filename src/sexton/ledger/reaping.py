@@ -20,9 +20,6 @@ from sexton.model.worker import Worker
 from sexton.ports import Entry
 
 _SESSION_COLUMNS = 30
-_COLUMNS_OF_ENTRY = itemgetter(
-    "at", "actor", "receipt", "home", "session", "action", "result", "reason", "explanation"
-)
 
 Death = tuple[str, int, str]
 """A worker, the beat it was last seen with, and the evidence."""
@@ -41,8 +38,9 @@ class LedgerReaping:
         found = self._database.read(lambda tx: tx.all("all_workers") + tx.all("dead_and_holding"))
         return [rows.worker(row) for row in found]
 
-    def sessions_of(self, worker: str) -> list[Session]:
-        found = self._database.read(lambda tx: tx.all("sessions_of_worker", worker=worker))
+    def sessions_of(self, *workers: str) -> list[Session]:
+        named = json.dumps(workers)
+        found = self._database.read(lambda tx: tx.all("sessions_of_worker", workers=named))
         return list(_with_holders(found))
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
@@ -50,8 +48,8 @@ class LedgerReaping:
 
         def job(tx: Transaction) -> list[bool]:
             ended = _reap(tx, [action for action, _ in reaps], now)
-            told = [rows.entry(entry, now) for action, entry in reaps if action.seen.ref in ended]
-            tx.all("insert_entries", entries=json.dumps([_COLUMNS_OF_ENTRY(each) for each in told]))
+            told = [entry for action, entry in reaps if action.seen.ref in ended]
+            tx.all("insert_entries", entries=_entries(told, now))
             return [action.seen.ref in ended for action, _ in reaps]
 
         return self._database.write(job)
@@ -126,6 +124,27 @@ def _reap(tx: Transaction, actions: Sequence[ReapSession], now: datetime) -> fro
     buried = _deaths(each for each in actions if each.seen.ref in ended)
     tx.all("declare_dead", deaths=json.dumps(buried), now=micros(now))
     return ended
+
+
+def _entries(told: Iterable[Entry], now: datetime) -> str:
+    """The values of `entries`."""
+    at = micros(now)
+    return json.dumps(
+        [
+            (
+                at,
+                each.actor,
+                each.receipt,
+                each.home,
+                each.session,
+                each.action,
+                each.result,
+                each.reason.code,
+                each.reason.text,
+            )
+            for each in told
+        ]
+    )
 
 
 def _as_seen(action: ReapSession) -> tuple[int | str, ...]:

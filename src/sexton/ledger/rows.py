@@ -23,6 +23,7 @@ _TICK = timedelta(microseconds=1)
 
 _UNSPENT = Usage()
 _STATES = {state.value: state for state in State}
+_RELATIONS = {None: None} | {relation.value: relation for relation in Relation}
 _WARNED = {number: Limit(number) for number in range(sum(Limit) + 1)}
 
 
@@ -37,7 +38,7 @@ def maybe_micros(moment: datetime | None) -> int | None:
 
 def moment(stored: int) -> datetime:
     """The moment that `micros` stored, exactly."""
-    return _EPOCH + timedelta(microseconds=stored)
+    return _EPOCH + timedelta(0, 0, stored)  # by place: thousands are read at once
 
 
 def maybe_moment(stored: int | None) -> datetime | None:
@@ -60,7 +61,7 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         chat_type=row[5],
         job=row[6],
         parent=row[7],
-        relation=None if row[8] is None else Relation(row[8]),
+        relation=_RELATIONS[row[8]],
         state=_STATES[row[9]],
         epoch=row[10],
         started_at=moment(row[11]),

@@ -61,8 +61,8 @@ class Reaping(Protocol):
     def suspects(self) -> list[Worker]:
         """Every worker that has not left, and dead ones that still hold something."""
 
-    def sessions_of(self, worker: str) -> list[Session]:
-        """The open sessions the worker holds, with all their holders."""
+    def sessions_of(self, *workers: str) -> list[Session]:
+        """The open sessions that any of the workers holds, with all their holders."""
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End each session that still is as seen and whose holders have not beaten since."""

@@ -87,11 +87,12 @@ class BeatsContract:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
         shared = ledger.book.join(born(ledger, "shared", worker=anna), berta, (), at(1))
         alone = born(ledger, "alone", worker=anna)
-        born(ledger, "another's", worker=berta)
+        others = born(ledger, "another's", worker=berta)
         over = born(ledger, "over", worker=anna)
         ledger.book.end_now(over.ref, 1, "closed", at(1))
-        found = sorted(ledger.reaping.sessions_of(anna), key=lambda each: each.ref)
-        assert found == [shared, alone]
+        assert ledger.reaping.sessions_of(anna) == [shared, alone]
+        assert ledger.reaping.sessions_of(anna, berta) == [shared, alone, others]
+        assert ledger.reaping.sessions_of() == []
 
     def test_only_the_dead_are_taken_off_a_session(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
