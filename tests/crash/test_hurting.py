@@ -27,7 +27,7 @@ from sexton.testing.postgres import PostgresServer
 from tests.crash.holding import HASTY, HOLD, publish
 from tests.crash.killing import BUSY, KILLS, Killing, blows
 from tests.crash.pausing import library
-from tests.crash.reusing import REUSE_APART, reuse
+from tests.crash.reusing_apart import REUSE_APART, reuse
 from tests.crash.running import Place, Tally
 from tests.crash.stopping import SHORT, stop_server
 from tests.crash.victims import Victim, assert_go_on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
@@ -13,7 +14,10 @@ from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
-from sexton.ports import Clock, Entry, Ledger, ProcessTable
+from sexton.ports import Entry
+
+if TYPE_CHECKING:
+    from sexton.ports import Clock, Ledger, ProcessTable
 
 
 @record

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,30 +13,26 @@ from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap.finding import ledger_url, load_settings
-from sexton.errors import (
-    HomeNotFound,
-    SessionAmbiguous,
-    SessionNotFound,
-    SextonError,
-)
-from sexton.homes.native import NativeHome
+from sexton.errors import HomeNotFound, SessionAmbiguous, SessionNotFound, SextonError
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
 from sexton.model.message import Message
 from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
 from sexton.system.processes import SystemProcesses, host
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
     from sexton.engine.finalize import Runner
     from sexton.engine.keep import Keeper, Sweep
     from sexton.engine.notify import Messenger
     from sexton.model.plan import Outcome, Plan
+    from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 
 
 SHORTEST = 4
@@ -233,6 +228,8 @@ class Sexton:
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
         """Open a foreign home and make the ledger know it."""
         # Agents have no foreign homes, so they do not pay for their import.
+        from pathlib import Path  # noqa: PLC0415
+
         from sexton.homes.hermes.home import HermesHome  # noqa: PLC0415
         from sexton.system.zone import local_zone  # noqa: PLC0415
 
@@ -255,9 +252,8 @@ class Sexton:
 
         every = self.settings.keeper.sweep_every.total_seconds()
         deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
-        return Keeper(
-            self.estate, worker.id, every, deaths, self._runner(worker), self._messenger(worker)
-        )
+        runner, messenger = self._runner(worker), self._messenger(worker)
+        return Keeper(self.estate, lambda: worker.id, every, deaths, runner, messenger)
 
     def _messenger(self, worker: AgentWorker) -> Messenger | None:
         """Who tells people what happened, if the settings say where."""
@@ -267,7 +263,9 @@ class Sexton:
 
         return messenger(self.ledger, self.settings.notify, self.clock, lambda: worker.id)
 
-    def _native(self) -> NativeHome:
+    def _native(self) -> Home:
+        from sexton.homes.native import NativeHome  # noqa: PLC0415  # agents go without a home
+
         return NativeHome(self.ledger)
 
     def _transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:

@@ -64,14 +64,14 @@ class Keeper:
     def __init__(
         self,
         estate: Callable[[], Estate],
-        worker: str,
+        worker: Callable[[], str],
         interval: float,
         deaths: DeathWatch | None = None,
         runner: Runner | None = None,
         messenger: Messenger | None = None,
     ) -> None:
         self._estate = estate  # asked anew for each sweep: homes come and go
-        self._worker = worker
+        self._worker = worker  # asked anew too: one that was taken for dead goes on as another
         self.interval = interval
         self._deaths = deaths
         self._runner = runner
@@ -171,7 +171,7 @@ class Keeper:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
-        estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
+        estate.ledger.workers.swept(self._worker(), estate.clock.now(), every)
         if not self._stop.is_set():
             take_samples(replace(estate, doubt=self._doubt))
         return Sweep(

@@ -11,13 +11,13 @@ from operator import itemgetter
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros
+from sexton.ledger.rows import maybe_micros, micros, moment
 from sexton.ledger.sessions import holders
-from sexton.model.plan import ReapSession
+from sexton.model.plan import ReapSession, Seen
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
-from sexton.ports import Entry
+from sexton.ports import Entry, Left
 
 _SESSION_COLUMNS = 30
 
@@ -42,6 +42,11 @@ class LedgerReaping:
         named = json.dumps(workers)
         found = self._database.read(lambda tx: tx.all("sessions_of_worker", workers=named))
         return list(_with_holders(found))
+
+    def left_by(self, *workers: str) -> list[Left]:
+        named = json.dumps(workers)
+        found = self._database.read(lambda tx: tx.all("left_by", workers=named))
+        return [_left(list(same)) for _, same in groupby(found, key=itemgetter(0))]
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """A constant number of statements, whatever the number of sessions."""
@@ -93,6 +98,23 @@ class LedgerReaping:
 
     def progress(self, ref: int, worker: str, now: datetime) -> None:
         self._database.statement("make_progress", ref=ref, worker=worker, now=micros(now))
+
+
+def _left(same: Sequence[rows.Row]) -> Left:
+    """What was left from the rows of `left_by` about it, one for each holder."""
+    ref, home, id, epoch, active_at, messages, turns, pinned, source, parent, _ = same[0]
+    seen = Seen(
+        ref=ref,
+        home=home,
+        id=id,
+        epoch=epoch,
+        active_at=moment(active_at),
+        message_count=messages,
+        turn_count=turns,
+        pinned=bool(pinned),
+    )
+    holders = tuple(row[-1] for row in same)
+    return Left(seen=seen, source=source, parent=parent, holders=holders)
 
 
 def _with_holders(found: Iterable[rows.Row]) -> Iterator[Session]:

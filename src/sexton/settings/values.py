@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sexton.model.record import made, record
 from sexton.policies.rulebook import Rulebook
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PREFIX = "SEXTON_"
 RESERVED = frozenset({"SEXTON_CONFIG", "SEXTON_LEDGER", "SEXTON_TOKEN"})
@@ -65,6 +68,8 @@ class FinalizerSetting:
 
 def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
     """A finalizer with the defaults of its kind."""
+    from pathlib import Path  # noqa: PLC0415  # slow to load, and an agent finalizes nothing
+
     match kind:
         case FinalizerKind.MEMORY:
             return FinalizerSetting(

@@ -13,7 +13,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Ledger
+from sexton.ports import Appended, Ledger
 from sexton.ports.compression import Shortening
 from sexton.ports.finalizing import Wanted
 from sexton.testing.ledger_contract_samples import (
@@ -56,7 +56,7 @@ class CompressionContract:
         ]
         assert [each.content for each in heard(ledger, old)] == TEXTS
         assert (child.message_count, child.byte_count) == (4, 1 + 7 + 5 + 6 + len(b'{"n":1}'))
-        assert say(ledger, child, "next", now=at(61)) == (5, 0, 0)
+        assert say(ledger, child, "next", now=at(61)) == Appended(5)
         assert [each.content for each in heard(ledger, other)] == ["else"]
 
     def test_the_child_is_the_same_conversation(self, ledger: Ledger) -> None:
@@ -215,7 +215,7 @@ class CompressionContract:
             copies = [each.content for each in heard(ledger, child)]
             assert copies == [*TEXTS[:1], "summary", *found[4:]]
             assert child.message_count == len(copies)
-            assert say(ledger, child, "next") == (len(copies) + 1, 0, 0)
+            assert say(ledger, child, "next") == Appended(len(copies) + 1)
 
 
 def shorter(ledger: Ledger, old: Session, head: int = 1, through: int = 4) -> Session:

@@ -94,6 +94,24 @@ class BeatsContract:
         assert ledger.reaping.sessions_of(anna, berta) == [shared, alone, others]
         assert ledger.reaping.sessions_of() == []
 
+    def test_what_workers_leave_is_told_as_it_takes_to_end_it(self, ledger: Ledger) -> None:
+        anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
+        elder = born(ledger, "elder", source="cli", worker=berta)
+        shared = ledger.book.join(elder, anna, (), at(1))
+        child = born(ledger, id="child", source="subagent", parent=elder.id, worker=anna)
+        others = born(ledger, "another's", worker=berta)
+        say(ledger, child, "hello", now=at(2))
+        ledger.book.mark(child.ref, pinned=True)
+        assert shared is not None
+        left = ledger.reaping.left_by(anna)
+        assert [each.seen for each in left] == [seen(shared), seen(reread(ledger, child))]
+        assert [each.holders for each in left] == [(berta, anna), (anna,)]
+        told = [(each.source, each.parent) for each in left]
+        assert told == [("cli", None), ("subagent", elder.id)]
+        both = ledger.reaping.left_by(anna, berta)
+        assert [each.seen.ref for each in both] == [shared.ref, child.ref, others.ref]
+        assert ledger.reaping.left_by() == []
+
     def test_only_the_dead_are_taken_off_a_session(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
         ours = ledger.book.join(born(ledger, worker=anna), berta, (), at(1))

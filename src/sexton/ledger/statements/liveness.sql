@@ -27,6 +27,16 @@ JOIN workers AS w ON w.id = o.worker
 WHERE s.ref IN (SELECT mine.session FROM holders AS mine WHERE mine.worker IN ({workers}))
 ORDER BY s.ref, o.joined_at, w.id;
 
+-- left_by
+-- The same, but only what ending them takes.
+SELECT s.ref, h.name, s.id, s.epoch, s.active_at, s.message_count, s.turn_count, s.pinned,
+       s.source, s.parent, o.worker
+FROM sessions AS s
+JOIN homes AS h ON h.ref = s.home
+JOIN holders AS o ON o.session = s.ref AND s.state = 'open'
+WHERE s.ref IN (SELECT mine.session FROM holders AS mine WHERE mine.worker IN ({workers}))
+ORDER BY s.ref, o.joined_at, o.worker;
+
 -- refs [sqlite]
 SELECT value FROM json_each(:refs)
 
