@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"click", "fastapi", "httpx", "psycopg", "pydantic", "rich", "yaml"}
-SLOW = {"dataclasses", "getpass", "hashlib", "inspect", "logging", "random", "socket", "uuid"}
+SLOW = {
+    "dataclasses", "getpass", "hashlib", "heapq", "inspect", "ipaddress", "logging", "pathlib",
+    "random", "socket", "urllib", "uuid",
+}  # fmt: skip
 EMBEDDED = {"apsw", "psutil", "sexton"}
 
 PROBE = """

@@ -14,7 +14,7 @@ from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.errors import InvalidMessage, InvalidName
 from sexton.model.message import Draft, draft
-from sexton.ports import Batch, Filter, Ledger
+from sexton.ports import Appended, Batch, Filter, Ledger
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     NOON,
@@ -110,5 +110,5 @@ def test_a_batch_of_which_one_message_is_refused_by_the_engine_stores_none(
         ledger.messages.append(batch, NOON)
     assert everything(ledger) == [begun]
     assert heard(ledger, begun) == []
-    assert say(ledger, begun, "good") == (1, 0, 0)
+    assert say(ledger, begun, "good") == Appended(1)
     assert reread(ledger, begun).message_count == 1

@@ -108,7 +108,7 @@ def keep(report: Report, url: str) -> None:
                 report.tell("held", held.seen.id, held.holding.text)
             report.tell("swept")
 
-        Keeper(house.estate, own.id, SWEEP_EVERY).run(tell)
+        Keeper(house.estate, lambda: own.id, SWEEP_EVERY).run(tell)
 
 
 def hold_many(report: Report, url: str, number: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,12 +16,9 @@ from sexton.bootstrap import Sexton
 from sexton.engine.apply import REAPS_TOGETHER
 from sexton.ledger.opening import open_ledger
 from sexton.settings.values import Settings
-from sexton.testing.aftermath import (
-    assert_ended_once,
-    assert_lives_on,
-    assert_nobody_dead_holds_anything,
-)
-from sexton.testing.crash import Child, Nursery, PidTaken
+from sexton.testing.aftermath import assert_ended_once, assert_lives_on
+from sexton.testing.apart import may_live_apart
+from sexton.testing.crash import Nursery
 from sexton.testing.freezing import Freezer, may_freeze
 from sexton.testing.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_pid, stopped
 from sexton.testing.jumping import WallClock, faked_by
@@ -30,6 +27,7 @@ from sexton.testing.postgres import PostgresServer
 from tests.crash.holding import HASTY, HOLD, publish
 from tests.crash.killing import BUSY, KILLS, Killing, blows
 from tests.crash.pausing import library
+from tests.crash.reusing_apart import REUSE_APART, reuse
 from tests.crash.running import Place, Tally
 from tests.crash.stopping import SHORT, stop_server
 from tests.crash.victims import Victim, assert_go_on
@@ -48,18 +46,6 @@ def house(engine_url: str) -> Iterator[Sexton]:
     """A keeper's Sexton."""
     with Sexton(open_ledger(engine_url), Settings()) as opened:
         yield opened
-
-
-def killed_and_reused(nursery: Nursery, url: str) -> tuple[Victim, Child]:
-    """A dead worker, and the stranger who has its pid."""
-    for attempt in range(5):  # a pid may go to somebody on this machine first
-        tag = f"worker{attempt}"
-        victim = Victim(child=nursery.start(HOLD, url, tag, f"shared {tag}", "0.01"))
-        victim.introduce()
-        victim.child.kill()
-        with suppress(PidTaken):
-            return victim, reuse_pid(nursery, victim.child.pid)
-    raise AssertionError("somebody else got every pid")
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -87,22 +73,27 @@ def test_every_blow_ends_a_child(nursery: Nursery, tmp_path: Path, blow: str) ->
 
 
 def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
-    house: Sexton, nursery: Nursery, engine_url: str
+    nursery: Nursery, engine_url: str
 ) -> None:
-    if not may_choose_pids():  # then it is said, not passed over
+    if may_choose_pids():
+        reuse(nursery, engine_url)
+    else:  # then it is said, not passed over
         with pytest.raises(PermissionError):
             reuse_pid(nursery, 12_345)
-        return
-    victim, stranger = killed_and_reused(nursery, engine_url)
-    assert stranger.pid == victim.child.pid
-    sweep = house.sweep()
-    assert {outcome.result for outcome in sweep.outcomes} == {"done"}
-    own = [each.detail for each in sweep.outcomes if each.action.seen.id == victim.sessions["own"]]
-    assert ["belongs to another process now" in words for words in own] == [True]
-    assert_nobody_dead_holds_anything(house.ledger, [victim.worker])
-    assert_ended_once(house.ledger, house.find(victim.sessions["own"]))
-    assert stranger.is_alive
-    stranger.kill()
+
+
+def test_a_pid_that_was_reused_in_a_namespace_is_a_stranger_who_is_left_alone(
+    nursery: Nursery, engine_url: str
+) -> None:
+    child = nursery.start("sexton.testing.apart:apart", REUSE_APART, engine_url)
+    code = child.wait()
+    if may_live_apart():
+        [line] = child.lines()
+        assert line.startswith("reused"), line
+        assert int(line.split()[1]) < child.pid, "a new namespace begins to count anew"
+        assert code == 0
+    else:  # then it is said, not passed over
+        assert (child.lines(), code) == (["forbidden"], 1)
 
 
 def test_a_keeper_killed_in_mid_sweep_leaves_what_the_next_sweep_completes_without_a_double_end(

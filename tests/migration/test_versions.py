@@ -62,7 +62,7 @@ def test_a_fresh_ledger_has_the_schema_that_the_migrations_add_up_to(
     open_ledger(engine_url).close()
     found = schema(engine_url)
     dialect = engine_url.partition(":")[0].replace("postgresql", "postgres")
-    files = sorted((migrations.FOLDER / dialect).glob("*.sql"))
+    files = sorted((Path(migrations.FOLDER) / dialect).glob("*.sql"))
     assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
     if dialect == "sqlite":
         with apsw.Connection(str(tmp_path / "by hand.db")) as connection:

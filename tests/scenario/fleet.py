@@ -77,7 +77,7 @@ class Site:
         """A keeper of this machine that remembers from one sweep to the next."""
         if name not in self._keepers:
             own = self.house.worker(kind="keeper")
-            self._keepers[name] = Keeper(self.house.estate, own.id, INTERVAL)
+            self._keepers[name] = Keeper(self.house.estate, lambda: own.id, INTERVAL)
         return self._keepers[name]
 
     def sweep(self) -> Sweep:

@@ -93,6 +93,22 @@ def test_a_row_without_evidence_is_left_alone_until_a_bound_is_set(
     assert scene.stamps() == before
 
 
+def test_whoever_would_have_been_reset_is_still_taken_for_dead_in_time(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("chat", "slack", session_key="agent:main:slack:dm:U1")
+    scene.say("chat", "hello")
+    scene.close()
+    house.under(LivenessPolicy(inactivity_bound=(("slack", timedelta(hours=3)),)))
+    house.clock.advance(timedelta(hours=2))
+    assert recorded(house.sweep()) == {"chat": "idle"}
+    assert recorded(house.sweep()) == {}, "it is told once"
+    house.clock.advance(timedelta(hours=2))
+    assert recorded(house.sweep()) == {"chat": "reaped:inactive"}
+    assert recorded(house.sweep()) == {}, "that too"
+
+
 def test_a_bound_that_is_taken_back_reaps_nothing_more(house: House, scene: HermesScene) -> None:
     scene.start("left")
     house.under(BOUND)

@@ -120,7 +120,7 @@ def test_a_stopped_process_is_never_reaped(house: Sexton, engine_url: str) -> No
     assert isinstance(clock, ManualClock)
     with started(WORKER, engine_url) as child, house.worker(kind="keeper") as own:
         id = line(child)
-        keeper = Keeper(house.estate, own.id, 60.0)
+        keeper = Keeper(house.estate, lambda: own.id, 60.0)
         child.send_signal(signal.SIGSTOP)
         for _ in range(100):
             clock.advance(timedelta(seconds=60))

@@ -61,7 +61,7 @@ class Post:
         self.ledger = ledger
         self.clock = clock
         self.worker = self.house.worker(kind="keeper")
-        self._keeper = Keeper(self.house.estate, self.worker.id, 60.0)
+        self._keeper = Keeper(self.house.estate, lambda: self.worker.id, 60.0)
         self.messenger = Messenger(ledger, clock, found, lambda: self.worker.id, interest)
 
     def round(self) -> int:

@@ -41,6 +41,18 @@ def test_workers_are_listed_with_what_is_known_of_them(any_cli: Cli) -> None:
     assert any_cli("workers", "list", "--json").json() == []
 
 
+def test_what_workers_share_is_counted_for_each_and_a_turn_for_its_own(any_cli: Cli) -> None:
+    with any_cli.opened() as opened, opened.worker("bot") as bot, opened.worker("aide") as aide:
+        bot.session("alone", source="telegram")
+        bot.session("shared", source="telegram")
+        with aide.session("shared", source="telegram").turn():
+            found = any_cli("workers", "list", "--json").json()
+    assert {each["kind"]: (each["sessions"], each["busy"]) for each in found} == {
+        "bot": (2, 0),
+        "aide": (1, 1),
+    }
+
+
 def test_a_dead_worker_is_listed_until_its_sessions_are_seen_to(any_cli: Cli) -> None:
     with holder(any_cli.url, "a", "cli") as (process, _):
         process.kill()

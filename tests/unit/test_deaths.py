@@ -105,7 +105,7 @@ def test_where_nothing_reports_deaths_a_keeper_finds_them_at_its_next_look(
 ) -> None:
     monkeypatch.setattr("sexton.engine.keep.LOOK_EVERY", 0.2)
     with sexton.open(url) as held, held.worker(kind="keeper") as worker:
-        keeper = Keeper(held.estate, worker.id, 60.0)
+        keeper = Keeper(held.estate, lambda: worker.id, 60.0)
         thread = threading.Thread(target=keeper.run)
         thread.start()
         try:
@@ -116,6 +116,22 @@ def test_where_nothing_reports_deaths_a_keeper_finds_them_at_its_next_look(
             keeper.close()
             thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+def test_a_keeper_that_was_taken_for_dead_goes_on_as_the_worker_it_then_is(
+    opened: Sexton, manual_clock: ManualClock
+) -> None:
+    worker = opened.worker(kind="keeper")
+    with closing(opened.keeper(worker, watchful=False)) as keeper:
+        keeper.sweep()
+        before, [known] = worker.id, opened.ledger.workers.all()
+        opened.ledger.reaping.declare([(known, "x: y")], manual_clock.now())
+        manual_clock.advance(timedelta(minutes=5))
+        worker.session()  # whoever wants to write asks first whether it still counts
+        keeper.sweep()
+        assert worker.id != before
+        swept = {each.id: each.swept_at for each in opened.ledger.workers.all()}
+        assert swept[worker.id] == manual_clock.now()
 
 
 def test_a_resting_keeper_stops_at_once_and_may_be_stopped_again(url: str) -> None:

@@ -87,7 +87,7 @@ def test_appends_of_one_batch_are_stored_by_two_statements(ledger: Ledger) -> No
     asked = steps_of(ledger)
     for turn in (1, 2):
         said = [partial(say, ledger, each, each.id, now=at(turn)) for each in sessions]
-        assert in_one_batch(ledger, said) == [(turn, 0, 0)] * 16
+        assert in_one_batch(ledger, said) == [Appended(turn)] * 16
     assert asked == ["UPDATE sessions", "INSERT INTO messages"] * 2
     for each in sessions:
         assert [message.content for message in heard(ledger, each)] == [each.id] * 2
@@ -115,7 +115,7 @@ def test_each_append_of_a_batch_is_judged_by_its_own_session(ledger: Ledger) -> 
             partial(say, ledger, replace(ended, ref=1_000), "nowhere", now=at(2)),
         ],
     )
-    assert results == [(2, 0, 0), None, None, (1, 0, 0), (2, 0, 0), None]
+    assert results == [Appended(2), None, None, Appended(1), Appended(2), None]
     assert reread(ledger, ended) == ended
     assert reread(ledger, sessions["fenced"]) == sessions["fenced"]
     assert reread(ledger, sessions["good"]).due_at is None
@@ -155,7 +155,7 @@ def test_an_append_that_fails_does_not_hurt_those_of_its_batch(ledger: Ledger) -
 
     results = in_one_batch(ledger, [partial(append, number) for number in range(8)])
     assert results.pop(3) is apsw.ConstraintError
-    assert results == [(1, 0, 0)] * 7
+    assert results == [Appended(1)] * 7
     assert [len(heard(ledger, each)) for each in sessions] == [1, 1, 1, 0, 1, 1, 1, 1]
     assert reread(ledger, sessions[3]) == sessions[3]
 
@@ -165,7 +165,7 @@ def test_heavy_messages_are_in_memory_one_at_a_time(ledger: Ledger) -> None:
     asked = steps_of(ledger)
     heavy = "x" * (LIGHT // 4)
     said = [partial(say, ledger, each, heavy) for each in sessions]
-    assert in_one_batch(ledger, said) == [(1, 0, 0)] * 4
+    assert in_one_batch(ledger, said) == [Appended(1)] * 4
     assert asked == ["UPDATE sessions", *["INSERT INTO messages"] * 4]
     for each in sessions:
         assert [message.content for message in heard(ledger, each)] == [heavy]

@@ -200,7 +200,7 @@ ledger.close()
     ],
 )
 def test_a_url_or_a_path_names_a_file(url: str, path: str) -> None:
-    assert sqlite_path(url) == Path(path)
+    assert sqlite_path(url) == path
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:///", "sqlite:", "sqlite://x.db", "mysql://host/db"])

@@ -18,6 +18,7 @@ from sexton.ledger.database import Transaction
 from sexton.ledger.group_commit import GroupCommit, Ticket
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
+from sexton.ports import Appended
 from sexton.testing.ledger_contract_samples import born, heard, race, say
 
 THREADS = 64
@@ -149,7 +150,7 @@ def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(
         race([append] * 16)
         assert len(refused) == 16
         assert time.monotonic() - started < 6  # not one after the other
-    assert say(ledger, begun, "after") == (1, 0, 0)
+    assert say(ledger, begun, "after") == Appended(1)
     assert [each.content for each in heard(ledger, begun)] == ["after"]
     ledger.close()
 

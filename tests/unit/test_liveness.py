@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.engine.deaths import children_first
+from sexton.engine.plan import as_seen
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.session import Session
 from sexton.model.worker import Holder, Identity, Worker
@@ -20,6 +21,7 @@ from sexton.policies.liveness import (
     stalled_for,
 )
 from sexton.policies.silence import Look, Watch, listen
+from sexton.ports import Left
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 POLICY = LivenessPolicy()
@@ -197,10 +199,11 @@ def test_a_turn_is_stalled_when_neither_words_nor_progress_came_for_long() -> No
 
 
 def test_children_come_before_their_parents_even_if_they_go_in_a_circle() -> None:
-    def child(id: str, parent: str | None) -> Session:
-        return replace(held(), id=id, parent=parent)
+    def child(id: str, parent: str | None) -> Left:
+        seen = replace(as_seen(held()), id=id)
+        return Left(seen=seen, source="cli", parent=parent, holders=())
 
     family = [child("a", None), child("b", "a"), child("c", "b"), child("d", "elsewhere")]
-    order = [each.id for each in children_first(family)]
+    order = [each.seen.id for each in children_first(family)]
     assert order.index("c") < order.index("b") < order.index("a")
     assert len(children_first([child("x", "y"), child("y", "x"), child("z", "z")])) == 3

@@ -20,7 +20,7 @@ def watched(*looks: tuple[float, int], gap: float = GAP) -> Watch:
 
 def silence(watch: Watch) -> float:
     """For how long the worker has stood at the beat it was last heard with."""
-    return watch.silence("w", watch.heard["w"].beat if watch.heard else 0)
+    return watch.silence("w", watch.beats.get("w", 0))
 
 
 def test_a_worker_never_seen_before_is_not_silent() -> None:
@@ -73,7 +73,7 @@ def test_a_gap_also_voids_that_a_worker_was_seen_to_move() -> None:
 
 def test_a_worker_that_left_is_forgotten() -> None:
     watch = listen(watched((0, 7)), {}, Look(60, 60), GAP)
-    assert watch.heard == {}
+    assert (watch.beats, watch.since) == ({}, {})
 
 
 @given(st.lists(st.tuples(st.floats(0, 400), st.booleans()), min_size=1, max_size=40))

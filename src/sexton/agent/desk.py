@@ -14,11 +14,12 @@ from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
-from sexton.policies.spend import Price
-from sexton.ports import Clock, Entry, Ledger, ProcessTable
+from sexton.ports import Entry
 
 if TYPE_CHECKING:
     from sexton.agent.turn import Turn
+    from sexton.policies.spend import Price
+    from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from sexton.errors import LedgerError, WorkerLeft
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy
-from sexton.ports import Clock, Ledger, ProcessTable
 from sexton.version import __version__
+
+if TYPE_CHECKING:
+    from sexton.ports import Clock, Ledger, ProcessTable
 
 
 class Membership:

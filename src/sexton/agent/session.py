@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sexton.agent.desk import Desk
-from sexton.agent.following import following
+from sexton.agent.handle import Handle
 from sexton.agent.opening import reset, revive
 from sexton.agent.turn import Turn
 from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
-from sexton.model.record import replace
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session, check_end_reason, check_name
+from sexton.model.session import Session, check_end_reason, check_name
 from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
 
@@ -28,12 +25,8 @@ if TYPE_CHECKING:
     from sexton.policies.compression import Options
     from sexton.ports.spending import Spend
 
-T = TypeVar("T")
 
-PAGE_BYTES = 4_000_000
-
-
-class OpenSession:
+class OpenSession(Handle):
     """Write to a session, read it, end it. Safe to share between threads.
 
     A write that returns is durable. A write to a session that has ended or was taken over
@@ -42,33 +35,9 @@ class OpenSession:
     """
 
     def __init__(self, desk: Desk, session: Session) -> None:
-        self._desk = desk
-        self._session = session
-        self._warned = session.warned
+        super().__init__(desk, session)
         self._has_preview = session.preview is not None
-        self._rules = desk.rules(None)
-        self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
         self._guard: Guard | None = None
-
-    def __repr__(self) -> str:
-        return f"<session {self.id} of key {self.key!r}, epoch {self.epoch}>"
-
-    @property
-    def id(self) -> str:
-        return self._session.id
-
-    @property
-    def key(self) -> str | None:
-        return self._session.key
-
-    @property
-    def source(self) -> str:
-        return self._session.source
-
-    @property
-    def epoch(self) -> int:
-        """The fence; it rises when somebody takes the session over."""
-        return self._session.epoch
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
         """Store one message durably; its sequence number."""
@@ -261,36 +230,6 @@ class OpenSession:
             self._guard = Guard(self._desk, lambda: self._rules.rules)
         return self._guard
 
-    def _reach(self, attempt: Callable[[Session], T | None]) -> T:
-        """Do what needs the fence; where the conversation was compressed, in its newest session."""
-        while True:
-            session = self._session
-            done = attempt(session)
-            if done is not None:
-                return done
-            if not self._follow(session):
-                raise self._desk.refusal(session)
-
-    def _follow(self, session: Session) -> bool:
-        """Go on where the conversation does; False if that is this session still."""
-        tip = following(self._desk, session)
-        if tip is not None:
-            self._go_on(tip)
-        return tip is not None
-
-    def _catch_up(self) -> None:
-        """Before what asks for no fence: another holder may have compressed the session."""
-        self._follow(self._session)
-
-    def _go_on(self, session: Session) -> None:
-        self._session = session
-        self._warned = session.warned
-
-    def _read(self, ref: int, after: int) -> Iterator[Message]:
-        while page := self._desk.ledger.messages.page(ref, after, PAGE_BYTES):
-            yield from page
-            after = page[-1].seq
-
     def _preview(self, said: list[tuple[str, Any]]) -> str | None:
         if self._has_preview:
             return None
@@ -298,24 +237,6 @@ class OpenSession:
         found = next(filter(None, lines), None)
         self._has_preview = found is not None
         return found
-
-    def _schedule(self, now: datetime) -> Schedule:
-        """When to look again after a write now; without a clock in the policy it stays the same."""
-        known, planned = self._planned
-        if known == (self._rules.serial, self._warned):
-            return planned
-        session = replace(self._session, active_at=now, warned=self._warned)
-        rules = self._rules.rules
-        planned = rules.schedule(session, self._rules.serial)
-        if not rules.has_clock(session):
-            self._planned = (self._rules.serial, self._warned), planned
-        return planned
-
-    def _learn(self, appended: Appended) -> None:
-        """Take over what the ledger said: newer rules, warnings already given."""
-        self._warned = appended.warned
-        if appended.serial != self._rules.serial:
-            self._rules = self._desk.rules(appended.serial)
 
 
 def _checked(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

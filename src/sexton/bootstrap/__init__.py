@@ -7,27 +7,24 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sexton.agent.desk import Desk
-from sexton.agent.membership import Membership
-from sexton.agent.worker import AgentWorker
+from sexton.bootstrap.enrolling import enrol
 from sexton.bootstrap.finding import ledger_url, load_settings, user
 from sexton.errors import SessionAmbiguous, SessionNotFound, SextonError
-from sexton.homes.native import NativeHome
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, Session, check_name
 from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
-from sexton.system.prices import listed_price
 from sexton.system.processes import SystemProcesses, host
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sexton.agent.worker import AgentWorker
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
     from sexton.engine.keep import Keeper, Sweep
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from sexton.engine.removing.restore import Restored
     from sexton.model.plan import Outcome, Plan
     from sexton.policies.collection import Collection
+    from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
     from sexton.ports.hygiene import Space
 
 
@@ -125,24 +123,7 @@ class Sexton:
 
     def worker(self, kind: str = "agent") -> AgentWorker:
         """Register this process as a holder of sessions; a context manager."""
-        membership = Membership(
-            self.ledger,
-            self.clock,
-            self.processes,
-            lambda: self.rules.known.rules.liveness,
-            check_name("worker kind", kind),
-        )
-        desk = Desk(
-            ledger=self.ledger,
-            clock=self.clock,
-            processes=self.processes,
-            rules=self.rules,
-            membership=membership,
-            actor=self.actor,
-            overseer=lambda: self.overseer,
-            price=listed_price,
-        )
-        registered = AgentWorker(desk)
+        registered = enrol(self, kind)
         self._workers = [each for each in self._workers if each.is_open] + [registered]
         return registered
 
@@ -296,5 +277,7 @@ class Sexton:
 
         return space_at(self.settings.archive.directory or beside(self.ledger, "vault"))
 
-    def _native(self) -> NativeHome:
+    def _native(self) -> Home:
+        from sexton.homes.native import NativeHome  # noqa: PLC0415  # agents go without a home
+
         return NativeHome(self.ledger)

@@ -29,7 +29,7 @@ def keeper(opened: Sexton, worker: AgentWorker, *, watchful: bool) -> Keeper:
     deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
     return Keeper(
         lambda: _unattended(opened.estate()),
-        worker.id,
+        lambda: worker.id,
         every,
         deaths,
         _runner(opened, worker),

@@ -73,8 +73,8 @@ def _hand(opened: Sexton) -> Callable[[], str]:
 def beside(ledger: Ledger, kind: str) -> Path:
     """A directory beside a ledger's file; for one on a server, in this platform's place."""
     if ledger.is_shared:
-        return data_place(os.environ) / f"{ledger.id}.{kind}"
-    path = sqlite_path(ledger.url).absolute()
+        return Path(data_place(os.environ), f"{ledger.id}.{kind}")
+    path = Path(sqlite_path(ledger.url)).absolute()
     return path.with_name(f"{path.name}.{kind}")
 
 

@@ -81,7 +81,7 @@ def missing(url: str) -> LedgerError | None:
 def ledger_file(url: str) -> Path | None:
     """The file a ledger is kept in; None if it is on a server."""
     scheme = url.partition("://")[0] if "://" in url else ""
-    return sqlite_path(url) if scheme in ("", "sqlite") else None
+    return Path(sqlite_path(url)) if scheme in ("", "sqlite") else None
 
 
 def shown_url(url: str) -> str:

@@ -30,6 +30,7 @@ from sexton.model.plan import (
 from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
+from sexton.policies.rulebook import bounded
 from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
@@ -168,12 +169,22 @@ def _home(estate: Estate, seen: Seen) -> Home:
 
 
 def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
-    """Write down what would have been done, once: the due time is cleared until it changes."""
+    """Write down what would have been done, once: nothing is due until the session changes.
+
+    But whoever was to be reset may still be taken for dead later, if it stays silent.
+    """
     now = estate.clock.now()
     if not isinstance(action, ReapSession) or estate.ledger.samples.record(action, now):
         estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
     found = estate.ledger.index.find(action.seen.home, action.seen.id)
-    estate.ledger.index.reschedule([(session, Schedule(0)) for session in found])
+    liveness = estate.rules(None).rules.liveness
+    told = isinstance(action, ReapSession)
+    estate.ledger.index.reschedule(
+        [
+            (session, Schedule(0) if told else bounded(Schedule(0), session, liveness))
+            for session in found
+        ]
+    )
     return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
 
 

@@ -2,91 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sexton.engine.estate import Estate
 from sexton.model.evidence import Evidence, Verdict
-from sexton.model.plan import Reason
-from sexton.model.session import Session
+from sexton.model.plan import ReapSession, Reason
 from sexton.model.worker import Worker
-from sexton.policies.liveness import LivenessPolicy, dead_holders
+from sexton.policies.liveness import LivenessPolicy, death_reason
 from sexton.policies.mass_death import SHARE, Doubt, doubt
+from sexton.ports import Left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deaths:
-    """The dead with their evidence, the sessions they hold, children first, and what is held back.
+    """The dead with their evidence, the sessions they hold, and which of those die with them.
 
-    `held` are sessions, by row, whose owners' death is doubted for now.
+    Children come first. `held` are sessions, by row, whose owners' death is doubted for now.
     """
 
     dead: tuple[tuple[Worker, Evidence], ...] = ()
-    sessions: tuple[Session, ...] = ()
+    left: tuple[Left, ...] = ()
+    reaps: tuple[ReapSession, ...] = ()
     held: Mapping[int, Reason] = field(default_factory=dict)
     doubt: Doubt = field(default_factory=Doubt)
 
 
 def find_deaths(estate: Estate, policy: LivenessPolicy) -> Deaths:
     """Judge every worker of the ledger; costs what there are processes, not sessions."""
-    workers = estate.ledger.reaping.suspects()
-    evidence = estate.evidence(workers)
-    dead = [each for each in workers if evidence[each.id].verdict is Verdict.DEAD]
-    sessions = _held_by(estate, dead)
-    unproven = frozenset(each.id for each in dead if not evidence[each.id].kernel)
-    lost = _lost(sessions, frozenset(each.id for each in dead), unproven)
-    living = [each for each in workers if evidence[each.id].verdict is not Verdict.DEAD]
+    workers = {worker.id: worker for worker in estate.ledger.reaping.suspects()}
+    evidence = estate.evidence(workers.values())
+    dead = {id for id, proof in evidence.items() if proof.verdict is Verdict.DEAD}
+    left = children_first(estate.ledger.reaping.left_by(*sorted(dead)))
+    unproven = frozenset(id for id in dead if not evidence[id].kernel)
+    lost = _lost(left, dead, unproven)
     now = doubt(
         estate.doubt,
         unproven,
-        _held_at_all(estate, lost, living),
+        _held_at_all(estate, lost, workers.keys() - dead),
         estate.look(),
         policy,
         lost=len(lost),
     )
+    doubted = now.doubted
     return Deaths(
-        dead=tuple((each, evidence[each.id]) for each in dead if each.id not in now.doubted),
-        sessions=tuple(children_first(list(sessions.values()))),
-        held={
-            session.ref: now.reason
-            for session in sessions.values()
-            if any(each.worker.id in now.doubted for each in session.holders)
-        },
+        dead=tuple((workers[id], evidence[id]) for id in workers if id in dead - doubted),
+        left=tuple(left),
+        reaps=tuple(_reaps(left, workers, evidence, policy)),
+        held={each.seen.ref: now.reason for each in left if not doubted.isdisjoint(each.holders)},
         doubt=now,
     )
 
 
-def _held_by(estate: Estate, workers: Iterable[Worker]) -> dict[int, Session]:
-    return {
-        session.ref: session
-        for worker in workers
-        for session in estate.ledger.reaping.sessions_of(worker.id)
-    }
+def _reaps(
+    left: Iterable[Left],
+    workers: Mapping[str, Worker],
+    evidence: Mapping[str, Evidence],
+    policy: LivenessPolicy,
+) -> Iterator[ReapSession]:
+    """Decided once for all sessions of a source with the same holders.
+
+    The beats are those that were judged, so whoever has beaten since is not taken for dead.
+    """
+    reasons: dict[tuple[str, tuple[str, ...]], Reason | None] = {}
+    for each in left:
+        alike = each.source, each.holders
+        if alike not in reasons:
+            proofs = [evidence.get(id, _NOTHING) for id in each.holders]
+            reasons[alike] = death_reason(each.source, proofs, policy)
+        reason = reasons[alike]
+        if reason is not None:
+            beats = tuple((id, workers[id].beat) for id in each.holders)
+            yield ReapSession(seen=each.seen, reason=reason, dead=beats)
 
 
-def _lost(
-    sessions: Mapping[int, Session], dead: frozenset[str], unproven: frozenset[str]
-) -> frozenset[int]:
+_NOTHING = Evidence(verdict=Verdict.UNKNOWN)
+"""Of whoever became a holder while the workers were judged."""
+
+
+def _lost(left: Iterable[Left], dead: set[str], unproven: frozenset[str]) -> frozenset[int]:
     """The sessions that would be without a living holder, and would live but for a silence."""
-    if not unproven:
-        return frozenset()
-    holders = {ref: {each.worker.id for each in held.holders} for ref, held in sessions.items()}
-    return frozenset(ref for ref, ids in holders.items() if ids <= dead and ids & unproven)
+    return frozenset(
+        each.seen.ref
+        for each in left
+        if dead.issuperset(each.holders) and not unproven.isdisjoint(each.holders)
+    )
 
 
-def _held_at_all(estate: Estate, lost: frozenset[int], living: Iterable[Worker]) -> int:
+def _held_at_all(estate: Estate, lost: frozenset[int], living: Iterable[str]) -> int:
     """How many sessions are held, lost ones included; counted until they make no mass of those."""
     held = set(lost)
     for worker in living:
         if len(lost) <= SHARE * len(held):
             break
-        held |= _held_by(estate, [worker]).keys()
+        held |= {each.seen.ref for each in estate.ledger.reaping.left_by(worker)}
     return len(held)
 
 
 def bury(estate: Estate, deaths: Deaths) -> None:
     """Record the deaths, and free the sessions that live on without the dead."""
-    evidence = {worker.id: proof for worker, proof in deaths.dead}
+    dead = frozenset(worker.id for worker, _ in deaths.dead)
     policy = estate.rules(None).rules.liveness
     # Declared first: a keeper that stops in between leaves dead holders that the next one finds.
     estate.ledger.reaping.declare(
@@ -95,18 +110,18 @@ def bury(estate: Estate, deaths: Deaths) -> None:
     )
     estate.ledger.reaping.release(
         [
-            (session.ref, worker)
-            for session in deaths.sessions
-            if _lives_on(session, evidence, policy)
-            for worker in dead_holders(session, estate.of_holders(session))
-            if worker in evidence
+            (each.seen.ref, worker)
+            for each in deaths.left
+            if not dead.issuperset(each.holders) or each.source not in policy.dies_with_owner
+            for worker in each.holders
+            if worker in dead
         ]
     )
 
 
-def children_first(sessions: Sequence[Session]) -> list[Session]:
+def children_first(left: Sequence[Left]) -> list[Left]:
     """The sessions in an order in which no parent comes before its child."""
-    parents = {session.id: session.parent for session in sessions}
+    parents = {each.seen.id: each.parent for each in left}
 
     def depth(id: str) -> int:
         steps, current = 0, parents.get(id)
@@ -114,10 +129,4 @@ def children_first(sessions: Sequence[Session]) -> list[Session]:
             steps, current = steps + 1, parents[current]
         return steps
 
-    return sorted(sessions, key=lambda session: -depth(session.id))
-
-
-def _lives_on(session: Session, evidence: Mapping[str, Evidence], policy: LivenessPolicy) -> bool:
-    """A conversation waits for its next opener; a shared session has another holder."""
-    others = any(holder.worker.id not in evidence for holder in session.holders)
-    return others or session.source not in policy.dies_with_owner
+    return sorted(left, key=lambda each: -depth(each.seen.id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,6 +16,7 @@ from sexton.engine.apply import apply, new_receipt
 from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
+from sexton.engine.keeper_log import HeldLines, tell_outcome
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
@@ -25,8 +26,7 @@ from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
-from sexton.model.message import one_line
-from sexton.model.plan import Held, Outcome, Result
+from sexton.model.plan import Held, Outcome
 from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
 from sexton.policies.silence import Watch, listen
@@ -67,14 +67,14 @@ class Keeper:
     def __init__(
         self,
         estate: Callable[[], Estate],
-        worker: str,
+        worker: Callable[[], str],
         interval: float,
         deaths: DeathWatch | None = None,
         runner: Runner | None = None,
         messenger: Messenger | None = None,
     ) -> None:
         self._estate = estate  # asked anew for each sweep: homes come and go
-        self._worker = worker
+        self._worker = worker  # asked anew too: one that was taken for dead goes on as another
         self.interval = interval
         self._deaths = deaths
         self._runner = runner
@@ -88,7 +88,7 @@ class Keeper:
         self._mourned: frozenset[str] = frozenset()
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
-        self._held: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._held = HeldLines()
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -168,11 +168,11 @@ class Keeper:
         outcomes = []
         for outcome in apply(estate, found.plan, receipt):
             outcomes.append(outcome)
-            _tell(outcome)
+            tell_outcome(outcome)
             if self._stop.is_set():
                 break
         estate.ledger.index.reschedule(found.settled)
-        self._tell_held(found.plan.held)
+        self._held.tell(found.plan.held)
         settle = partial(settle_processes, estate, seen or {}, self._messenger)
         self._outlive("see to processes", settle)
         if self._messenger is not None:
@@ -183,12 +183,12 @@ class Keeper:
             "keep house", lambda: self._house.round(estate, receipt, self._stop.is_set)
         )
         for outcome in removed or ():
-            _tell(outcome)
+            tell_outcome(outcome)
         if self._messenger is not None:
             self._outlive("remark", partial(self._messenger.remark, self._house.remarks))
         self._doubt = found.deaths.doubt
         every = timedelta(seconds=self.interval)
-        estate.ledger.workers.swept(self._worker, estate.clock.now(), every)
+        estate.ledger.workers.swept(self._worker(), estate.clock.now(), every)
         if not self._stop.is_set():
             take_samples(replace(estate, doubt=self._doubt))
         return Sweep(
@@ -199,20 +199,6 @@ class Keeper:
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),
         )
-
-    def _tell_held(self, held: Iterable[Held]) -> None:
-        """One line for each reset that is held back, when that changes, and when it is not."""
-        now = {(each.seen.home, each.seen.id): each for each in held}
-        for name, each in now.items():
-            if self._held.get(name) != _mark(each):
-                log.info(
-                    "reset of %s held back by %s (%s): %s",
-                    one_line("/".join(name)), each.holding.code, each.wanted.code,
-                    each.holding.text,
-                )  # fmt: skip
-        for name in self._held.keys() - now.keys():
-            log.info("reset of %s is not held back any more", one_line("/".join(name)))
-        self._held = {name: _mark(each) for name, each in now.items()}
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
@@ -294,15 +280,3 @@ class Keeper:
             return None
         self._failing.pop(what, None)
         return done
-
-
-def _mark(held: Held) -> tuple[str, ...]:
-    """What makes it another line: who holds back what; not for how long."""
-    return held.wanted.code, held.holding.code, held.by
-
-
-def _tell(outcome: Outcome) -> None:
-    seen = outcome.action.seen
-    level = logging.DEBUG if outcome.result is Result.SKIPPED else logging.INFO
-    name = one_line(f"{seen.home}/{seen.id}")
-    log.log(level, "%s %s: %s (%s)", outcome.action.kind, name, outcome.result, outcome.detail)

@@ -49,9 +49,13 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     rules = rules_now(estate, wanted)
     deaths = find_deaths(estate, rules.in_force.rules.liveness)
     guard = estate.guard()
-    decided: dict[int, Tending | Held] = {}
+    decided: dict[int, Tending | Held] = {
+        reap.seen.ref: _unless_doubted(reap, deaths)
+        for reap in deaths.reaps
+        if home in (None, reap.seen.home)
+    }
     settled: list[tuple[Session, Schedule]] = []
-    for session in _candidates(estate, rules, deaths, now):
+    for session in _candidates(estate, rules, now):
         if session.ref in decided or home not in (None, session.home):
             continue
         decision = _decide(estate, rules, session, deaths, guard)
@@ -137,13 +141,18 @@ def _decide(
     liveness = rules.in_force.rules.liveness
     evidence = estate.of_holders(session)
     decision = decide(session, rules.reset_policy(session), liveness, evidence, now, guard)
-    if isinstance(decision, ReapSession | EndSession) and session.ref in deaths.held:
-        return Held(seen=decision.seen, wanted=decision.reason, holding=deaths.held[session.ref])
+    return None if decision is None else _unless_doubted(decision, deaths)
+
+
+def _unless_doubted(decision: Tending | Held, deaths: Deaths) -> Tending | Held:
+    """The decision, held back if it rests on a death that is not believed yet."""
+    doubt = deaths.held.get(decision.seen.ref)
+    if doubt is not None and isinstance(decision, ReapSession | EndSession):
+        return Held(seen=decision.seen, wanted=decision.reason, holding=doubt)
     return decision
 
 
-def _candidates(estate: Estate, rules: Rules, deaths: Deaths, now: datetime) -> Iterator[Session]:
-    yield from deaths.sessions
+def _candidates(estate: Estate, rules: Rules, now: datetime) -> Iterator[Session]:
     index = estate.ledger.index
     if rules.are_in_force and not index.stale(rules.in_force.serial, 1):
         yield from _due(estate, now)

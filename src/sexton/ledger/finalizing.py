@@ -13,7 +13,7 @@ from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros
+from sexton.ledger.rows import maybe_micros, maybe_moment, micros, moment
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
 from sexton.policies.finalizing import after_death
@@ -52,7 +52,7 @@ class LedgerFinalizing:
             )
             return tx.all("find_finalizations", refs=json.dumps([row[0] for row in taken]))
 
-        return [rows.finalization(row) for row in self._database.write(job)]
+        return [_finalization(row) for row in self._database.write(job)]
 
     def memo(self, taken: Finalization) -> bytes | None:
         row = self._database.read(lambda tx: tx.one("find_memo", ref=taken.ref))
@@ -136,7 +136,7 @@ class LedgerFinalizing:
             name = "page_finalizations_in_state"
             values |= {"state": wanted.state}
         found = self._database.read(lambda tx: tx.all(name, **values))
-        return [rows.finalization(row) for row in found]
+        return [_finalization(row) for row in found]
 
     def decide(
         self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
@@ -201,3 +201,26 @@ def _fence(taken: Finalization) -> dict[str, Any]:
 def _words(text: str) -> str:
     """What every engine stores, and no more than people read."""
     return one_line(text[: WORDS * 4])[:WORDS]
+
+
+def _finalization(row: rows.Row) -> Finalization:
+    """A finalization from the columns of `finalization`."""
+    return Finalization(
+        ref=row[0],
+        home=row[1],
+        session=row[2],
+        session_ref=row[3],
+        finalizer=row[4],
+        since=row[5],
+        through=row[6],
+        state=FinalizationState(row[7]),
+        attempts=row[8],
+        claim=row[9],
+        worker=row[10],
+        owed_at=moment(row[11]),
+        not_before=moment(row[12] or row[11]),  # 0: at any time since it is owed
+        finished_at=maybe_moment(row[13]),
+        last_error=row[14],
+        note=row[15],
+        crashes=row[16],
+    )

@@ -11,7 +11,7 @@ from typing import Any
 from sexton.ledger import rows
 from sexton.ledger.census import LedgerCensus
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import micros
+from sexton.ledger.rows import maybe_moment, micros
 from sexton.ports import HomeRecord, Sighting
 
 
@@ -31,12 +31,12 @@ class LedgerHomes:
             )
             row = tx.one("attach_home", name=free, kind=kind, path=path, host=host, act=int(act))
             assert row is not None
-            return rows.home(row)
+            return _home(row)
 
         return self._database.write(job)
 
     def all(self) -> list[HomeRecord]:
-        return [rows.home(row) for row in self._database.read(lambda tx: tx.all("all_homes"))]
+        return [_home(row) for row in self._database.read(lambda tx: tx.all("all_homes"))]
 
     def store(self, home: HomeRecord, sighting: Sighting, rules: str | None, now: datetime) -> None:
         seen = [rows.facts(session, home.ref) for session in sighting.seen]
@@ -80,3 +80,18 @@ def _variants(name: str) -> Iterator[str]:
     yield name
     for number in count(2):
         yield f"{name}-{number}"
+
+
+def _home(row: rows.Row) -> HomeRecord:
+    """A home from the columns of `all_homes`."""
+    return HomeRecord(
+        ref=row[0],
+        name=row[1],
+        kind=row[2],
+        path=row[3],
+        host=row[4],
+        act=bool(row[5]),
+        mark=None if row[6] is None else json.loads(row[6]),
+        rules=row[7],
+        observed_at=maybe_moment(row[8]),
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.sqlite import SqliteDatabase
@@ -40,7 +39,7 @@ def _trim(tx: Transaction) -> int:
     return before - _size(tx)[0]
 
 
-def _wal_bytes(file: Path) -> int:
+def _wal_bytes(file: str) -> int:
     try:
         return os.stat(f"{file}-wal").st_size
     except FileNotFoundError:

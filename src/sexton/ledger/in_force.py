@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sexton.policies.rulebook import InForce, Rulebook, decode, digest, encode
-from sexton.ports import PolicyStore
+
+if TYPE_CHECKING:
+    from sexton.ports import PolicyStore
 
 
 class RulesInForce:

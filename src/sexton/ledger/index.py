@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain
 from typing import Any
 
 from sexton.ledger import rows
@@ -62,8 +61,8 @@ class LedgerIndex:
                 for home in tx.all("all_homes")
                 if wanted.home in (None, home[1])
             ]
-            newest = heapq.merge(*parts, key=_activity, reverse=True)
-            return _all_with_holders(tx, list(islice(newest, limit)))
+            newest = sorted(chain.from_iterable(parts), key=_activity, reverse=True)
+            return _all_with_holders(tx, newest[:limit])
 
         return self._database.read(job)
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
 from sexton.ledger.database import HIDDEN, Database
-from sexton.ledger.index import LedgerIndex
 from sexton.ledger.late import late
 from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.reaping import LedgerReaping
@@ -19,7 +16,7 @@ from sexton.ledger.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
 from sexton.ports import Ledger
 
 POSTGRES_SCHEMES = ("postgresql", "postgres")
-_KEYWORDS = re.compile(r"(^|\s)(host|hostaddr|port|dbname|user|password)\s*=")
+_KEYWORDS = r"(^|\s)(host|hostaddr|port|dbname|user|password)\s*="
 
 
 def open_ledger(url: str, *, create: bool = True, patience: float | None = None) -> Ledger:
@@ -34,7 +31,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         is_shared=database.dialect == "postgres",
         book=LedgerSessions(database),
         messages=LedgerMessages(database),
-        index=LedgerIndex(database),
+        index=late("index", "LedgerIndex", database),
         workers=LedgerWorkers(database),
         journal=LedgerJournal(database),
         policies=LedgerPolicies(database),
@@ -82,31 +79,41 @@ def open_database(
     return SqliteDatabase(path, patience)
 
 
-def sqlite_path(url: str) -> Path:
+def sqlite_path(url: str) -> str:
     """The file that a `sqlite:///path` URL or a bare path means."""
     text = url
     if url.startswith("sqlite:"):
         # Three slashes and a name are relative, as elsewhere; four are absolute.
-        text = unquote(url[len("sqlite:///") :]) if url.startswith("sqlite:///") else ""
+        text = _unquoted(url[len("sqlite:///") :]) if url.startswith("sqlite:///") else ""
         if not text:
             raise LedgerError("the URL names no file", hint="Write sqlite:///path/to/ledger.db.")
     if not text or text == ":memory:":
         raise LedgerError("a ledger needs a file", hint="Name a path; a ledger is there to last.")
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as problem:
-        raise LedgerError(f"the ledger {text} can not be found: {problem}") from None
+    path = os.path.expanduser(text)
+    if path.startswith("~"):
+        raise LedgerError(f"the ledger {text} can not be found: nobody's home is known by that")
+    return path
+
+
+def _unquoted(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote  # noqa: PLC0415  # slow to load, and seldom needed
+
+    return unquote(text)
 
 
 def _looks_like_postgres(url: str) -> bool:
     """An address that is no URL; as a file name it would only be a mistake, and show a password."""
-    return url.startswith(("postgres:", "postgresql:")) or bool(_KEYWORDS.search(url))
+    return url.startswith(("postgres:", "postgresql:")) or bool(re.search(_KEYWORDS, url))
 
 
 def masked(url: str) -> str:
     """The URL without its password, for people and logs."""
     if url.partition("://")[0] not in POSTGRES_SCHEMES:
         return url
+    from urllib.parse import urlsplit  # noqa: PLC0415  # slow to load, and a file has no password
+
     try:
         parts = urlsplit(url)
     except ValueError:  # its message would quote the password

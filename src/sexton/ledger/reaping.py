@@ -11,18 +11,15 @@ from operator import itemgetter
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros
+from sexton.ledger.rows import maybe_micros, micros, moment
 from sexton.ledger.sessions import holders
-from sexton.model.plan import ReapSession
+from sexton.model.plan import ReapSession, Seen
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
-from sexton.ports import Entry
+from sexton.ports import Entry, Left
 
 _SESSION_COLUMNS = 30
-_COLUMNS_OF_ENTRY = itemgetter(
-    "at", "actor", "receipt", "home", "session", "action", "result", "reason", "explanation"
-)
 
 Death = tuple[str, int, str]
 """A worker, the beat it was last seen with, and the evidence."""
@@ -41,17 +38,23 @@ class LedgerReaping:
         found = self._database.read(lambda tx: tx.all("all_workers") + tx.all("dead_and_holding"))
         return [rows.worker(row) for row in found]
 
-    def sessions_of(self, worker: str) -> list[Session]:
-        found = self._database.read(lambda tx: tx.all("sessions_of_worker", worker=worker))
+    def sessions_of(self, *workers: str) -> list[Session]:
+        named = json.dumps(workers)
+        found = self._database.read(lambda tx: tx.all("sessions_of_worker", workers=named))
         return list(_with_holders(found))
+
+    def left_by(self, *workers: str) -> list[Left]:
+        named = json.dumps(workers)
+        found = self._database.read(lambda tx: tx.all("left_by", workers=named))
+        return [_left(list(same)) for _, same in groupby(found, key=itemgetter(0))]
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """A constant number of statements, whatever the number of sessions."""
 
         def job(tx: Transaction) -> list[bool]:
             ended = _reap(tx, [action for action, _ in reaps], now)
-            told = [rows.entry(entry, now) for action, entry in reaps if action.seen.ref in ended]
-            tx.all("insert_entries", entries=json.dumps([_COLUMNS_OF_ENTRY(each) for each in told]))
+            told = [entry for action, entry in reaps if action.seen.ref in ended]
+            tx.all("insert_entries", entries=_entries(told, now))
             return [action.seen.ref in ended for action, _ in reaps]
 
         return self._database.write(job)
@@ -97,6 +100,23 @@ class LedgerReaping:
         self._database.statement("make_progress", ref=ref, worker=worker, now=micros(now))
 
 
+def _left(same: Sequence[rows.Row]) -> Left:
+    """What was left from the rows of `left_by` about it, one for each holder."""
+    ref, home, id, epoch, active_at, messages, turns, pinned, source, parent, _ = same[0]
+    seen = Seen(
+        ref=ref,
+        home=home,
+        id=id,
+        epoch=epoch,
+        active_at=moment(active_at),
+        message_count=messages,
+        turn_count=turns,
+        pinned=bool(pinned),
+    )
+    holders = tuple(row[-1] for row in same)
+    return Left(seen=seen, source=source, parent=parent, holders=holders)
+
+
 def _with_holders(found: Iterable[rows.Row]) -> Iterator[Session]:
     """Sessions from rows of `sessions_of_worker`; a worker that holds many is made once."""
     known: dict[str, Worker] = {}
@@ -126,6 +146,27 @@ def _reap(tx: Transaction, actions: Sequence[ReapSession], now: datetime) -> fro
     buried = _deaths(each for each in actions if each.seen.ref in ended)
     tx.all("declare_dead", deaths=json.dumps(buried), now=micros(now))
     return ended
+
+
+def _entries(told: Iterable[Entry], now: datetime) -> str:
+    """The values of `entries`."""
+    at = micros(now)
+    return json.dumps(
+        [
+            (
+                at,
+                each.actor,
+                each.receipt,
+                each.home,
+                each.session,
+                each.action,
+                each.result,
+                each.reason.code,
+                each.reason.text,
+            )
+            for each in told
+        ]
+    )
 
 
 def _as_seen(action: ReapSession) -> tuple[int | str, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import Message, revive_content
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.session import Limit, Relation, Session, State
 from sexton.model.usage import Usage
 from sexton.model.worker import Holder, Identity, Worker
-from sexton.ports import Entry, HomeRecord
+
+if TYPE_CHECKING:
+    from sexton.ports import Entry
 
 Row = tuple[Any, ...]
 
@@ -23,6 +23,7 @@ _TICK = timedelta(microseconds=1)
 
 _UNSPENT = Usage()
 _STATES = {state.value: state for state in State}
+_RELATIONS = {None: None} | {relation.value: relation for relation in Relation}
 _WARNED = {number: Limit(number) for number in range(sum(Limit) + 1)}
 
 
@@ -37,7 +38,7 @@ def maybe_micros(moment: datetime | None) -> int | None:
 
 def moment(stored: int) -> datetime:
     """The moment that `micros` stored, exactly."""
-    return _EPOCH + timedelta(microseconds=stored)
+    return _EPOCH + timedelta(0, 0, stored)  # by place: thousands are read at once
 
 
 def maybe_moment(stored: int | None) -> datetime | None:
@@ -65,7 +66,7 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         chat_type=row[5],
         job=row[6],
         parent=row[7],
-        relation=None if row[8] is None else Relation(row[8]),
+        relation=_RELATIONS[row[8]],
         state=_STATES[row[9]],
         epoch=row[10],
         started_at=moment(row[11]),
@@ -187,21 +188,6 @@ def message(row: Row) -> Message:
     )
 
 
-def home(row: Row) -> HomeRecord:
-    """A home from the columns of `all_homes`."""
-    return HomeRecord(
-        ref=row[0],
-        name=row[1],
-        kind=row[2],
-        path=row[3],
-        host=row[4],
-        act=bool(row[5]),
-        mark=None if row[6] is None else json.loads(row[6]),
-        rules=row[7],
-        observed_at=maybe_moment(row[8]),
-    )
-
-
 def journal_entry(row: Row) -> JournalEntry:
     """A line of the journal from a row of `page_journal`."""
     return JournalEntry(
@@ -230,26 +216,3 @@ def entry(written: Entry, now: datetime) -> Mapping[str, Any]:
         "reason": written.reason.code,
         "explanation": written.reason.text,
     }
-
-
-def finalization(row: Row) -> Finalization:
-    """A finalization from the columns of `finalization`."""
-    return Finalization(
-        ref=row[0],
-        home=row[1],
-        session=row[2],
-        session_ref=row[3],
-        finalizer=row[4],
-        since=row[5],
-        through=row[6],
-        state=FinalizationState(row[7]),
-        attempts=row[8],
-        claim=row[9],
-        worker=row[10],
-        owed_at=moment(row[11]),
-        not_before=moment(row[12] or row[11]),  # 0: at any time since it is owed
-        finished_at=maybe_moment(row[13]),
-        last_error=row[14],
-        note=row[15],
-        crashes=row[16],
-    )

@@ -6,7 +6,6 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -72,9 +71,8 @@ class SqliteDatabase:
     _write_connection: apsw.Connection | None
     _attempt: Attempt | None
 
-    def __init__(self, path: Path, patience: float | None = None) -> None:
-        self.path = path
-        self._name = str(path)
+    def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
+        self.path = os.fspath(path)
         self._closed = False
         self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()
@@ -164,7 +162,7 @@ class SqliteDatabase:
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
             self._write_connection = sqlite_file.open_writer(self.path, self._patience)
-            self._identity = sqlite_file.identity(self._name)
+            self._identity = sqlite_file.identity(self.path)
         return self._write_connection
 
     def _borrow(self) -> apsw.Connection:
@@ -251,7 +249,7 @@ class SqliteDatabase:
             attempt.begun = True
             run_all(attempt, batch)
             connection.execute("COMMIT")
-            if sqlite_file.identity(self._name) != self._identity:
+            if sqlite_file.identity(self.path) != self._identity:
                 raise LedgerGone(f"the ledger {self.path} was removed or replaced")
         finally:
             if not attempt.torn:

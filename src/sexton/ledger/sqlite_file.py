@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NoReturn
 
 import apsw
@@ -28,6 +27,8 @@ WAL_LIMIT = 64 * 1024 * 1024
 WAL_PAGES = 4000  # from so many on the log is folded in: pages written often are then written once
 SMALLEST = 512
 
+_IN_URI = str.maketrans({"%": "%25", "?": "%3f", "#": "%23"})
+
 _FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 _ERRORS: tuple[tuple[type[apsw.Error], type[LedgerError], str], ...] = (
@@ -44,7 +45,7 @@ _ERRORS: tuple[tuple[type[apsw.Error], type[LedgerError], str], ...] = (
 
 
 @contextmanager
-def errors(path: Path) -> Iterator[None]:
+def errors(path: str) -> Iterator[None]:
     """Turn the engine's errors into ours."""
     try:
         yield
@@ -52,7 +53,7 @@ def errors(path: Path) -> Iterator[None]:
         explain(problem, path)
 
 
-def explain(problem: apsw.Error, path: Path) -> NoReturn:
+def explain(problem: apsw.Error, path: str) -> NoReturn:
     """Raise what the engine's error means to a user; itself if it is a mistake of ours."""
     for theirs, ours, words in _ERRORS:
         if isinstance(problem, theirs):
@@ -71,13 +72,13 @@ def check_engine(version: str) -> None:
     raise EngineTooOld(f"SQLite {version} has a known way of corrupting databases in WAL mode")
 
 
-def open_writer(path: Path, patience: float) -> apsw.Connection:
+def open_writer(path: str, patience: float) -> apsw.Connection:
     """A connection that may write; the file is made and brought up to date if need be."""
     check_engine(apsw.sqlite_lib_version())
     with errors(path):
         _prepare(path)
         _refuse_foreign(path, patience)
-        connection = _connect(str(path), apsw.SQLITE_OPEN_READWRITE, patience)
+        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, patience)
         with ExitStack() as undo:
             undo.callback(connection.close)
             _set_up(connection, patience)
@@ -94,10 +95,10 @@ def identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def open_reader(path: Path, patience: float) -> apsw.Connection:
+def open_reader(path: str, patience: float) -> apsw.Connection:
     """A connection that can not write."""
     with errors(path):
-        connection = _connect(str(path), apsw.SQLITE_OPEN_READWRITE, patience)
+        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, patience)
         connection.execute("PRAGMA query_only = 1")
         return connection
 
@@ -117,12 +118,11 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
 
 
-def _prepare(path: Path) -> None:
+def _prepare(path: str) -> None:
     try:
         if os.path.isdir(path):
             raise LedgerNotADatabase(f"the ledger {path} is a directory")
-        for directory in reversed([each for each in path.parents if not each.exists()]):
-            directory.mkdir(mode=0o700, exist_ok=True)
+        _make_private(os.path.dirname(os.path.abspath(path)))
         # Private from the first byte; an existing file is never opened here, closing it would
         # drop the locks that other connections of this process hold on it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -134,20 +134,28 @@ def _prepare(path: Path) -> None:
         raise LedgerReadOnly(f"the ledger {path} can not be created: {problem.strerror}") from None
 
 
-def _refuse_foreign(path: Path, patience: float) -> None:
+def _make_private(directory: str) -> None:
+    if not os.path.exists(directory):
+        _make_private(os.path.dirname(directory))
+        with suppress(FileExistsError):
+            os.mkdir(directory, mode=0o700)
+
+
+def _refuse_foreign(path: str, patience: float) -> None:
     """Look at an existing file without any way of changing it, or of leaving one beside it."""
     if not os.path.isfile(path):
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
-    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+    if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path) or os.curdir, os.W_OK):
         raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")
-    size = path.stat().st_size
+    size = os.stat(path).st_size
     if size == 0:
         return
     if size < SMALLEST:  # the engine would take it for an empty database and write over it
         raise LedgerNotADatabase(f"{path} is not a database")
     # Without a -wal nobody has it open in WAL mode, and looking the usual way would make one.
-    settled = not path.with_name(f"{path.name}-wal").exists()
-    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if settled else ''}"
+    settled = not os.path.exists(f"{path}-wal")
+    name = os.path.abspath(path).translate(_IN_URI)
+    uri = f"file://{name}?mode=ro{'&immutable=1' if settled else ''}"
     connection = _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, patience)
     try:
         connection.execute("BEGIN")  # one sight of both: somebody may be making it a ledger now

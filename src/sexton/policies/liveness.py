@@ -127,17 +127,12 @@ def reap_reason(
 ) -> Reason | None:
     """Why a session is dead and is to be ended, or None.
 
-    With holders only their death counts, and only where the session dies with its owner. It is
-    as certain as the weakest proof, which gives the reason its code; the text states them all.
-    Without any, nothing is known: only a bound that the operator has set for its source counts.
+    With holders only their death counts. Without any, nothing is known: only a bound that the
+    operator has set for its source counts.
     """
     if session.holders:
         proofs = [evidence[holder.worker.id] for holder in session.holders]
-        if session.source not in policy.dies_with_owner or not _are_dead(proofs):
-            return None
-        proofs.sort(key=_strength)
-        stated = dict.fromkeys(signal for proof in proofs for signal in proof.signals)
-        return Reason(f"reaped:{proofs[0].code}", "; ".join(stated))
+        return death_reason(session.source, proofs, policy)
     bound = policy.bound(session.source)
     if bound is not None and now - session.active_at >= bound:
         days = (now - session.active_at).total_seconds() / 86400
@@ -147,8 +142,18 @@ def reap_reason(
     return None
 
 
-def _are_dead(proofs: Sequence[Evidence]) -> bool:
-    return all(proof.verdict is Verdict.DEAD for proof in proofs)
+def death_reason(source: str, proofs: Sequence[Evidence], policy: LivenessPolicy) -> Reason | None:
+    """Why all sessions of a source with these holders are dead, or None.
+
+    Only what dies with its owner is. The death is as certain as the weakest proof, which gives
+    the reason its code; the text states them all.
+    """
+    dead = all(proof.verdict is Verdict.DEAD for proof in proofs)
+    if not dead or source not in policy.dies_with_owner:
+        return None
+    weakest_first = sorted(proofs, key=_strength)
+    stated = dict.fromkeys(signal for proof in weakest_first for signal in proof.signals)
+    return Reason(f"reaped:{weakest_first[0].code}", "; ".join(stated))
 
 
 def _strength(proof: Evidence) -> int:

@@ -6,17 +6,19 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexton.model.record import as_dict, made, names, record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
-from sexton.policies.finalizing import Owing
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
 from sexton.policies.retention import Retention, restored
 from sexton.policies.spend import SpendRules, spend_rules
+
+if TYPE_CHECKING:
+    from sexton.policies.finalizing import Owing
 
 
 @record
@@ -160,6 +162,10 @@ def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:
 
 def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
     """What an older Sexton stored has none."""
+    if not stored.get("finalizers"):
+        return ()
+    from sexton.policies.finalizing import Owing  # noqa: PLC0415  # most agents owe nothing
+
     return tuple(
         Owing(
             name=each["name"],
@@ -167,7 +173,7 @@ def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
             spared=tuple(each["spared"]),
             min_messages=each["min_messages"],
         )
-        for each in stored.get("finalizers", ())
+        for each in stored["finalizers"]
     )
 
 

@@ -6,18 +6,9 @@ while it was itself awake; a gap in its own looks voids all that it had observed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from sexton.model.record import made, record
-
-
-@record(kw_only=False)
-class Heard:
-    """A worker's beat, the observer's running time when it was first seen, and whether it moves."""
-
-    beat: int
-    since: float
-    has_moved: bool = False
 
 
 @record(kw_only=False)
@@ -34,43 +25,50 @@ class Look:
 
 @record
 class Watch:
-    """What an observer has heard so far."""
+    """What an observer has heard so far.
+
+    `beats` are as it last heard them. Who stands still has stood since its `since`; the others
+    have only since the last look. The beats of the `unmoved` were never seen to change.
+    """
 
     last: Look | None = None
-    heard: Mapping[str, Heard] = made(dict)
+    beats: Mapping[str, int] = made(dict)
+    since: Mapping[str, float] = made(dict)
+    unmoved: Set[str] = frozenset()
 
     def silence(self, worker: str, beat: int) -> float:
         """For how many seconds of unbroken observation the worker has stood at that beat.
 
         None at all if it was last heard with another one: it has beaten since the last look.
         """
-        found = self.heard.get(worker)
-        if found is None or self.last is None or found.beat != beat:
+        since = self.since.get(worker)
+        if since is None or self.last is None or self.beats[worker] != beat:
             return 0.0
-        return self.last.running - found.since
+        return self.last.running - since
 
     def has_moved(self, worker: str, beat: int) -> bool:
         """Whether the beat of the worker was seen to change, or is another now."""
-        found = self.heard.get(worker)
-        return found is not None and (found.has_moved or found.beat != beat)
+        known = self.beats.get(worker)
+        return known is not None and (worker not in self.unmoved or known != beat)
 
 
 def listen(watch: Watch, beats: Mapping[str, int], look: Look, longest_gap: float) -> Watch:
     """The watch after one more look; whoever is not in `beats` any more is forgotten."""
-    before = {} if _is_broken(watch.last, look, longest_gap) else watch.heard
-    return Watch(
-        last=look,
-        heard={
-            worker: known
-            if (known := before.get(worker)) is not None and known.beat == beat
-            else Heard(beat, look.running, known is not None)
-            for worker, beat in beats.items()
-        },
-    )
+    if watch.last is None or _is_broken(watch.last, look, longest_gap):
+        return Watch(last=look, beats=beats, unmoved=frozenset(beats))
+    since: dict[str, float] = {}
+    unmoved: set[str] = set()
+    for id, beat in beats.items():
+        known = watch.beats.get(id)
+        if known == beat:
+            since[id] = watch.since.get(id, watch.last.running)
+            if id in watch.unmoved:
+                unmoved.add(id)
+        elif known is None:
+            unmoved.add(id)
+    return Watch(last=look, beats=beats, since=since, unmoved=unmoved)
 
 
-def _is_broken(last: Look | None, look: Look, longest_gap: float) -> bool:
-    if last is None:
-        return True
-    gaps = (look.running - last.running, look.elapsed - last.elapsed)
-    return any(gap < 0 or gap > longest_gap for gap in gaps)
+def _is_broken(last: Look, look: Look, longest_gap: float) -> bool:
+    running, elapsed = look.running - last.running, look.elapsed - last.elapsed
+    return not (0 <= running <= longest_gap and 0 <= elapsed <= longest_gap)

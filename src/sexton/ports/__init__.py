@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
     from sexton.ports.ledger import Ledger
-    from sexton.ports.liveness import DeathWatch, Reaping, Sample, Samples, ShadowCount
+    from sexton.ports.liveness import DeathWatch, Left, Reaping, Sample, Samples, ShadowCount
     from sexton.ports.sessions import (
         Appended,
         Batch,
@@ -42,6 +42,7 @@ __all__ = [
     "Known",
     "LastSweep",
     "Ledger",
+    "Left",
     "Messages",
     "Place",
     "PolicyStore",
@@ -73,6 +74,7 @@ _WHERE = {
     "Known": "homes",
     "LastSweep": "upkeep",
     "Ledger": "ledger",
+    "Left": "liveness",
     "Messages": "sessions",
     "Place": "sessions",
     "PolicyStore": "upkeep",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from sexton.model.plan import ReapSession
+from sexton.model.plan import ReapSession, Seen
 from sexton.model.record import record
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
@@ -28,6 +28,16 @@ class DeathWatch(Protocol):
 
     def close(self) -> None:
         """Let go of everything."""
+
+
+@record
+class Left:
+    """An open session that the dead hold: as much of it as its end takes, and all its holders."""
+
+    seen: Seen
+    source: str
+    parent: str | None
+    holders: tuple[str, ...]
 
 
 @record
@@ -61,8 +71,11 @@ class Reaping(Protocol):
     def suspects(self) -> list[Worker]:
         """Every worker that has not left, and dead ones that still hold something."""
 
-    def sessions_of(self, worker: str) -> list[Session]:
-        """The open sessions the worker holds, with all their holders."""
+    def sessions_of(self, *workers: str) -> list[Session]:
+        """The open sessions that any of the workers holds, with all their holders."""
+
+    def left_by(self, *workers: str) -> list[Left]:
+        """The same, but for ending them: there may be very many."""
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End each session that still is as seen and whose holders have not beaten since."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sexton.model.message import Draft, Message
 from sexton.model.plan import Reason, Seen
@@ -33,12 +33,13 @@ class Birth:
     schedule: Schedule
 
 
-class Appended(NamedTuple):
+@record(kw_only=False)
+class Appended:
     """What an append did: the last sequence number, the warnings given, the policies in force."""
 
     last_seq: int
-    warned: Limit
-    serial: int
+    warned: Limit = Limit.NONE
+    serial: int = 0
 
 
 @record
@@ -55,7 +56,8 @@ class Filter:
     folded: bool = False
 
 
-class Place(NamedTuple):
+@record(kw_only=False)
+class Place:
     """Where a page begins: after the session with that time and row."""
 
     at: datetime

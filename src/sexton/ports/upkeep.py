@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sexton.model.plan import JournalEntry, Reason
 from sexton.model.record import record
@@ -12,7 +12,8 @@ from sexton.model.session import Session
 from sexton.model.worker import Worker
 
 
-class LastSweep(NamedTuple):
+@record(kw_only=False)
+class LastSweep:
     """When a keeper last finished a sweep, and how often it sweeps."""
 
     at: datetime
@@ -60,7 +61,8 @@ class Journal(Protocol):
         """Entries, newest first."""
 
 
-class StoredPolicies(NamedTuple):
+@record(kw_only=False)
+class StoredPolicies:
     """The policies in force: their version, their hash and their text."""
 
     serial: int

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sexton.model.record import made, record
 from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.rulebook import Rulebook
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PREFIX = "SEXTON_"
 RESERVED = frozenset(
@@ -75,6 +78,8 @@ class FinalizerSetting:
 
 def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
     """A finalizer with the defaults of its kind."""
+    from pathlib import Path  # noqa: PLC0415  # slow to load, and an agent finalizes nothing
+
     match kind:
         case FinalizerKind.MEMORY:
             return FinalizerSetting(

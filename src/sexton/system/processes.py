@@ -6,7 +6,6 @@ import errno
 import os
 import sys
 from functools import cache
-from pathlib import Path
 
 from sexton.model.evidence import Sight
 from sexton.model.worker import Identity
@@ -62,7 +61,7 @@ def host() -> str:
     """This machine's name, made distinct from others of the same name by its machine id."""
     for file in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         try:
-            text = Path(file).read_text(encoding="ascii").strip()
+            text = _text(file).strip()
         except OSError:
             continue
         if text:
@@ -76,7 +75,7 @@ def host() -> str:
 def boot_id() -> str:
     """What changes with every start of the machine."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return _text("/proc/sys/kernel/random/boot_id").strip()
     except OSError:
         import psutil  # noqa: PLC0415  # only where there is no /proc
 
@@ -140,9 +139,14 @@ def _stat(pid: int) -> tuple[str, int]:
     """The state letter and the start tick of a process."""
     if sys.platform != "linux":
         return _stat_by_psutil(pid)
-    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
+    # The name in front may hold anything.
+    fields = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return fields[0], int(fields[19])
+
+
+def _text(file: str) -> str:
+    with open(file, encoding="utf-8", errors="replace") as opened:
+        return opened.read()
 
 
 def _stat_by_psutil(pid: int) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 from sexton.model.message import draft
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Relation, Session, State
-from sexton.ports import Filter, Ledger
+from sexton.ports import Appended, Filter, Ledger
 from sexton.ports.compression import Shortening
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
@@ -52,7 +52,7 @@ class CompressionContract:
         ]
         assert [each.content for each in heard(ledger, old)] == TEXTS
         assert (child.message_count, child.byte_count) == (4, 1 + 7 + 5 + 6 + len(b'{"n":1}'))
-        assert say(ledger, child, "next", now=at(61)) == (5, 0, 0)
+        assert say(ledger, child, "next", now=at(61)) == Appended(5)
         assert [each.content for each in heard(ledger, other)] == ["else"]
 
     def test_the_child_is_the_same_conversation(self, ledger: Ledger) -> None:
@@ -202,7 +202,7 @@ class CompressionContract:
             copies = [each.content for each in heard(ledger, child)]
             assert copies == [*TEXTS[:1], "summary", *found[4:]]
             assert child.message_count == len(copies)
-            assert say(ledger, child, "next") == (len(copies) + 1, 0, 0)
+            assert say(ledger, child, "next") == Appended(len(copies) + 1)
 
 
 def shorter(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sexton.model.session import State
-from sexton.ports import Ledger
+from sexton.ports import Appended, Ledger
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,
@@ -92,7 +92,7 @@ class HoldersContract:
         assert adopted is not None
         assert say(ledger, begun, "from the grave") is None
         assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(2)) is False
-        assert say(ledger, adopted, "after") == (2, 0, 0)
+        assert say(ledger, adopted, "after") == Appended(2)
         assert [message.content for message in heard(ledger, begun)] == ["before", "after"]
 
     def test_a_session_that_dies_with_its_owner_ends_when_the_last_one_leaves(

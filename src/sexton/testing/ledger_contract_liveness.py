@@ -87,11 +87,30 @@ class BeatsContract:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
         shared = ledger.book.join(born(ledger, "shared", worker=anna), berta, (), at(1))
         alone = born(ledger, "alone", worker=anna)
-        born(ledger, "another's", worker=berta)
+        others = born(ledger, "another's", worker=berta)
         over = born(ledger, "over", worker=anna)
         ledger.book.end_now(over.ref, 1, "closed", at(1))
-        found = sorted(ledger.reaping.sessions_of(anna), key=lambda each: each.ref)
-        assert found == [shared, alone]
+        assert ledger.reaping.sessions_of(anna) == [shared, alone]
+        assert ledger.reaping.sessions_of(anna, berta) == [shared, alone, others]
+        assert ledger.reaping.sessions_of() == []
+
+    def test_what_workers_leave_is_told_as_it_takes_to_end_it(self, ledger: Ledger) -> None:
+        anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
+        elder = born(ledger, "elder", source="cli", worker=berta)
+        shared = ledger.book.join(elder, anna, (), at(1))
+        child = born(ledger, id="child", source="subagent", parent=elder.id, worker=anna)
+        others = born(ledger, "another's", worker=berta)
+        say(ledger, child, "hello", now=at(2))
+        ledger.book.mark(child.ref, pinned=True)
+        assert shared is not None
+        left = ledger.reaping.left_by(anna)
+        assert [each.seen for each in left] == [seen(shared), seen(reread(ledger, child))]
+        assert [each.holders for each in left] == [(berta, anna), (anna,)]
+        told = [(each.source, each.parent) for each in left]
+        assert told == [("cli", None), ("subagent", elder.id)]
+        both = ledger.reaping.left_by(anna, berta)
+        assert [each.seen.ref for each in both] == [shared.ref, child.ref, others.ref]
+        assert ledger.reaping.left_by() == []
 
     def test_only_the_dead_are_taken_off_a_session(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")

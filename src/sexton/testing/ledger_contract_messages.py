@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sexton.model.message import draft
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit
-from sexton.ports import Batch, Ledger
+from sexton.ports import Appended, Batch, Ledger
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NO_RULES,
@@ -46,8 +46,8 @@ class MessagesContract:
         drafts = [draft("user", "ü"), draft("tool", {"a": 1}, {"id": "x"}), draft("assistant")]
         sizes = [2, len('{"a":1}') + len('{"id":"x"}'), 0]
         batch = Batch(session=begun, drafts=drafts, schedule=NO_RULES)
-        assert ledger.messages.append(batch, at(1)) == (3, Limit.NONE, 0)
-        assert say(ledger, begun, "abc", now=at(2)) == (4, Limit.NONE, 0)
+        assert ledger.messages.append(batch, at(1)) == Appended(3)
+        assert say(ledger, begun, "abc", now=at(2)) == Appended(4)
         now = reread(ledger, begun)
         facts: dict[str, Any] = {
             "message_count": 4,
@@ -95,8 +95,8 @@ class MessagesContract:
     def test_sessions_do_not_share_messages_or_numbers(self, ledger: Ledger) -> None:
         first, second = born(ledger, "a"), born(ledger, "b")
         for turn in range(3):
-            assert say(ledger, first, f"a{turn}") == (turn + 1, 0, 0)
-            assert say(ledger, second, f"b{turn}") == (turn + 1, 0, 0)
+            assert say(ledger, first, f"a{turn}") == Appended(turn + 1)
+            assert say(ledger, second, f"b{turn}") == Appended(turn + 1)
         assert [each.content for each in heard(ledger, first)] == ["a0", "a1", "a2"]
         assert [each.content for each in heard(ledger, second)] == ["b0", "b1", "b2"]
 
@@ -245,4 +245,4 @@ class MessagesContract:
         begun = born(ledger)
         ledger.policies.publish("digest", "text", "test", NOON)
         assert ledger.index.warn(seen(begun), Limit.BYTES, entry(begun), NOON)
-        assert say(ledger, begun, "x") == (1, Limit.BYTES, 1)
+        assert say(ledger, begun, "x") == Appended(1, Limit.BYTES, 1)

@@ -27,7 +27,7 @@ from sexton.model.message import draft
 from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
-from sexton.ports import Batch, Birth, Ledger
+from sexton.ports import Appended, Batch, Birth, Ledger
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     at,
@@ -147,7 +147,7 @@ class Histories(RuleBasedStateMachine):
         if appended is not None:
             truth.said += texts
             truth.active, truth.due = self.now, self.now + 5
-            assert appended == (len(truth.said), truth.warned, 0)
+            assert appended == Appended(len(truth.said), Limit(truth.warned))
 
     @rule(sight=sights)
     def end_as_seen(self, sight: Session) -> None:

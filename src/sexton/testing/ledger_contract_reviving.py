@@ -9,7 +9,7 @@ from sexton.model.plan import ReapSession, Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.model.worker import Worker
-from sexton.ports import Ledger, Sample, ShadowCount
+from sexton.ports import Appended, Ledger, Sample, ShadowCount
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,
@@ -72,7 +72,7 @@ class RevivingContract:
         assert (revived.is_open, revived.ended_at, revived.end_reason) == (True, None, None)
         assert [message.content for message in heard(ledger, begun)] == ["one", "two"]
         assert say(ledger, begun, "from the grave") is None
-        assert say(ledger, revived, "three") == (3, 0, 0)
+        assert say(ledger, revived, "three") == Appended(3)
         assert journal(ledger, begun)[0].action == "revive"
         assert not reread(ledger, other).is_open
 

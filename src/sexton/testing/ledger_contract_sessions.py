@@ -7,7 +7,7 @@ from typing import Any
 
 from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, Session, State
-from sexton.ports import Ledger
+from sexton.ports import Appended, Ledger
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NO_RULES,
@@ -205,7 +205,7 @@ class SessionsContract:
         assert ledger.book.join(begun, berta, (), NOON)
         assert ledger.book.start_turn(begun, berta, NO_RULES, NOON)
         for seconds in (1, 2):
-            assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds)) == (0, 0, 0)
+            assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds)) == Appended(0)
         assert _busy(ledger, begun) == [at(1), NOON]
         ledger.book.finish_turn(begun.ref, anna, failed=False)
         assert _busy(ledger, begun) == [at(1), NOON]

@@ -9,7 +9,7 @@ from typing import Any
 from sexton.model.plan import Reason
 from sexton.model.session import Limit, Session, State
 from sexton.model.worker import Identity, Worker
-from sexton.ports import Ledger, Sighting
+from sexton.ports import LastSweep, Ledger, Sighting, StoredPolicies
 from sexton.testing.ledger_contract_samples import (
     ALL,
     NOON,
@@ -50,10 +50,10 @@ class UpkeepContract:
         hour, minute = timedelta(hours=1), timedelta(minutes=1)
         ledger.workers.swept("anna", at(5), hour)
         ledger.workers.swept("berta", at(3), minute)
-        assert ledger.workers.last_sweep() == (at(5), hour)
+        assert ledger.workers.last_sweep() == LastSweep(at(5), hour)
         assert [each.swept_at for each in ledger.workers.all()] == [at(5), at(3)]
         ledger.book.leave("anna", (), at(6))
-        assert ledger.workers.last_sweep() == (at(5), hour)
+        assert ledger.workers.last_sweep() == LastSweep(at(5), hour)
 
     def test_workers_that_left_long_ago_are_forgotten_and_no_others(self, ledger: Ledger) -> None:
         for id in ("left", "swept last", "came back", "living"):
@@ -65,7 +65,7 @@ class UpkeepContract:
         held = born(ledger, worker="came back")
         enrol(ledger, "new", NOON + timedelta(days=400))
         assert [each.id for each in ledger.workers.all()] == ["living", "new"]
-        assert ledger.workers.last_sweep() == (at(2), timedelta(minutes=1))
+        assert ledger.workers.last_sweep() == LastSweep(at(2), timedelta(minutes=1))
         assert reread(ledger, held) == held
         enrol(ledger, "left")
         assert "left" in [each.id for each in ledger.workers.all()]
@@ -97,15 +97,16 @@ class UpkeepContract:
 
     def test_no_policies_are_in_force_until_some_are_published(self, ledger: Ledger) -> None:
         assert ledger.policies.in_force() is None
-        assert ledger.policies.publish("d1", "text ü", "anna", NOON) == (1, "d1", "text ü")
-        assert ledger.policies.in_force() == (1, "d1", "text ü")
+        first = StoredPolicies(1, "d1", "text ü")
+        assert ledger.policies.publish("d1", "text ü", "anna", NOON) == first
+        assert ledger.policies.in_force() == first
 
     def test_publishing_what_is_in_force_changes_nothing(self, ledger: Ledger) -> None:
         first = ledger.policies.publish("d1", "one", "anna", NOON)
         assert ledger.policies.publish("d1", "one", "berta", at(1)) == first
         assert ledger.policies.publish("d2", "two", "anna", at(2)).serial == 2
         assert ledger.policies.publish("d1", "one", "anna", at(3)).serial == 3
-        assert ledger.policies.in_force() == (3, "d1", "one")
+        assert ledger.policies.in_force() == StoredPolicies(3, "d1", "one")
         assert [line.at for line in journal(ledger)] == [at(3), at(2), NOON]
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.worker import Identity, Worker
@@ -61,10 +64,10 @@ class Observer:
     next_sweep: float = 0.0
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
-    sweeps_at: float | None = None
+    sweeps_at: float = inf
     reaps: list[tuple[float, Process, int, Evidence]] = field(default_factory=list)
-    looks: dict[str, tuple[int, float]] = field(default_factory=dict)
-    """When each was first seen with its beat, by this observer's running time."""
+    looks: list[tuple[float, float]] = field(default_factory=list)
+    """Its looks since the last gap: in the world's time, and in its own running time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,29 +91,25 @@ class Keepers:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.observers: dict[str, Observer] = {}
+        self.observers = [Observer(host, host.boot) for host in world.hosts]
         self.wrongs: list[str] = []
         self._answers: dict[tuple[str, Sight, float, bool], Evidence] = {}
 
     def step(self) -> None:
         """Every keeper that can does what is due; one on a rebooted host begins anew."""
         world = self.world
-        for host in world.hosts:
-            observer = self.observers.get(host.name)
-            if observer is None or observer.boot != host.boot:
-                observer = self.observers[host.name] = Observer(host, host.boot)
+        for place, host in enumerate(world.hosts):
+            observer = self.observers[place]
+            if observer.boot != host.boot:
+                observer = self.observers[place] = Observer(host, host.boot)
             if host.reaches and world.now >= host.keeper_paused_until:
-                self.observe(observer)
-
-    def observe(self, observer: Observer) -> None:
-        """Look, sweep and reap, each when it is due; a slow database comes in between."""
-        if observer.host.running >= observer.next_look:
-            self.look(observer)
-        if observer.sweeps_at is not None and self.world.now >= observer.sweeps_at:
-            observer.sweeps_at = None
-            self.sweep(observer)
-        if observer.reaps:
-            self.carry_out(observer)
+                # Each when it is due; a slow database comes in between.
+                if host.running >= observer.next_look:
+                    self.look(observer)
+                if world.now >= observer.sweeps_at:
+                    self.sweep(observer)
+                if observer.reaps:
+                    self.carry_out(observer)
 
     def carry_out(self, observer: Observer) -> None:
         """The reaps whose time has come."""
@@ -124,51 +123,50 @@ class Keepers:
         observer.next_look = host.running + LOOK_EVERY
         beats = self.world.beats()
         before = observer.watch
-        look = moment(host)
+        look = moment(self.world, host)
         observer.watch = listen(before, beats, look, LONGEST_GAP)
-        self.remember(observer, before.last, look, beats)
+        self.remember(observer, before.last, look)
         if host.running >= observer.next_sweep:
             observer.next_sweep = host.running + SWEEP_EVERY
             observer.sweeps_at = self.world.now + self.world.slowness()
 
-    def remember(
-        self, observer: Observer, last: Look | None, look: Look, beats: dict[str, int]
-    ) -> None:
+    def remember(self, observer: Observer, last: Look | None, look: Look) -> None:
         """What the observer has really seen, kept apart from what the policies make of it."""
-        gap = 0.0 if last is None else max(look.running - last.running, look.elapsed - last.elapsed)
-        if gap > LONGEST_GAP:
+        if last is not None and (
+            look.running - last.running > LONGEST_GAP or look.elapsed - last.elapsed > LONGEST_GAP
+        ):
             self.world.note("observation voided")
-            observer.looks = {}
-        looks = observer.looks
-        for id, beat in beats.items():
-            if id not in looks or looks[id][0] != beat:
-                looks[id] = (beat, look.running)
+            observer.looks.clear()
+        observer.looks.append((self.world.now, look.running))
 
     def sweep(self, observer: Observer) -> None:
+        observer.sweeps_at = inf
         present = [each for each in self.world.processes if not each.buried]
-        found = {each.id: self.judged(observer, each) for each in present}
-        dead = [each for each in present if found[each.id].verdict is Verdict.DEAD]
-        unproven = frozenset(each.id for each in dead if not found[each.id].kernel)
-        look = moment(observer.host)
+        judged = zip(present, self.judged(observer, present), strict=True)
+        dead = [(each, proof) for each, proof in judged if proof.verdict is Verdict.DEAD]
+        unproven = frozenset(each.id for each, proof in dead if not proof.kernel)
+        look = moment(self.world, observer.host)
         observer.doubt = doubt(observer.doubt, unproven, len(present), look, POLICY)
-        for process in dead:
+        for process, proof in dead:
             if process.id in observer.doubt.doubted:
                 self.world.note("death held back")
             else:
                 at = self.world.now + self.world.slowness()
-                observer.reaps.append((at, process, process.beat, found[process.id]))
+                observer.reaps.append((at, process, process.beat, proof))
 
-    def judged(self, observer: Observer, process: Process) -> Evidence:
+    def judged(self, observer: Observer, present: Iterable[Process]) -> Iterator[Evidence]:
         """What the policy says; asked once for each thing that it can know of a worker."""
-        watch, id, beat = observer.watch, process.id, process.beat
-        heard = watch.heard.get(id)
-        if heard is not None and heard.beat != beat:
-            self.world.note("beat between look and sweep")
-        sight = seen_from(observer.host, process)
-        known = (process.host.name, sight, watch.silence(id, beat), watch.has_moved(id, beat))
-        if known not in self._answers:
-            self._answers[known] = judge(row(process), sight, POLICY, watch)
-        return self._answers[known]
+        host, watch, answers = observer.host, observer.watch, self._answers
+        for process in present:
+            id, beat = process.id, process.beat
+            if watch.beats.get(id, beat) != beat:
+                self.world.note("beat between look and sweep")
+            sight = Sight.ELSEWHERE if process.host is not host else seen_here(process)
+            known = (process.host.name, sight, watch.silence(id, beat), watch.has_moved(id, beat))
+            proof = answers.get(known)
+            if proof is None:
+                proof = answers[known] = judge(row(process), sight, POLICY, watch)
+            yield proof
 
     def reap(self, observer: Observer, process: Process, beat: int, evidence: Evidence) -> None:
         """The ledger's compare-and-set, and the question whether it was right."""
@@ -193,15 +191,16 @@ class Keepers:
         self.check_silence(observer, process)
 
     def check_silence(self, observer: Observer, process: Process) -> None:
-        known, since = observer.looks.get(process.id, (-1, observer.host.running))
-        observed = observer.host.running - since
-        if known != process.beat or observed < TTL or self.world.now - process.beaten_at < TTL:
+        first = bisect_left(observer.looks, (process.beaten_at, 0.0))
+        seen = [running for _, running in observer.looks[first : first + 1]]
+        observed = observer.host.running - seen[0] if seen else 0.0
+        if observed < TTL or self.world.now - process.beaten_at < TTL:
             self.wrongs.append(f"{process.id} was reaped after only {observed:.0f} s of silence")
 
 
-def moment(host: Host) -> Look:
+def moment(world: World, host: Host) -> Look:
     """Now, on all clocks of a host."""
-    return Look(host.running, host.elapsed, host.wall - host.elapsed)
+    return Look(host.running, world.now - host.booted_at, host.booted_at + host.wall_ahead)
 
 
 def row(process: Process) -> Worker:
@@ -217,11 +216,9 @@ def row(process: Process) -> Worker:
     )
 
 
-def seen_from(host: Host, process: Process) -> Sight:
-    """What the kernel of a host says about a process."""
-    if process.host is not host:
-        return Sight.ELSEWHERE
-    if process.boot != host.boot:
+def seen_here(process: Process) -> Sight:
+    """What the kernel of its host says about a process."""
+    if process.boot != process.host.boot:
         return Sight.REBOOTED
     return Sight.PRESENT if process.alive else Sight.GONE
 

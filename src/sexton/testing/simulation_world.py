@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Protocol
 
 from sexton.policies.liveness import LivenessPolicy
@@ -35,21 +36,24 @@ class Host:
 
     name: str
     boot: int = 1
+    booted_at: float = 0.0
     running: float = 0.0
-    elapsed: float = 0.0
-    wall: float = 0.0
+    wall_ahead: float = 0.0
+    """How far the clock that people set is ahead of the world."""
     asleep_until: float = 0.0
     cut_until: float = 0.0
     keeper_paused_until: float = 0.0
     reaches: bool = True
     """Whether it is awake and has the database."""
+    alive: list[Process] = field(default_factory=list)
+    """The workers that run on it."""
 
 
 @dataclass(slots=True)
 class Process:
     """A worker as it really is, beside what the ledger says of it."""
 
-    id: str
+    number: int
     host: Host
     boot: int
     alive: bool = True
@@ -58,6 +62,10 @@ class Process:
     beat: int = 0
     beaten_at: float = 0.0
     buried: bool = False
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.id = f"worker {self.number}"
 
 
 class Witness(Protocol):
@@ -82,7 +90,9 @@ class World:
         self.hosts = [Host(f"host {number}") for number in range(HOSTS)]
         self.counts: Counter[str] = Counter()
         self.processes: list[Process] = []
+        self._ledger: dict[str, int] = {}
         self._beats: dict[str, int] | None = None
+        self._has_corpses = False
         self._trace = hashlib.sha256()
         self._born = 0
         for host in self.hosts * WORKERS:
@@ -99,36 +109,47 @@ class World:
         self._beats = None
         while not calm and now >= self.next_misfortune:
             self.suffer()
+        thawed = now >= self.frozen_until
+        refused: list[Process] = []
         for host in self.hosts:
-            host.elapsed += STEP
-            host.wall += STEP
-            if now >= host.asleep_until:
-                host.running += STEP
-            host.reaches = now >= host.asleep_until and now >= host.cut_until
-            host.reaches = host.reaches and now >= self.frozen_until
-        # Found first: whoever beats may bring others into the world.
-        due = [
-            each
-            for each in self.processes
-            if each.next_beat <= each.host.running
-            and each.host.reaches
-            and each.alive
-            and now >= each.paused_until
-        ]
-        for process in due:
-            self.beat(process)
+            awake = now >= host.asleep_until
+            host.running += STEP if awake else 0.0
+            host.reaches = awake and thawed and now >= host.cut_until
+            if host.reaches:
+                refused += self.beat(host)
+        # Only now, since each brings another into the world, and in the order of their birth.
+        for process in sorted(refused, key=attrgetter("number")):
+            self.tell(process)
+
+    def beat(self, host: Host) -> list[Process]:
+        """Everybody on the host whose time has come beats; whose beats the ledger refuses."""
+        running, refused = host.running, []
+        for process in host.alive:
+            if process.next_beat <= running and self.now >= process.paused_until:
+                if process.buried:
+                    refused.append(process)
+                else:
+                    process.next_beat = running + BEAT_EVERY
+                    process.beat += 1
+                    process.beaten_at = self.now
+                    self._ledger[process.id] = process.beat
+        return refused
 
     def beats(self) -> dict[str, int]:
         """What the ledger says of everybody it does not take for dead."""
-        if self._beats is None:
+        if self._has_corpses:
+            self._has_corpses = False
             self.processes = [each for each in self.processes if each.alive or not each.buried]
-            self._beats = {each.id: each.beat for each in self.processes if not each.buried}
+        if self._beats is None:
+            self._beats = self._ledger.copy()
         return self._beats
 
     def bury(self, process: Process) -> None:
         """The ledger takes the worker for dead."""
         process.buried = True
+        del self._ledger[process.id]
         self._beats = None
+        self._has_corpses = True
 
     def suffer(self) -> None:
         """Some misfortune, and the time of the next one."""
@@ -163,7 +184,7 @@ class World:
             case "host cut off":
                 host.cut_until = until
             case "wall clock jumped":
-                host.wall += self.chance.choice((-172_800.0, -120.0, 120.0, 172_800.0))
+                host.wall_ahead += self.chance.choice((-172_800.0, -120.0, 120.0, 172_800.0))
             case _:
                 raise ValueError(f"there is no misfortune '{name}'")
 
@@ -171,45 +192,42 @@ class World:
         """A new worker."""
         self._born += 1
         self._beats = None
-        self.processes.append(
-            Process(
-                f"worker {self._born}",
-                host,
-                host.boot,
-                next_beat=host.running + self.chance.uniform(0, 15),
-                beaten_at=self.now,
-            )
+        process = Process(
+            self._born,
+            host,
+            host.boot,
+            next_beat=host.running + self.chance.uniform(0, 15),
+            beaten_at=self.now,
         )
+        self.processes.append(process)
+        self._ledger[process.id] = 0
+        host.alive.append(process)
 
     def kill(self, process: Process) -> None:
         process.alive = False
+        self._has_corpses = True
+        process.host.alive.remove(process)
         self.enrol(process.host)
 
     def reboot(self, host: Host) -> None:
         """All processes of the host are gone and its clocks begin anew."""
-        for process in [each for each in self.processes if each.host is host and each.alive]:
+        for process in host.alive[:]:
             self.kill(process)
         host.boot += 1
-        host.running = host.elapsed = 0.0
-        for process in self.processes:
-            if process.host is host and process.alive:
-                process.boot, process.next_beat = host.boot, 0.0
+        host.running, host.booted_at = 0.0, self.now - STEP  # before this step
+        for process in host.alive:
+            process.boot, process.next_beat = host.boot, 0.0
 
     def is_up(self, process: Process) -> bool:
         """Whether it would beat now."""
         return process.alive and process.host.reaches and self.now >= process.paused_until
 
-    def beat(self, process: Process) -> None:
-        process.next_beat = process.host.running + BEAT_EVERY
-        if process.buried:
-            self.note("told so at its next beat", process.id)
-            if self.witness is not None:
-                self.witness.told(process.id)
-            process.alive = False  # it goes on as a new worker
-            self.enrol(process.host)
-            return
-        process.beat += 1
-        process.beaten_at = self.now
+    def tell(self, process: Process) -> None:
+        """Its beat was refused: it goes on as a new worker."""
+        self.note("told so at its next beat", process.id)
+        if self.witness is not None:
+            self.witness.told(process.id)
+        self.kill(process)
 
     def slowness(self) -> float:
         return self.chance.choice((0.0,) * 9 + (10.0, 30.0))

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.finding import expanded
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.config import check_view
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
-from sexton.errors import SettingsInvalid, SettingsNotFound
+from sexton.errors import SettingsInvalid
 from sexton.model.remains import Remains
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.retention import Retention
@@ -71,14 +72,9 @@ def command(ctx: click.Context, with_effect: bool) -> None:
 def _file(options: Shared) -> Path | None:
     named = options.config or os.environ.get("SEXTON_CONFIG")
     if named:
-        try:
-            return Path(named).expanduser()
-        except RuntimeError as problem:
-            raise SettingsNotFound(
-                f"the settings file {named} can not be found: {problem}"
-            ) from None
+        return expanded(named)
     usual = default_settings(os.environ)
-    return usual if os.path.exists(usual) else None
+    return Path(usual) if os.path.exists(usual) else None
 
 
 def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,8 +18,8 @@ from sexton.cli.wording import ago, iso, span
 from sexton.engine.estate import Estate
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.session import Session
-from sexton.model.worker import Worker
-from sexton.policies.liveness import LivenessPolicy, stalled_for
+from sexton.model.worker import Holder, Worker
+from sexton.policies.liveness import stalled_for
 
 _COLUMNS = (
     Column("WORKER", cut=True),
@@ -80,37 +81,29 @@ def _seen(estate: Estate) -> Iterator[_Seen]:
     workers = estate.ledger.reaping.suspects()
     evidence = estate.evidence(workers)
     policy, now = estate.rules(None).rules.liveness, estate.clock.now()
+    held = _held(estate, workers)
     for worker in workers:
-        proof = evidence[worker.id]
-        sessions = estate.ledger.reaping.sessions_of(worker.id)
-        runs = proof.verdict is not Verdict.DEAD  # no turn runs in a dead process
+        holdings = held[worker.id]
+        # No turn runs in a dead process.
+        dead = evidence[worker.id].verdict is Verdict.DEAD
+        turns = [] if dead else [each for each in holdings if each[1].busy_since is not None]
+        stalls = (stalled_for(*turn, policy, now) for turn in turns)
         yield _Seen(
             worker=worker,
-            evidence=proof,
-            sessions=len(sessions),
-            busy=_busy(worker, sessions) if runs else 0,
-            stalls=tuple(_stalls(worker, sessions, policy, now)) if runs else (),
+            evidence=evidence[worker.id],
+            sessions=len(holdings),
+            busy=len(turns),
+            stalls=tuple(each for each in stalls if each is not None),
         )
 
 
-def _busy(worker: Worker, sessions: Sequence[Session]) -> int:
-    return sum(
-        holder.busy_since is not None
-        for session in sessions
-        for holder in session.holders
-        if holder.worker.id == worker.id
-    )
-
-
-def _stalls(
-    worker: Worker, sessions: Sequence[Session], policy: LivenessPolicy, now: datetime
-) -> Iterator[timedelta]:
-    for session in sessions:
+def _held(estate: Estate, workers: Sequence[Worker]) -> Mapping[str, list[tuple[Session, Holder]]]:
+    """What each worker holds, and how, by its id."""
+    found: defaultdict[str, list[tuple[Session, Holder]]] = defaultdict(list)
+    for session in estate.ledger.reaping.sessions_of(*(worker.id for worker in workers)):
         for holder in session.holders:
-            if holder.worker.id == worker.id:
-                stalled = stalled_for(session, holder, policy, now)
-                if stalled is not None:
-                    yield stalled
+            found[holder.worker.id].append((session, holder))
+    return found
 
 
 def _row(each: _Seen, now: datetime) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sexton.errors import LedgerOutdated, LedgerTooNew
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 OLDEST_READER = 1
 """The oldest schema version whose code may still use a ledger of the current version."""
 
-FOLDER = Path(__file__).parent
+FOLDER = os.path.dirname(__file__)
 """Where the numbered files are, in one folder per engine."""
 
 _POSTGRES_LOCK = 0x53455854
@@ -116,5 +115,8 @@ def _bring_up_to_date(
 
 
 def _files(dialect: str) -> Iterator[tuple[int, str]]:
-    for file in sorted((FOLDER / dialect).glob("[0-9]*.sql")):
-        yield int(file.name.split("_")[0]), file.read_text(encoding="utf-8")
+    folder = os.path.join(FOLDER, dialect)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".sql"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                yield int(name.partition("_")[0]), file.read()

@@ -6,9 +6,10 @@ followed by `[sqlite]` or `[postgres]` where the engines need different words.
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 SESSION = """s.ref, h.name, s.id, s.key, s.source, s.chat_type, s.job, s.parent, s.relation,
     s.state, s.epoch, s.started_at, s.active_at, s.due_at, s.ended_at, s.end_reason,
@@ -27,11 +28,9 @@ ROW = """s.ref, s.home, s.id, s.key, s.source, s.chat_type, s.job, s.parent, s.r
     s.human_touched, s.errored, s.warned, s.inherited, s.compress_after, s.vault"""
 
 _HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
-_BYTES = re.compile(r"%\((contents|extras)\)s")
-
-
 _INCLUDED = re.compile(r"\{(\w+)\}")
+_PARAMETER = r"(?<!:):([a-z_]+)"
+_BYTES = r"%\((contents|extras)\)s"
 
 
 @cache
@@ -39,12 +38,20 @@ def statements(dialect: str) -> dict[str, str]:
     """Every statement by name, in the words of one engine."""
     columns = {"session": SESSION, "worker": WORKER, "row": ROW}
     found = dict(columns)
-    for file in sorted(Path(__file__).parent.glob("*.sql")):
-        parts = _HEADER.split(file.read_text(encoding="utf-8"))[1:]
-        for name, only, text in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
+    for text in _files():
+        parts = _HEADER.split(text)[1:]
+        for name, only, sql in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
             if only in (None, dialect):
-                found[name] = text.strip()
+                found[name] = sql.strip()
     return {name: _translate(found, name, dialect) for name in found if name not in columns}
+
+
+def _files() -> Iterator[str]:
+    folder = os.path.dirname(__file__)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".sql"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                yield file.read()
 
 
 def _translate(found: dict[str, str], name: str, dialect: str) -> str:
@@ -52,5 +59,5 @@ def _translate(found: dict[str, str], name: str, dialect: str) -> str:
     sql = _INCLUDED.sub(lambda match: found[match[1]].rstrip(";"), found[name])
     if dialect == "sqlite":
         return sql
-    named = _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
-    return _BYTES.sub(r"%(\1)b", named)  # sent as they are, not as hexadecimal text
+    named = re.sub(_PARAMETER, r"%(\1)s", sql.replace("%", "%%"))
+    return re.sub(_BYTES, r"%(\1)b", named)  # sent as they are, not as hexadecimal text

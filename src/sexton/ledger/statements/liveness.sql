@@ -11,16 +11,31 @@ SELECT {worker}
 FROM workers AS w
 WHERE w.dead_at IS NOT NULL AND EXISTS (SELECT 1 FROM holders AS o WHERE o.worker = w.id);
 
+-- workers [sqlite]
+SELECT value FROM json_each(:workers)
+
+-- workers [postgres]
+SELECT json_array_elements_text(CAST(:workers AS JSON))
+
 -- sessions_of_worker
--- A row for each holder of each session, those of one session together.
+-- A row for each holder of each session that any of the workers holds, those of one session together.
 SELECT {session}, s.ref, o.joined_at, o.busy_since, o.progress_at, {worker}
-FROM holders AS mine
-JOIN sessions AS s ON s.ref = mine.session AND s.state = 'open'
+FROM sessions AS s
 JOIN homes AS h ON h.ref = s.home
-JOIN holders AS o ON o.session = s.ref
+JOIN holders AS o ON o.session = s.ref AND s.state = 'open'
 JOIN workers AS w ON w.id = o.worker
-WHERE mine.worker = :worker
-ORDER BY mine.session, o.joined_at, w.id;
+WHERE s.ref IN (SELECT mine.session FROM holders AS mine WHERE mine.worker IN ({workers}))
+ORDER BY s.ref, o.joined_at, w.id;
+
+-- left_by
+-- The same, but only what ending them takes.
+SELECT s.ref, h.name, s.id, s.epoch, s.active_at, s.message_count, s.turn_count, s.pinned,
+       s.source, s.parent, o.worker
+FROM sessions AS s
+JOIN homes AS h ON h.ref = s.home
+JOIN holders AS o ON o.session = s.ref AND s.state = 'open'
+WHERE s.ref IN (SELECT mine.session FROM holders AS mine WHERE mine.worker IN ({workers}))
+ORDER BY s.ref, o.joined_at, o.worker;
 
 -- refs [sqlite]
 SELECT value FROM json_each(:refs)

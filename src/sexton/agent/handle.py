@@ -1,0 +1,100 @@
+"""Which session does an agent hold, and where does its conversation go on?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from sexton.agent.desk import Desk
+from sexton.agent.following import following
+from sexton.model.record import replace
+from sexton.model.schedule import Schedule
+from sexton.model.session import Limit, Session
+
+if TYPE_CHECKING:
+    from sexton.model.message import Message
+    from sexton.ports import Appended
+
+T = TypeVar("T")
+
+PAGE_BYTES = 4_000_000
+
+
+class Handle:
+    """A session by its name and its fence; it follows a conversation that is compressed."""
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk = desk
+        self._session = session
+        self._warned = session.warned
+        self._rules = desk.rules(None)
+        self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
+
+    def __repr__(self) -> str:
+        return f"<session {self.id} of key {self.key!r}, epoch {self.epoch}>"
+
+    @property
+    def id(self) -> str:
+        return self._session.id
+
+    @property
+    def key(self) -> str | None:
+        return self._session.key
+
+    @property
+    def source(self) -> str:
+        return self._session.source
+
+    @property
+    def epoch(self) -> int:
+        """The fence; it rises when somebody takes the session over."""
+        return self._session.epoch
+
+    def _reach(self, attempt: Callable[[Session], T | None]) -> T:
+        """Do what needs the fence; where the conversation was compressed, in its newest session."""
+        while True:
+            session = self._session
+            done = attempt(session)
+            if done is not None:
+                return done
+            if not self._follow(session):
+                raise self._desk.refusal(session)
+
+    def _follow(self, session: Session) -> bool:
+        """Go on where the conversation does; False if that is this session still."""
+        tip = following(self._desk, session)
+        if tip is not None:
+            self._go_on(tip)
+        return tip is not None
+
+    def _catch_up(self) -> None:
+        """Before what asks for no fence: another holder may have compressed the session."""
+        self._follow(self._session)
+
+    def _go_on(self, session: Session) -> None:
+        self._session = session
+        self._warned = session.warned
+
+    def _read(self, ref: int, after: int) -> Iterator[Message]:
+        while page := self._desk.ledger.messages.page(ref, after, PAGE_BYTES):
+            yield from page
+            after = page[-1].seq
+
+    def _schedule(self, now: datetime) -> Schedule:
+        """When to look again after a write now; without a clock in the policy it stays the same."""
+        known, planned = self._planned
+        if known == (self._rules.serial, self._warned):
+            return planned
+        session = replace(self._session, active_at=now, warned=self._warned)
+        rules = self._rules.rules
+        planned = rules.schedule(session, self._rules.serial)
+        if not rules.has_clock(session):
+            self._planned = (self._rules.serial, self._warned), planned
+        return planned
+
+    def _learn(self, appended: Appended) -> None:
+        """Take over what the ledger said: newer rules, warnings already given."""
+        self._warned = appended.warned
+        if appended.serial != self._rules.serial:
+            self._rules = self._desk.rules(appended.serial)

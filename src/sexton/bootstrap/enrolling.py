@@ -1,0 +1,46 @@
+"""What does an agent's process work with?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sexton.agent.desk import Desk
+from sexton.agent.membership import Membership
+from sexton.agent.worker import AgentWorker
+from sexton.model.session import Session, check_name
+from sexton.system.prices import listed_price
+
+if TYPE_CHECKING:
+    from sexton.bootstrap import Sexton
+
+
+def enrol(opened: Sexton, kind: str) -> AgentWorker:
+    """Register this process as a holder of sessions."""
+    membership = Membership(
+        opened.ledger,
+        opened.clock,
+        opened.processes,
+        lambda: opened.rules.known.rules.liveness,
+        check_name("worker kind", kind),
+    )
+    desk = Desk(
+        ledger=opened.ledger,
+        clock=opened.clock,
+        processes=opened.processes,
+        rules=opened.rules,
+        membership=membership,
+        actor=opened.actor,
+        overseer=lambda: opened.overseer,
+        price=listed_price,
+        stop_processes=partial(_see_to_processes, opened),
+    )
+    return AgentWorker(desk)
+
+
+def _see_to_processes(opened: Sexton, session: Session) -> None:
+    """A session that a budget ends leaves running what the policies say for its end."""
+    from sexton.engine.process_duty import handle_processes  # noqa: PLC0415  # few are killed
+    from sexton.policies.handling import Occasion  # noqa: PLC0415
+
+    handle_processes(opened.estate(), session, Occasion.END)

@@ -1,0 +1,45 @@
+"""What does a keeper write to its log about sessions?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from sexton.model.message import one_line
+from sexton.model.plan import Held, Outcome, Result
+
+log = logging.getLogger("sexton.keeper")
+
+
+class HeldLines:
+    """One line for each reset that is held back by somebody else, and one when it is not."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def tell(self, held: Iterable[Held]) -> None:
+        """Write what has changed since this was last told."""
+        now = {(each.seen.home, each.seen.id): each for each in held}
+        for name, each in now.items():
+            if self._known.get(name) != _mark(each):
+                log.info(
+                    "reset of %s held back by %s (%s): %s",
+                    one_line("/".join(name)), each.holding.code, each.wanted.code,
+                    each.holding.text,
+                )  # fmt: skip
+        for name in self._known.keys() - now.keys():
+            log.info("reset of %s is not held back any more", one_line("/".join(name)))
+        self._known = {name: _mark(each) for name, each in now.items()}
+
+
+def tell_outcome(outcome: Outcome) -> None:
+    """What came of an action; what was skipped is nobody's concern."""
+    seen = outcome.action.seen
+    level = logging.DEBUG if outcome.result is Result.SKIPPED else logging.INFO
+    name = one_line(f"{seen.home}/{seen.id}")
+    log.log(level, "%s %s: %s (%s)", outcome.action.kind, name, outcome.result, outcome.detail)
+
+
+def _mark(held: Held) -> tuple[str, ...]:
+    """What makes it another line: who holds back what; not for how long."""
+    return held.wanted.code, held.holding.code, held.by
