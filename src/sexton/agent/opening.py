@@ -10,7 +10,7 @@ from sexton.errors import LedgerBusy, SessionBusy, SessionEnded, SessionNotFound
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
@@ -45,7 +45,7 @@ def open_id(desk: Desk, id: str) -> Session:
         if not found:
             raise SessionNotFound(f"there is no session {id}")
         if not found[0].is_open:
-            raise SessionEnded(f"the session {id} has ended: {found[0].end_reason}")
+            raise desk.over(found[0])
         joined = _join(desk, found[0], desk.clock.now())
         if joined is not None:
             return joined
@@ -98,6 +98,8 @@ def revive(desk: Desk, lost: Session) -> Session:
     entry = desk.entry(lost, "revive", reason)
     revived = desk.ledger.reaping.revive(found[0].ref, desk.worker, plan, entry, now)
     if revived is None:
+        if found[0].state not in (State.ENDED, State.FINALIZED):
+            raise desk.over(found[0])
         raise SessionEnded(f"the conversation of the session {lost.id} goes on in another one")
     return revived
 
