@@ -9,9 +9,10 @@ from typing import assert_never
 
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
+from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import verdict_of
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
-from sexton.model.removal import HERE
+from sexton.model.removal import AWAY, HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
@@ -52,12 +53,24 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     if not session.is_open:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
+        yield from _removal(estate, session)
         yield from _retention(estate, session)
         return
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
     yield from _silence(estate, session)
     yield from _decision(estate, session)
+
+
+def _removal(estate: Estate, session: Session) -> Iterator[Answer]:
+    """Where it is if it was removed, and else whether it is garbage."""
+    if session.state in AWAY:
+        yield Answer("vault", *whereabouts(estate.ledger, session))
+    elif estate.removing is not None:
+        policy, now = estate.removing.garbage, estate.clock.now()
+        found = garbage(estate.ledger, session, policy, now)
+        if found is not None:
+            yield Answer("gc", found[0], found[1].text)
 
 
 def _retention(estate: Estate, session: Session) -> Iterator[Answer]:

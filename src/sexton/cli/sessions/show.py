@@ -12,7 +12,9 @@ from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, heading, pairs, say
+from sexton.cli.vault_view import shape
 from sexton.cli.wording import ahead, number, size, until
+from sexton.model.removal import AWAY
 from sexton.model.session import Session
 
 
@@ -32,13 +34,17 @@ def command(ctx: click.Context, session: str) -> None:
     options = shared(ctx)
     with existing(options) as opened:
         found = opened.find(session)
+        file = opened.ledger.vault.of_session(found.ref) if found.state in AWAY else None
         now = opened.clock.now()
     if options.json:
         workers = [shapes.holder(holder) for holder in found.holders]
-        document(shapes.session(found) | {"workers": workers})
+        vault = None if file is None else shape(file)
+        document(shapes.session(found) | {"workers": workers, "vault": vault})
         return
     heading(found.name)
     pairs(_facts(found, now))
+    if file is not None:
+        say(f"in the {file.kind} under receipt {file.receipt}: {file.place}/{file.name}")
     for holder in found.holders:
         identity = holder.worker.identity
         busy = ", in a turn" if holder.busy_since else ""
