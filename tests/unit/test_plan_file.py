@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
-from sexton.model.plan import EndSession, Held, Plan, Reason, RemoveFiles, Seen, WarnSession
+from sexton.model.plan import (
+    ArchiveSession,
+    EndSession,
+    Held,
+    Plan,
+    Reason,
+    RemoveFiles,
+    Seen,
+    TrashSession,
+    WarnSession,
+)
 from sexton.model.session import Limit
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -41,13 +51,23 @@ tidyings = st.builds(
     size=st.integers(0, 10**12),
     archived=st.booleans(),
 )
+leaving = {
+    "seen": sights,
+    "reason": reasons,
+    "source": words,
+    "size": numbers,
+    "conversation": st.none() | words,
+}
+removals = st.builds(TrashSession, **leaving) | st.builds(
+    ArchiveSession, **leaving, tree=st.none() | words
+)
 plans = st.builds(
     Plan,
     id=words,
     ledger=words,
     policies=words,
     made_at=moments,
-    actions=st.lists(ends | warnings | tidyings, max_size=4).map(tuple),
+    actions=st.lists(ends | warnings | tidyings | removals, max_size=4).map(tuple),
     held=st.lists(st.builds(Held, seen=sights, wanted=reasons, holding=reasons), max_size=2).map(
         tuple
     ),

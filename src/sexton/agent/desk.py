@@ -10,7 +10,7 @@ from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotF
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.record import made, record
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
@@ -75,8 +75,17 @@ class Desk:
             return SessionNotFound(f"the session {session.id} does not exist any more")
         now = found[0]
         if not now.is_open:
-            return SessionEnded(f"the session {session.id} has ended: {now.end_reason}")
+            return self.over(now)
         return SessionFenced(
             f"the session {session.id} was taken over: its epoch is {now.epoch}, "
             f"this writer has {session.epoch}"
         )
+
+    def over(self, session: Session) -> SessionError:
+        """Why a session that is not open can not be used: it has ended, or was even removed."""
+        if session.state in (State.ENDED, State.FINALIZED):
+            return SessionEnded(f"the session {session.id} has ended: {session.end_reason}")
+        from sexton.model.removal import removed  # noqa: PLC0415  # agents seldom meet it
+
+        file = self.ledger.vault.of_session(session.ref)
+        return removed(session.id, session.state, file.receipt if file else None)

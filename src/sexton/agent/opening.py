@@ -16,7 +16,7 @@ from sexton.errors import (
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import NATIVE, Session, State
 from sexton.policies.handling import listed, running
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
@@ -53,7 +53,7 @@ def open_id(desk: Desk, id: str) -> Session:
             raise SessionNotFound(f"there is no session {id}")
         session = desk.ledger.compression.tip(found[0].ref) or found[0]
         if not session.is_open:
-            raise SessionEnded(f"the session {session.id} has ended: {session.end_reason}")
+            raise desk.over(session)
         joined = _join(desk, session, desk.clock.now())
         if joined is not None:
             return joined
@@ -113,6 +113,8 @@ def revive(desk: Desk, lost: Session) -> Session:
     entry = desk.entry(lost, "revive", reason)
     revived = desk.ledger.reaping.revive(found[0].ref, desk.worker, plan, entry, now)
     if revived is None:
+        if found[0].state not in (State.ENDED, State.FINALIZED):
+            raise desk.over(found[0])
         raise SessionEnded(f"the conversation of the session {lost.id} goes on in another one")
     return revived
 

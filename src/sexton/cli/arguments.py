@@ -60,6 +60,10 @@ limit_option = click.option(
 home_option = click.option(
     "--home", metavar="PATH|NAME", help="Only this home; a new one is observed first."
 )
+source_option = click.option(
+    "--source", callback=named("source"), metavar="SOURCE", help="Only from this source."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and stop.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 force_file_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 

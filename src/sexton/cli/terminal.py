@@ -155,6 +155,32 @@ def progress(words: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: shown.advance(task, done)
 
 
+@contextmanager
+def bar(words: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far something is, and when it will be done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(one_line(words), total=total)
+        yield lambda done: shown.advance(task, done)
+
+
 def _rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -155,8 +155,8 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
             return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
-        case TrashSession() | ArchiveSession() | RemoveFiles():
-            raise AssertionError("sessions are removed together")
+        case TrashSession(seen=seen) | ArchiveSession(seen=seen) | RemoveFiles(seen=seen):
+            raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
         case never:
             assert_never(never)
 

@@ -10,10 +10,11 @@ from typing import assert_never
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
+from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import verdict_of
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.process import Watched
-from sexton.model.removal import HERE
+from sexton.model.removal import AWAY, HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
 from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
@@ -56,6 +57,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
+        yield from _removal(estate, session)
         yield from _retention(estate, session)
         tip = estate.ledger.compression.tip(session.ref)
         if tip is not None:
@@ -72,6 +74,17 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         for standing in standings(estate, who(estate, session)):
             for budget, word, words in explained(standing):
                 yield Answer(f"budget.{budget.name}", word, words)
+
+
+def _removal(estate: Estate, session: Session) -> Iterator[Answer]:
+    """Where it is if it was removed, and else whether it is garbage."""
+    if session.state in AWAY:
+        yield Answer("vault", *whereabouts(estate.ledger, session))
+    elif estate.removing is not None:
+        policy, now = estate.removing.garbage, estate.clock.now()
+        found = garbage(estate.ledger, session, policy, now)
+        if found is not None:
+            yield Answer("gc", found[0], found[1].text)
 
 
 def _retention(estate: Estate, session: Session) -> Iterator[Answer]:

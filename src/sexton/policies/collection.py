@@ -85,14 +85,14 @@ def _garbage(code: str, said: int, idle: str) -> Reason:
 def _protection(
     asked: Member, members: Sequence[Member], family: Family, now: datetime
 ) -> Reason | None:
-    if not HERE & {each.state for each in members}:
-        return Reason("away", f"it is {asked.state}")
     for each in members:
         found = shield(each, now)
         if found is not None and each.id == asked.id:
             return found
         if found is not None:
             return Reason(found.code, f"{each.id} is of the same conversation, and {found.text}")
+    if not HERE & {each.state for each in members}:
+        return Reason("away", f"it is {asked.state}")
     child = family.open_below(members)
     return None if child is None else Reason("open_child", f"its child {child.id} is open")
 

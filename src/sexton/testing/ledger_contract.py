@@ -30,8 +30,9 @@ from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesCon
 from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_removable import RemovableContract, VaultBookContract
-from sexton.testing.ledger_contract_removal import DepartureContract, RemovedContract
+from sexton.testing.ledger_contract_removal import DepartureContract
 from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
+from sexton.testing.ledger_contract_removed import RemovedContract
 from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringContract
 from sexton.testing.ledger_contract_retention import RetainedContract
 from sexton.testing.ledger_contract_sessions import SessionsContract

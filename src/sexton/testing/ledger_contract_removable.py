@@ -10,8 +10,7 @@ from sexton.ports import Ledger, Place
 from sexton.ports.removal import Sieve, WantedFiles
 from sexton.ports.vault import VaultKind
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
-from sexton.testing.ledger_contract_removal import given_up
-from sexton.testing.ledger_contract_removal_samples import intended, over, trashed
+from sexton.testing.ledger_contract_removal_samples import given_up, intended, over, trashed
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,

@@ -8,40 +8,34 @@ from typing import Any
 
 import pytest
 
-from sexton.errors import HomeNotFound, SessionRemoved
-from sexton.model.finalization import FinalizationState
+from sexton.errors import HomeNotFound
 from sexton.model.record import replace
-from sexton.model.session import Session, State
+from sexton.model.session import State
 from sexton.ports import Ledger
 from sexton.ports.removal import Holds, VaultState
 from sexton.ports.vault import VaultKind
-from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, owed, rule
+from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, rule
 from sexton.testing.ledger_contract_removal_samples import (
     FIGURES,
     KEPT,
     ME,
     RECEIPT,
+    given_up,
     intended,
     move,
     move_of,
     over,
-    settled,
     state,
     trashed,
 )
-from sexton.testing.ledger_contract_reviving import GONE, reap, reap_of, revive
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,
     born,
     enrol,
-    entry,
-    everything,
     heard,
     journal,
     reread,
-    say,
-    seen,
 )
 
 ARCHIVE = VaultKind.ARCHIVE
@@ -56,13 +50,6 @@ MISREMEMBERED: tuple[dict[str, Any], ...] = (
 )
 
 
-def unread(ledger: Ledger, session: Session) -> str:
-    """Why the session can not be read."""
-    with pytest.raises(SessionRemoved) as refused:
-        heard(ledger, session)
-    return refused.value.hint
-
-
 class DepartureContract:
     """A session goes whole and as it was seen, or it stays."""
 
@@ -74,8 +61,11 @@ class DepartureContract:
         assert (file.name, file.place, file.receipt) == ("file", "/vault", RECEIPT)
         assert (file.source, file.host, file.expires_at) == ("cron", "host", at(77))
         assert ledger.vault.unfinished("elsewhere") == []
+        other = intended(ledger, "other")
+        assert not ledger.removal.forget(replace(file, state=VaultState.REMOVING))
+        assert not ledger.removal.forget(replace(file, worker="other"))
         assert ledger.removal.forget(file)
-        assert ledger.vault.unfinished("host") == []
+        assert ledger.vault.unfinished("host") == [other]
         assert not ledger.removal.forget(file)
 
     def test_nothing_is_written_for_a_home_that_nobody_knows(self, ledger: Ledger) -> None:
@@ -96,9 +86,12 @@ class DepartureContract:
         assert len(heard(ledger, other)) == 2
 
     def test_the_journal_tells_of_each_session_with_the_receipt(self, ledger: Ledger) -> None:
+        ledger.homes.attach("other", "hermes", "/other", "host", False)
         sessions = [over(ledger) for _ in range(3)]
+        over(ledger)
         trashed(ledger, *sessions)
         found = ledger.journal.page(None, RECEIPT, None, 10)
+        assert len(found) == 3
         assert {each.session for each in found} == {each.id for each in sessions}
         assert {(each.action, each.result, each.at) for each in found} == {
             ("trash", "done", at(10))
@@ -129,10 +122,12 @@ class DepartureContract:
         assert move(ledger, intended(ledger), move_of(pinned)) == frozenset()
 
     def test_a_session_that_owes_work_stays_until_it_is_done(self, ledger: Ledger) -> None:
+        free = over(ledger)
         rule(ledger, LOG)
         enrol(ledger, "keeper")
         session, file = over(ledger), intended(ledger)
         assert move(ledger, file, move_of(session)) == frozenset()
+        assert move(ledger, intended(ledger, "free"), move_of(free)) == {free.ref}
         [taken] = claim(ledger)
         assert move(ledger, file, move_of(session)) == frozenset()
         assert ledger.finalizing.finish(taken, "fine", at(3600))
@@ -196,18 +191,26 @@ class DepartureContract:
 
     def test_whoever_was_taken_for_dead_changes_nothing_more(self, ledger: Ledger) -> None:
         first, second = over(ledger, 2), over(ledger, 2)
-        file = intended(ledger)
+        file, _ = intended(ledger), intended(ledger, "other")
         heir = ledger.removal.turn(file, VaultState.WRITING, "heir")
         assert heir is not None
         assert move(ledger, file, move_of(first)) == frozenset()
         assert not ledger.removal.forget(file)
         assert ledger.removal.turn(file, KEPT, None) is None
+        assert ledger.removal.turn(replace(heir, state=KEPT), KEPT, None) is None
         assert move(ledger, heir, move_of(first), move_of(second))
-        [clearing] = ledger.vault.unfinished("host")
+        clearing = ledger.vault.unfinished("host")[0]
         for lost in (replace(clearing, worker=ME), heir):  # it is not being written any more
             assert not ledger.removal.clear(lost, [first.ref])
             assert ledger.removal.clear_some(lost, first.ref, 10) is None
         assert ledger.removal.clear_some(clearing, first.ref, 10) == 2
+
+    def test_a_file_of_another_home_says_so(self, ledger: Ledger) -> None:
+        ledger.homes.attach("other", "hermes", "/other", "host", False)
+        session = over(ledger)
+        kept = trashed(ledger, session, home="other")
+        assert kept.home == "other"
+        assert ledger.vault.of_session(session.ref) == kept
 
     def test_a_row_stays_while_a_session_is_in_its_file(self, ledger: Ledger) -> None:
         session = over(ledger)
@@ -238,71 +241,3 @@ class DepartureContract:
         much_later = day + timedelta(days=91)
         assert move(ledger, intended(ledger, "later"), move_of(over(ledger)), day=much_later)
         assert (count(day), count(much_later)) == (0, 1)
-
-
-class RemovedContract:
-    """A removed session is known, and nobody takes it for one that is here."""
-
-    def test_reading_it_says_how_to_have_it_back(self, ledger: Ledger) -> None:
-        session, archived = over(ledger, 2), over(ledger)
-        assert move(ledger, intended(ledger), move_of(session))
-        assert "sexton undo receipt" in unread(ledger, session)
-        [file] = ledger.vault.unfinished("host")
-        settled(ledger, file)
-        assert "sexton undo receipt" in unread(ledger, session)
-        trashed(ledger, archived, name="other", kind=ARCHIVE)
-        assert f"sexton archive restore {archived.id}" in unread(ledger, archived)
-
-    def test_lists_and_totals_go_on_counting_it(self, ledger: Ledger) -> None:
-        session = over(ledger, 3)
-        [before] = ledger.index.tally(None)
-        trashed(ledger, session)
-        [after] = ledger.index.tally(None)
-        assert (after.sessions, after.messages, after.bytes) == (1, 3, before.bytes)
-        assert after.state is State.TRASHED
-        assert [each.id for each in everything(ledger)] == [session.id]
-
-    def test_it_can_be_neither_written_nor_ended_nor_revived(self, ledger: Ledger) -> None:
-        begun = born(ledger, "talk", worker=enrol(ledger, "owner"))
-        assert reap(ledger, reap_of(reread(ledger, begun))) == [True]
-        session = reread(ledger, begun)
-        trashed(ledger, session)
-        assert revive(ledger, session, enrol(ledger, "heir")) is None
-        assert say(ledger, session, "more") is None
-        assert not ledger.book.end(seen(session), GONE, entry(session), at(99))
-        assert ledger.book.current("talk") is None
-        assert state(ledger, session) is State.TRASHED
-
-    def test_its_key_begins_anew(self, ledger: Ledger) -> None:
-        trashed(ledger, over(ledger, key="talk"))
-        again = born(ledger, "talk")
-        assert ledger.book.current("talk") == again
-
-    def test_nothing_is_owed_again_for_being_removed(self, ledger: Ledger) -> None:
-        session = over(ledger, 3)
-        rule(ledger, LOG)
-        trashed(ledger, session)
-        assert owed(ledger) == []
-        assert ledger.backfill.owe("log", NOON, 10, at(99)) == 0
-
-    def test_given_up_work_of_an_archived_session_can_be_taken_up_again(
-        self, ledger: Ledger
-    ) -> None:
-        session = given_up(ledger)
-        trashed(ledger, session, kind=ARCHIVE)
-        [dead] = owed(ledger, session)
-        assert ledger.finalizing.decide(dead.ref, FinalizationState.PENDING, at(4000))
-        [taken] = claim(ledger, now=at(5000))
-        assert ledger.finalizing.finish(taken, "fine", at(5000))
-        assert state(ledger, session) is State.ARCHIVED
-
-
-def given_up(ledger: Ledger) -> Session:
-    """A session whose work was given up an hour after noon."""
-    rule(ledger, LOG)
-    if not any(each.id == "keeper" for each in ledger.workers.all()):
-        enrol(ledger, "keeper")
-    session = ended(ledger)
-    [taken] = claim(ledger)
-    assert ledger.finalizing.put_back(taken, "hopeless", None, at(3600))
-    return reread(ledger, session)

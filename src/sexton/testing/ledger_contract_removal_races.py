@@ -10,9 +10,9 @@ from sexton.model.session import Session, State
 from sexton.ports import Ledger
 from sexton.ports.removal import Part, VaultFile, VaultState
 from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
-from sexton.testing.ledger_contract_removal import given_up
 from sexton.testing.ledger_contract_removal_samples import (
     ME,
+    given_up,
     intended,
     move,
     move_of,

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import pytest
+
+from sexton.errors import SessionRemoved
 from sexton.model.plan import Reason
 from sexton.model.session import Session, State
 from sexton.ports import Entry, Ledger
 from sexton.ports.removal import Departure, Intent, Move, Part, VaultFile, VaultState
 from sexton.ports.vault import VaultKind, Written
-from sexton.testing.ledger_contract_finalizing_samples import ended
-from sexton.testing.ledger_contract_samples import at, enrol, entry, reread
+from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
+from sexton.testing.ledger_contract_samples import at, enrol, entry, heard, reread
 
 TRIVIAL = Reason("trivial", "one message")
 FIGURES = Written(bytes=10, raw_bytes=100, sha256="ab" * 32, sessions=1, messages=1, files=0)
@@ -136,3 +139,21 @@ def state(ledger: Ledger, session: Session) -> State:
 def remover(ledger: Ledger) -> str:
     """A worker that removes."""
     return enrol(ledger, ME)
+
+
+def given_up(ledger: Ledger) -> Session:
+    """A session whose work was given up an hour after noon."""
+    rule(ledger, LOG)
+    if not any(each.id == "keeper" for each in ledger.workers.all()):
+        enrol(ledger, "keeper")
+    session = ended(ledger)
+    [taken] = claim(ledger)
+    assert ledger.finalizing.put_back(taken, "hopeless", None, at(3600))
+    return reread(ledger, session)
+
+
+def unread(ledger: Ledger, session: Session) -> str:
+    """Why the session can not be read."""
+    with pytest.raises(SessionRemoved) as refused:
+        heard(ledger, session)
+    return refused.value.hint

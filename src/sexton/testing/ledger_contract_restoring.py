@@ -10,10 +10,10 @@ from sexton.ports import Ledger
 from sexton.ports.removal import Part, VaultState
 from sexton.ports.vault import VaultKind
 from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
-from sexton.testing.ledger_contract_removal import given_up, unread
 from sexton.testing.ledger_contract_removal_samples import (
     ME,
     RECEIPT,
+    given_up,
     over,
     parts_of,
     purge,
@@ -21,6 +21,7 @@ from sexton.testing.ledger_contract_removal_samples import (
     restoring,
     state,
     trashed,
+    unread,
 )
 from sexton.testing.ledger_contract_samples import at, heard, journal, reread
 

@@ -13,7 +13,9 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.conversation import conversation
 from sexton.cli.terminal import document, heading, pairs, say
+from sexton.cli.vault_view import shape
 from sexton.cli.wording import ahead, number, size, until
+from sexton.model.removal import AWAY
 from sexton.model.session import Session
 
 
@@ -35,6 +37,7 @@ def command(ctx: click.Context, session: str) -> None:
     with existing(options) as opened:
         found = opened.find(session)
         chain = conversation(opened, found)
+        file = opened.ledger.vault.of_session(found.ref) if found.state in AWAY else None
         now = opened.clock.now()
     if options.json:
         workers = [shapes.holder(holder) for holder in found.holders]
@@ -43,10 +46,14 @@ def command(ctx: click.Context, session: str) -> None:
             "tokens": sum(each.usage.tokens for each in chain),
             "cost_micros": sum(each.usage.cost_micros for each in chain),
         }
-        document(shapes.session(found) | {"workers": workers, "conversation": whole})
+        vault = None if file is None else shape(file)
+        more = {"workers": workers, "conversation": whole, "vault": vault}
+        document(shapes.session(found) | more)
         return
     heading(found.name)
     pairs(_facts(found, now))
+    if file is not None:
+        say(f"in the {file.kind} under receipt {file.receipt}: {file.place}/{file.name}")
     if len(chain) > 1:
         tokens = number(sum(each.usage.tokens for each in chain))
         cost = sum(each.usage.cost_micros for each in chain) / 1_000_000

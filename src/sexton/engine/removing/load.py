@@ -62,17 +62,19 @@ class Load:
 
 
 def chunks(means: Means, actions: Iterable[Removing]) -> Iterator[list[Removing]]:
-    """Actions that share a file; conversations and trees are not taken apart."""
+    """Actions that share a file, until it is to stop; conversations and trees are kept whole."""
     batch: list[Removing] = []
     weight = 0
     for action in actions:
         full = len(batch) >= means.pace.sessions.now or weight + action.size > MOST_BYTES
         if batch and not _belongs(batch[-1], action) and (full or not _suits(batch[0], action)):
+            if means.stopping():
+                return
             yield batch
             batch, weight = [], 0
         batch.append(action)
         weight += action.size
-    if batch:
+    if batch and not means.stopping():
         yield batch
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from sexton.engine.removing.pace import Pace
 from sexton.errors import VaultElsewhere, VaultMissing
 from sexton.model.plan import Reason
+from sexton.policies.collection import Collection
 from sexton.ports import Clock, Entry, Ledger
 from sexton.ports.removal import VaultFile, WantedFiles
 from sexton.ports.vault import SessionFiles, Vault
@@ -21,8 +22,10 @@ T = TypeVar("T")
 class Means:
     """New vault files go to `vault`, which is at `place`; older ones may lie elsewhere.
 
+    `grace` is how long trash is kept, `garbage` what counts as such unless somebody says otherwise.
     `busy` are the files this process is at; `drift` is how far the wall clock was ahead of the
-    elapsed time when it began. What is removed unattended counts against its day.
+    elapsed time when it began. What is removed unattended counts against its day. Once it is
+    `stopping`, nothing more is begun.
     """
 
     ledger: Ledger
@@ -34,10 +37,12 @@ class Means:
     worker: Callable[[], str]
     host: str
     grace: timedelta
+    garbage: Collection
     actor: str
     pace: Pace
     drift: float
     unattended: bool = False
+    stopping: Callable[[], bool] = lambda: False
     busy: set[int] = field(default_factory=set)
     established: set[str] = field(default_factory=set)
 
@@ -67,12 +72,9 @@ class Means:
         return ask(self.vault_at(file.place))
 
     def unlink(self, file: VaultFile) -> None:
-        """Remove a file, wherever it is."""
-        if file.place == self.place:
-            self.vault.remove(file.name)
-        else:
-            self.look(file, lambda vault: vault.remove(file.name))
-            self.vault_at(file.place).remove(file.name)
+        """Remove a file, wherever it is; where its disk is away, VaultMissing."""
+        here = file.place == self.place or any(name == file.name for name, _ in self.vault.names())
+        (self.vault if here else self.vault_at(file.place)).remove(file.name)
 
     def entry(self, action: str, receipt: str, reason: Reason) -> Entry:
         """What the journal is to say about sessions."""

@@ -14,6 +14,7 @@ from stat import S_ISREG
 from sexton.errors import VaultDamaged, VaultError, VaultMissing
 from sexton.ports.vault import Header, SessionContent, Written
 from sexton.system.files.descriptors import (
+    PRIVATE_DIRECTORY,
     Unfit,
     explained,
     make_directory,
@@ -38,12 +39,18 @@ _NAME = re.compile(r"[0-9a-f]{32}\.jsonl\.(zst|gz)")
 class FileVault:
     """Implements `ports.vault.Vault`."""
 
-    def __init__(self, place: Path, format: Format = Format.ZSTD) -> None:
+    def __init__(
+        self, place: Path, format: Format = Format.ZSTD, *, with_parents: bool = False
+    ) -> None:
+        """What somebody named must have its parents: a disk may not be mounted."""
         self._place = place
         self._format = format
+        self._with_parents = with_parents
 
     def establish(self) -> None:
         with explained(self._place):
+            if self._with_parents:
+                os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
             make_directory(self._place)
         with opened_private(self._place):
             pass

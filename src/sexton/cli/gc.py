@@ -1,0 +1,171 @@
+"""`sexton gc`: put garbage into the trash."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sexton.bootstrap import Sexton
+from sexton.bootstrap.removing import garbage
+from sexton.cli import shapes
+from sexton.cli.arguments import (
+    dry_run_option,
+    force_file_option,
+    home_option,
+    limit_option,
+    source_option,
+    yes_option,
+)
+from sexton.cli.command import Command, Shared, shared
+from sexton.cli.confirming import confirm
+from sexton.cli.files import private_file
+from sexton.cli.gc_view import question, show_garbage, totals
+from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.opening import attaching, chosen_url, ledger_file
+from sexton.cli.plan_view import tallied
+from sexton.cli.stopping import carry_out, keep_rest, stoppable
+from sexton.cli.terminal import document, note, say, write
+from sexton.cli.trouble import DECLINED
+from sexton.engine.apply import new_receipt
+from sexton.engine.estate import Estate
+from sexton.engine.plan_file import write_plan
+from sexton.engine.removing.collect import collect
+from sexton.engine.removing.recover import recover
+from sexton.errors import HomeObserved
+from sexton.model.plan import Outcome, Plan, Result
+from sexton.model.session import NATIVE
+
+_NUMBER = click.IntRange(0, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """What is to become of the plan."""
+
+    dry_run: bool
+    yes: bool
+    limit: int
+    output: Path | None
+    force: bool
+
+
+@click.command(
+    "gc",
+    cls=Command,
+    examples=(
+        "sexton gc --dry-run                          # what is garbage, and why",
+        "sexton gc                                    # the same, then ask, then remove it",
+        "sexton gc --source cron --trivial-days 2 --yes",
+        "sexton undo RECEIPT                          # have it all back",
+    ),
+)
+@click.option("--empty-hours", type=_NUMBER, metavar="N", help="Empty for so long: garbage.")
+@click.option("--trivial-days", type=_NUMBER, metavar="N", help="Trivial for so long: garbage.")
+@click.option("--trivial-max", type=_NUMBER, metavar="N", help="So many messages are trivial.")
+@home_option
+@source_option
+@dry_run_option
+@yes_option
+@limit_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan there."
+)
+@force_file_option
+@click.pass_context
+def command(ctx: click.Context, /, home: str | None, source: str | None, **given: Any) -> None:
+    """Put garbage into the trash: empty and trivial sessions.
+
+    Garbage is a session that has ended and in which nothing was said for 24 hours, or at most five
+    messages and nothing for 7 days; 'gc' in the settings says otherwise. A conversation that was
+    compressed counts as one. Open, pinned and unfinalized sessions stay, and so does a session
+    with an open child; a substantial child never goes with its parent.
+
+    Shows what would go, by source, and why, then asks. What goes can be had back with 'sexton
+    undo' until 'trash.grace' is over; the session's row stays for good. Ctrl-C stops after the
+    current step and writes down what is left for 'sexton apply'. Agents that write meanwhile hardly
+    notice. The sessions of a foreign home are only shown.
+    """
+    options = shared(ctx)
+    said = {name: given.pop(name) for name in ("empty_hours", "trivial_days", "trivial_max")}
+    wish = _Wish(**given)
+    with attaching(options) as opened:
+        estate, name = estate_of(opened, home)
+        if name not in (None, NATIVE):
+            observe_all(estate, strict=True)
+        chosen = {key: value for key, value in said.items() if value is not None}
+        policy = garbage(opened, chosen | {"source": source})
+        plan = collect(estate, name or NATIVE, policy)
+        if _only_shown(options, plan, wish):
+            return
+        if name not in (None, NATIVE):
+            raise HomeObserved(f"the sessions of the home '{name}' are not removed from here")
+        if not wish.yes:
+            confirm(question(plan), ask=not options.json)
+        _apply(ctx, opened, estate, plan)
+
+
+def _only_shown(options: Shared, plan: Plan, wish: _Wish) -> bool:
+    """Show or write the plan; whether that is all there is to do."""
+    if wish.output is not None:
+        ledger = ledger_file(chosen_url(options))
+        with private_file(wish.output, force=wish.force, ledger=ledger) as file:
+            file.write(write_plan(plan))
+        note(f"{question(plan)[:-1]}: written to {wish.output}")
+        return True
+    if wish.dry_run and options.json:
+        write(write_plan(plan))
+        return True
+    if not options.json:
+        show_garbage(plan, wish.limit)
+    return wish.dry_run or not (plan.actions or options.json)
+
+
+def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> None:
+    options, receipt = shared(ctx), new_receipt()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    if not options.json:
+        say(f"receipt {receipt}")
+    with stoppable(estate) as (stopping, stop):
+        outcomes = carry_out(stopping, plan, receipt, "removing")
+    rest: Path | None = None
+    if stop.is_set() and len(outcomes) < len(plan.actions):
+        rest = keep_rest(plan, len(outcomes), receipt, ledger_file(chosen_url(options)))
+    if options.json:
+        document(_report(plan, receipt, outcomes, rest))
+    else:
+        _tell(opened, plan, outcomes, receipt, rest)
+    if len(outcomes) < len(plan.actions):
+        ctx.exit(DECLINED)
+
+
+def _tell(
+    opened: Sexton, plan: Plan, outcomes: list[Outcome], receipt: str, rest: Path | None
+) -> None:
+    for outcome in outcomes:
+        if outcome.result is not Result.DONE:
+            note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
+    days = opened.settings.trash.grace.days
+    say(f"{tallied(outcomes)}; for {days} days 'sexton undo {receipt}' brings it back")
+    if len(outcomes) < len(plan.actions):
+        left = len(plan.actions) - len(outcomes)
+        further = f"sexton apply {rest}" if rest else "the same command"
+        note(f"stopped with {left} left; '{further}' goes on")
+
+
+def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:
+    results = Counter(outcome.result for outcome in outcomes)
+    return {
+        "receipt": receipt,
+        "plan": plan.id,
+        **{result.value: results[result] for result in Result},
+        "left": len(plan.actions) - len(outcomes),
+        "rest": None if rest is None else str(rest),
+        "sources": totals(plan),
+        "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
+        "held": [shapes.held(held) for held in plan.held],
+    }

@@ -1,0 +1,47 @@
+"""How is what was removed brought back by a command?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sexton.bootstrap import Sexton
+from sexton.cli.command import Shared
+from sexton.cli.terminal import document, note, progress, say
+from sexton.cli.vault_view import means_of, restored_shape, shape, show_files
+from sexton.cli.wording import counted
+from sexton.engine.apply import new_receipt
+from sexton.engine.removing.restore import Restored
+from sexton.engine.removing.undo import undo
+from sexton.ports.removal import VaultFile
+
+
+def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_run: bool) -> None:
+    """Bring back what is in vault files, or only show which ones these are."""
+    means = means_of(opened)
+    if dry_run:
+        if options.json:
+            document({"files": [shape(each) for each in found]})
+        else:
+            show_files(found, means.host, opened.clock.now())
+        return
+    receipt = new_receipt()
+    done: list[Restored] = []
+    with progress("restoring") as advance:
+        for each in undo(means, found, receipt):
+            done.append(each)
+            advance(each.sessions)
+    if options.json:
+        document({"receipt": receipt, "files": [restored_shape(each) for each in done]})
+    else:
+        _tell(done, receipt)
+
+
+def _tell(done: Sequence[Restored], receipt: str) -> None:
+    sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
+    also = f" and {counted(files, 'file')}" if files else ""
+    say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
+    for each in done:
+        if each.left:
+            note(f"{counted(each.left, 'session')} in {each.file.name} could not be brought back")
+        for place, aside in each.aside.items():
+            note(f"another file is at {place} now; what was there is at {aside}")

@@ -1,0 +1,51 @@
+"""How does a command that removes things stop between two of its steps?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+from sexton.cli.files import private_file
+from sexton.cli.signals import stopped_by_signals
+from sexton.cli.terminal import bar
+from sexton.engine.apply import apply
+from sexton.engine.estate import Estate
+from sexton.engine.plan_file import write_plan
+from sexton.errors import InputInvalid
+from sexton.model.plan import Outcome, Plan
+from sexton.model.record import replace as changed
+
+
+@contextmanager
+def stoppable(estate: Estate) -> Iterator[tuple[Estate, Event]]:
+    """An estate whose removals end after the current step once the user wants to stop."""
+    assert estate.removing is not None
+    stop = Event()
+    removing = replace(estate.removing, stopping=stop.is_set)
+    with stopped_by_signals(stop.set):
+        yield replace(estate, removing=removing), stop
+
+
+def carry_out(estate: Estate, plan: Plan, receipt: str, words: str) -> list[Outcome]:
+    """Apply a plan, and show on a terminal how far it is; what was not begun has no outcome."""
+    outcomes = []
+    with bar(words, len(plan.actions)) as advance:
+        for outcome in apply(estate, plan, receipt):
+            outcomes.append(outcome)
+            advance(1)
+    return outcomes
+
+
+def keep_rest(plan: Plan, done: int, receipt: str, ledger: Path | None) -> Path | None:
+    """Write what is left of a plan to a file; None if there is no place for it here."""
+    rest = changed(plan, actions=plan.actions[done:])
+    path = Path(f"sexton-gc-{receipt}.json")
+    try:
+        with private_file(path, force=False, ledger=ledger) as file:
+            file.write(write_plan(rest))
+    except InputInvalid:
+        return None
+    return path

@@ -1,0 +1,62 @@
+"""`sexton undo`: bring back what was removed."""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.arguments import dry_run_option, home_option, named, source_option, yes_option
+from sexton.cli.command import Command, shared
+from sexton.cli.homes import wanted_home
+from sexton.cli.opening import existing
+from sexton.cli.restoring import restore
+from sexton.cli.vault_view import means_of
+from sexton.engine.apply import new_receipt
+from sexton.engine.removing.recover import recover
+from sexton.engine.removing.undo import files_to_undo
+from sexton.errors import NothingToUndo
+
+
+@click.command(
+    "undo",
+    cls=Command,
+    examples=(
+        "sexton undo 3f0c9a71b2d4             # the receipt as 'trash list' shows it",
+        "sexton undo 3f0c9a71b2d4 --source cron --dry-run",
+    ),
+)
+@click.argument("receipt", callback=named("receipt"))
+@home_option
+@source_option
+@dry_run_option
+@yes_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    receipt: str,
+    home: str | None,
+    source: str | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Bring back what was removed.
+
+    RECEIPT is what 'gc' and 'apply' said and 'journal' lists. Sessions come back with all their
+    messages and files, exactly as they were, as long as they are in the trash or the archive. A
+    file is never written over another one. As nothing is lost by it, nothing is asked.
+    """
+    del yes
+    options = shared(ctx)
+    with existing(options) as opened:
+        estate = opened.estate()
+        means = means_of(opened)
+        if not dry_run:
+            recover(means, estate.evidence, new_receipt())
+        name = None if home is None else wanted_home(opened, home).name
+        found = [
+            file
+            for file in files_to_undo(means, receipt)
+            if name in (None, file.home) and source in (None, file.source)
+        ]
+        if not found:
+            raise NothingToUndo(f"receipt {receipt} stands for nothing like that")
+        restore(opened, options, found, dry_run=dry_run)

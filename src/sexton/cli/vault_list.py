@@ -1,0 +1,31 @@
+"""How are the files of the vault listed by a command?"""
+
+from __future__ import annotations
+
+import click
+
+from sexton.cli.command import shared
+from sexton.cli.opening import existing
+from sexton.cli.terminal import array, note
+from sexton.cli.vault_view import files, means_of, shape, show_files
+from sexton.cli.wording import counted, size
+from sexton.ports.vault import VaultKind
+
+
+def list_files(
+    ctx: click.Context, kind: VaultKind, home: str | None, source: str | None, nothing: str
+) -> None:
+    """Write the vault files of a kind, for a person or a program."""
+    options = shared(ctx)
+    with existing(options) as opened:
+        found = files(opened, kind, home, source)
+        if options.json:
+            array(shape(each) for each in found)
+            return
+        listed = list(found)
+        if not listed:
+            note(nothing)
+            return
+        show_files(listed, means_of(opened).host, opened.clock.now())
+        total = sum(each.written.bytes for each in listed)
+        note(f"{counted(len(listed), 'file')}, {size(total)}")
