@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from sexton.bootstrap import Sexton
+from sexton.cli.finalizers.standing import Work, work_left
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
 from sexton.cli.report.shadow import Shadow, shadow_of
@@ -41,6 +42,7 @@ class LedgerReport:
     wal_bytes: int | None
     last_sweep: LastSweep | None
     now: datetime
+    work: tuple[Work, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,7 @@ def examine_ledger(opened: Sexton, url: str) -> LedgerReport:
         wal_bytes=None if file is None else _bytes(f"{file}-wal"),
         last_sweep=opened.ledger.workers.last_sweep(),
         now=opened.clock.now(),
+        work=work_left(opened),
     )
 
 
