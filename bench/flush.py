@@ -28,15 +28,24 @@ def run(scene: Scene) -> Iterator[Row]:
     is_judged = flushes == FLUSHES
     yield growth(ideal, series, 1.2 if is_judged else None)
     yield against(series, "hermes", 30 if is_judged else None)
+    kept = {OURS: _ours(scene, flushes, "memories.md")}
+    what = f"{what}, each answer written down and added to one memory file"
+    remembered = scene.measure(NAME, what, Unit.MILLISECONDS, kept, scene.sizes.few)
+    yield growth(ideal, remembered)
 
 
-def _ours(scene: Scene, flushes: int) -> Measure:
-    ledgers = (str(scene.ours.place / f"flush-{number}.db") for number in count())
+def _ours(scene: Scene, flushes: int, file: str = "") -> Measure:
+    places = (scene.ours.place / f"flush-{file}-{number}" for number in count())
 
     def measure(who: Contender) -> float:
-        ledger = next(ledgers)
+        place = next(places)
         taken, done = who.ask(
-            "flush", ledger=ledger, flushes=flushes, milliseconds=MILLISECONDS, at_once=AT_ONCE
+            "flush",
+            ledger=f"{place}.db",
+            flushes=flushes,
+            milliseconds=MILLISECONDS,
+            at_once=AT_ONCE,
+            file=f"{place}-{file}" if file else None,
         )
         return _each(taken, done, flushes)
 

@@ -36,6 +36,8 @@ from sexton.policies.rulebook import Rulebook
 from sexton.ports import Birth, Filter, Place
 from sexton.ports.finalizing import Job
 from sexton.settings.values import HomeSetting, Settings
+from sexton.system.clock import SystemClock
+from sexton.system.effects.memory_file import MemoryFile
 
 HOME = Path(os.environ["HOME"])
 LOAD = str(HOME / "load" / "ledger.db")
@@ -54,6 +56,21 @@ class Waiting:
     def carry_out(self, job: Job) -> str:
         time.sleep(self._seconds)
         return job.key
+
+
+class Remembering(Waiting):
+    """The same as kind memory does it: the answer is written down first, then added to a file."""
+
+    def __init__(self, milliseconds: int, file: Path) -> None:
+        super().__init__(milliseconds)
+        self._file = MemoryFile(file, SystemClock())
+
+    def carry_out(self, job: Job) -> str:
+        assert not self._file.holds(job.key)
+        answer = super().carry_out(job)
+        job.memoise(answer.encode())
+        assert self._file.append(job.key, answer, f"- {answer}")
+        return answer
 
 
 class SextonLedgers:
@@ -169,9 +186,12 @@ class SextonLedgers:
         return seconds(run), done[Result.DONE]
 
     def flush(
-        self, ledger: str, flushes: int, milliseconds: int, at_once: int
+        self, ledger: str, flushes: int, milliseconds: int, at_once: int, file: str | None = None
     ) -> tuple[float, int]:
-        """Do what so many ended sessions owe, as a keeper does; each takes so long by itself."""
+        """Do what so many ended sessions owe, as a keeper does; each takes so long by itself.
+
+        With a file, they are remembered there.
+        """
         opened = self._open(ledger)
         opened.settings = OWING
         opened.publish()
@@ -180,7 +200,9 @@ class SextonLedgers:
                 session = worker.session(f"flush {number}", source="cli")
                 session.append(role="user", content="to be remembered")
                 session.end()
-            duties = {FLUSH: Duty(effect=Waiting(milliseconds), concurrency=at_once)}
+            remembering = file and Remembering(milliseconds, Path(file))
+            effect = remembering or Waiting(milliseconds)
+            duties = {FLUSH: Duty(effect=effect, concurrency=at_once)}
             runner = Runner(
                 opened.ledger, opened.clock, duties, lambda: worker.id, lambda *_: iter(()), at_once
             )

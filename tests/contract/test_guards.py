@@ -435,6 +435,7 @@ HINTS = {
         "page_finalizations",
         "page_finalizations_in_state",
         "page_finalizations_of_session",
+        "tally_finalizations",
         "session_of_finalization",
         "retry_finalization",
         "discard_finalization",

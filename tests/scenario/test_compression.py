@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 from collections.abc import Iterator
@@ -289,6 +290,22 @@ def test_a_summariser_that_never_returns_holds_up_nobody(
         over.set()
 
 
+@pytest.mark.parametrize("trouble", [SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+def test_a_summariser_that_breaks_off_is_not_waited_for(
+    worker: AgentWorker, trouble: type[BaseException]
+) -> None:
+    def summarise(messages: list[Message]) -> str:
+        raise trouble
+
+    with pytest.raises(SummaryFailed, match=trouble.__name__):
+        talk(worker).compress(summarise, attempts=1, timeout=600)
+
+
+def test_blanks_are_no_summary(worker: AgentWorker) -> None:
+    with pytest.raises(SummaryFailed, match="InvalidMessage"):
+        talk(worker).compress(telling(" \n "), attempts=1)
+
+
 def test_a_summary_is_asked_for_again_until_it_is_there(worker: AgentWorker) -> None:
     answers = iter([ConnectionError(), "", None, ["no"], {"role": "user"}, "at last"])
 
@@ -410,6 +427,7 @@ def test_compressing_rearms_no_limit_but_those_of_size(
 @pytest.mark.parametrize(
     "terms",
     [{"keep_head": -1}, {"keep_tail": -1}, {"attempts": 0}, {"timeout": 0}, {"cool_down": -1},
+     {"attempts": 2.5}, {"cool_down": float("inf")}, {"timeout": float("nan")},
      {"on_failure": "panic"}],
 )  # fmt: skip
 def test_terms_that_can_only_be_a_mistake_are_refused(

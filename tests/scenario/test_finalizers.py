@@ -10,11 +10,13 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.duties import duties
 from sexton.engine.finalize import Duty, Runner
 from sexton.model.session import State
 from sexton.policies.finalizing import RetryPolicy
@@ -149,10 +151,10 @@ def test_sessions_end_and_are_reaped_while_a_flush_takes_its_time(
             house.keep()
             talk(house, "slow")
             model.wait_for(1)
-            _expire(worker, house)
+            expired = worker.session("a", source="telegram")
+            expired.append_many([{"role": "user", "content": "x"}] * 6)
+            wait_until(lambda: not house.find(expired.id).is_open)
             with holder(engine_url, "b", "cli") as (process, reaped):
-                expired = worker.session("a", source="telegram")
-                assert expired.id != reaped
                 os.kill(process.pid, signal.SIGKILL)
                 wait_until(lambda: house.find(reaped).end_reason == "reaped:process_gone")
             model.wait_for(2)
@@ -178,6 +180,27 @@ def test_no_more_than_allowed_run_at_the_same_time(engine_url: str, tmp_path: Pa
             assert states(house) == {"done": 24}
     assert one.most in (2, 3)
     assert other.most in (1, 2)
+
+
+def test_the_defaults_of_each_kind_act_in_a_keeper(
+    engine_url: str, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    slow = Thinking(0.2)
+    with Server([slow]) as model, Server([reply()]) as server:
+        command = {"name": "c", "kind": "command", "command": ["true"]}
+        config = configure(tmp_path, memory(model.url), webhook(server.url), command)
+        with open_house(engine_url, config, manual_clock) as house:
+            ready = duties(house.settings, manual_clock, {})
+            today = manual_clock.now().date()
+            assert house.ledger.finalizing.spend("memories", today, 494, 500)
+            talk(house, *map(str, range(7)))
+            house.sweep()
+            late = [each for each in owed(house) if each.state != "done"]
+    assert slow.most == 4
+    assert [each.last_error for each in late] == ["the calls of today are used up"]
+    effects: list[Any] = [ready[name].effect for name in ("memories", "hook", "c")]
+    spans = [each._plan.timeout for each in (effects[0]._chat, *effects[1:])]
+    assert spans == [timedelta(minutes=5), timedelta(minutes=1), timedelta(minutes=1)]
 
 
 def test_more_than_the_rate_waits_and_is_no_failure(

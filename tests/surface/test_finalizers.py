@@ -55,6 +55,43 @@ def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing
     assert any_cli("finalizers", "show", id[:8], "--json").json() == [dead]
 
 
+def test_what_is_left_is_shown_by_doctor_also_if_nobody_would_do_it(
+    any_cli: Cli, failing: str, tmp_path: Path
+) -> None:
+    ended(any_cli, failing, "a", "b")
+    [left] = any_cli("doctor", "--json", "--config", failing).json()["finalizers"]
+    counts = {"finalizer": "log", "pending": 2, "running": 0, "dead": 0}
+    assert left == counts | {"configured": True}
+    other = configure(tmp_path, "true", name="other")
+    [left] = any_cli("doctor", "--json", "--config", other).json()["finalizers"]
+    assert left == counts | {"configured": False}
+    out = any_cli.ok("doctor", "--config", other)
+    assert "end-of-session work of log: 2 pending; no finalizer of these settings" in out
+
+
+def test_what_a_sweep_took_on_is_told(any_cli: Cli, failing: str) -> None:
+    ended(any_cli, failing, "a")
+    assert "1 piece of end-of-session work" in any_cli.ok("keep", "--once", "--config", failing)
+    ended(any_cli, failing, "b")
+    assert any_cli("keep", "--once", "--config", failing, "--json").json()["finalizing"] == 1
+
+
+def test_a_list_that_ends_before_the_work_does_says_so(any_cli: Cli, failing: str) -> None:
+    ended(any_cli, failing, "a", "b")
+    short = any_cli("finalizers", "list", "--json", "--limit", "1")
+    assert len(short.json()) == 1
+    assert "there is more than 1" in short.err
+    assert any_cli("finalizers", "list", "--json", "--limit", "2").err.count("more than") == 0
+
+
+def test_what_came_of_the_work_is_shown(any_cli: Cli, tmp_path: Path) -> None:
+    config = configure(tmp_path, "true")
+    [id] = ended(any_cli, config, "a")
+    any_cli.ok("keep", "--once", "--config", config)
+    assert any_cli("finalizers", "show", id, "--json").json()[0]["note"] == "exit code 0"
+    assert "exit code 0" in any_cli.ok("finalizers", "show", id)
+
+
 def test_a_person_reads_the_same(cli: Cli, failing: str) -> None:
     [id] = ended(cli, failing, "a")
     assert "pending" in cli.ok("finalizers", "list")
@@ -157,12 +194,17 @@ def test_a_backfill_looks_back_as_far_as_it_is_told(
 def test_a_backfill_of_memories_says_what_it_would_cost(cli: Cli, tmp_path: Path) -> None:
     cli.ok("sessions", "end", cli.talk("old", *["word " * 400] * 4), "--yes")
     config = tmp_path / "memory.yaml"
-    memory = {"name": "m", "kind": "memory", "base_url": "http://127.0.0.1:9", "model": "x"}
+    memory: dict[str, Any] = {"name": "m", "kind": "memory", "model": "x"}
+    memory["base_url"] = "http://127.0.0.1:9"
     config.write_text(json.dumps({"finalizers": [memory]}), encoding="utf-8")
     answer = cli("finalizers", "backfill", "m", "--config", str(config))
     assert answer.code == 2
     assert "4 messages" in answer.out
     assert "tokens in about 1 call" in answer.out
+    memory["context_tokens"] = 2000  # of which most is for the question and the answer
+    config.write_text(json.dumps({"finalizers": [memory]}), encoding="utf-8")
+    answer = cli("finalizers", "backfill", "m", "--config", str(config))
+    assert "tokens in about 4 calls" in answer.out
 
 
 def test_a_backfill_of_what_nobody_configured_is_refused(cli: Cli, failing: str) -> None:

@@ -341,6 +341,13 @@ def test_the_endpoint_of_a_model_is_the_part_before_the_path_of_chats(file: Path
     assert problem.endswith("; leave out /chat/completions")
 
 
+@pytest.mark.parametrize("rest", ["?key=1", "#part"])
+def test_the_endpoint_of_a_model_ends_where_more_can_be_added(file: Path, rest: str) -> None:
+    text = f"finalizers: [{{name: x, kind: memory, model: m, base_url: 'http://a/v1{rest}'}}]"
+    (problem,) = told(file, text)
+    assert "leave out what begins with ? or #" in problem
+
+
 def test_a_program_runs_beside_the_file_unless_told_otherwise(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,7 @@ class Asked:
         self._old = old
         self._attempts = attempts
         self._found: Draft | None = None
-        self._errors: list[Exception] = []
+        self._errors: list[BaseException] = []
         self._over = threading.Event()
         self._stop = threading.Event()
 
@@ -177,7 +177,7 @@ class Asked:
             pause = min(BACKOFF * 2**attempt, LONGEST_BACKOFF)
             try:
                 self._found = _stored(self._summarise(list(self._old.told)), self._old)
-            except Exception as error:  # noqa: BLE001  # the agent's own code; its caller is told
+            except BaseException as error:  # noqa: BLE001  # the agent's own code; its caller is told
                 self._errors.append(error)
             is_last = self._found is not None or attempt + 1 == self._attempts
             if is_last or self._stop.wait(pause):
@@ -188,7 +188,8 @@ class Asked:
 def _stored(given: object, old: Middle) -> Draft:
     """The summary in stored form, marked as one."""
     message = {"content": given} if isinstance(given, str) else given
-    if not isinstance(message, Mapping) or not message.get("content"):
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(message, Mapping) or not content or not str(content).strip():
         raise InvalidMessage("a summary is text or a message with content")
     extra = {name: value for name, value in message.items() if name not in ("role", "content")}
     marked = extra | {MARK: old.mark(fallback=False)}

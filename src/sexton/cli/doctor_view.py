@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.cli import space
 from sexton.cli.examination import HomeReport, LedgerReport
+from sexton.cli.finalizers.standing import work_shape, work_words
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
@@ -52,6 +53,8 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
             _show_ages(report)
             _show_biggest(report, ledger.now)
         say()
+    for line in work_words(ledger.work):
+        say(line)
     disk = "" if ledger.database_bytes is None else f", {size(ledger.database_bytes)}"
     log = f", log {size(ledger.wal_bytes)}" if ledger.wal_bytes else ""
     say(f"ledger: {ledger.url}{disk}{log}")
@@ -76,6 +79,7 @@ def write(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
                 "last_sweep": iso(ledger.last_sweep.at if ledger.last_sweep else None),
                 "notice": keeper_notice(ledger.last_sweep, ledger.now),
             },
+            "finalizers": work_shape(ledger.work),
             "homes": [_shape(report) for report in reports],
         }
     )

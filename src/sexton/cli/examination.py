@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from sexton.bootstrap import Sexton
+from sexton.cli.finalizers.standing import Work, work_left
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
 from sexton.cli.report.shadow import Shadow, shadow_of
@@ -43,6 +44,7 @@ class LedgerReport:
     last_sweep: LastSweep | None
     now: datetime
     room: Room
+    work: tuple[Work, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +127,7 @@ def examine_ledger(opened: Sexton, url: str) -> LedgerReport:
         last_sweep=opened.ledger.workers.last_sweep(),
         now=opened.clock.now(),
         room=measure(opened),
+        work=work_left(opened),
     )
 
 

@@ -134,6 +134,8 @@ def _summary(sweep: Sweep) -> list[str]:
         parts.append(tallied(sweep.outcomes))
     if sweep.held:
         parts.append(f"{len(sweep.held)} held back")
+    if sweep.finalizing:
+        parts.append(f"{counted(sweep.finalizing, 'piece')} of end-of-session work taken on")
     if not sweep.finished:
         parts.append("stopped before the end")
     return parts

@@ -100,6 +100,7 @@ def sweep(each: Sweep) -> dict[str, Any]:
     return {
         "receipt": each.receipt,
         "finished": each.finished,
+        "finalizing": each.finalizing,
         "observed": [asdict(one) for one in each.observed],
         "outcomes": [outcome(one) for one in each.outcomes],
         "held": [held(one) for one in each.held],

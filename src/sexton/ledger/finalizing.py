@@ -138,6 +138,10 @@ class LedgerFinalizing:
         found = self._database.read(lambda tx: tx.all(name, **values))
         return [_finalization(row) for row in found]
 
+    def tally(self) -> dict[tuple[str, FinalizationState], int]:
+        found = self._database.read(lambda tx: tx.all("tally_finalizations"))
+        return {(row[0], FinalizationState(row[1])): row[2] for row in found}
+
     def decide(
         self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
     ) -> bool:

@@ -11,6 +11,7 @@ from sexton.model.record import record
 
 ABORT = "abort"
 FALLBACK = "fallback"
+LONGEST = timedelta(days=3650).total_seconds()
 WORTH_IT = 2
 """So many messages at least are replaced by one."""
 
@@ -55,10 +56,10 @@ def checked(terms: Terms) -> Terms:
     """The terms, unless one can only be a mistake."""
     if terms.keep_head < 0 or terms.keep_tail < 0:
         raise InputInvalid("less than nothing can not be kept", hint="Keep 0 messages or more.")
-    if terms.attempts < 1:
+    if not isinstance(terms.attempts, int) or terms.attempts < 1:
         raise InputInvalid("a summary has to be asked for", hint="Allow 1 attempt or more.")
-    if seconds(terms.timeout) <= 0 or seconds(terms.cool_down) < 0:
-        raise InputInvalid("a time can not be negative", hint="Give seconds or a timedelta.")
+    if not 0 < seconds(terms.timeout) <= LONGEST or not 0 <= seconds(terms.cool_down) <= LONGEST:
+        raise InputInvalid("a time is too short or too long", hint="Give seconds or a timedelta.")
     if terms.on_failure not in (ABORT, FALLBACK):
         raise InputInvalid(
             f"'{terms.on_failure}' is no way to meet a failure",

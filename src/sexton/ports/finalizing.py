@@ -137,6 +137,9 @@ class Finalizing(Protocol):
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
         """Finalizations, newest first."""
 
+    def tally(self) -> dict[tuple[str, FinalizationState], int]:
+        """How much work of each finalizer is not done, by how it stands."""
+
     def decide(
         self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
     ) -> bool:

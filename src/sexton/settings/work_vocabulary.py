@@ -97,6 +97,8 @@ def _endpoint(value: object) -> str:
     text = _address(value)
     if text.rstrip("/").endswith(_PLACE_OF_CHATS):
         raise Refused(f"leave out {_PLACE_OF_CHATS}")
+    if "?" in text or "#" in text:
+        raise Refused("leave out what begins with ? or #, for more is added at the end")
     return text
 
 

@@ -10,6 +10,7 @@ from sexton.model.finalization import Finalization
 from sexton.model.session import State
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import (
+    DEAD,
     DONE,
     LOG,
     MEMORY,
@@ -138,6 +139,24 @@ class ClaimsContract:
         assert all(later > SECOND for later in waits[1:])
         assert waits[4] > 5 * waits[1]
         assert freed.last_error == "5 keepers died while doing it"
+
+    def test_what_is_not_done_is_counted_by_finalizer_and_how_it_stands(
+        self, ledger: Ledger
+    ) -> None:
+        assert ledger.finalizing.tally() == {}
+        rule(ledger, LOG, MEMORY)
+        enrol(ledger, "keeper")
+        for _ in range(4):
+            ended(ledger, 4)
+        done, dead, _ = claim(ledger, finalizers=["log"], limit=3)
+        assert finishes(ledger, done)
+        assert ledger.finalizing.put_back(dead, "no", None, at(1))
+        assert ledger.finalizing.tally() == {
+            ("log", DEAD): 1,
+            ("log", PENDING): 1,
+            ("log", RUNNING): 1,
+            ("memory", PENDING): 4,
+        }
 
     def test_only_the_finalizers_asked_for_are_taken(self, ledger: Ledger) -> None:
         rule(ledger, LOG, MEMORY)

@@ -15,6 +15,7 @@ from sexton.cli.terminal import document, say
 from sexton.cli.wording import counted, number, size
 from sexton.ports.finalizing import Backlog
 from sexton.settings.values import FinalizerSetting
+from sexton.system.effects.memory import part_bytes
 
 CHUNK = 500
 LONGEST = timedelta(days=36_500)
@@ -69,7 +70,7 @@ def _cost(setting: FinalizerSetting, backlog: Backlog) -> str:
     if setting.context_tokens is None:
         return f"{text}, {counted(backlog.sessions, 'run')}"
     tokens = backlog.bytes // BYTES_PER_TOKEN
-    chunks = backlog.sessions + tokens // setting.context_tokens
+    chunks = backlog.sessions + backlog.bytes // part_bytes(setting.context_tokens)
     return f"{text}, about {number(tokens)} tokens in about {counted(chunks, 'call')}"
 
 

@@ -56,11 +56,14 @@ def command(
     with existing(options) as opened:
         chosen = None if state is None else FinalizationState(state)
         asked = wanted(opened, session, finalizer, chosen)
-        found = islice(pages(opened, asked, min(limit, CHUNK)), limit)
+        found = pages(opened, asked, min(limit + 1, CHUNK))
+        listed = islice(found, limit)
         if options.json:
-            array(shape(each) for each in found)
-        elif listed := list(found):
-            show(listed, opened.clock.now())
+            array(shape(each) for each in listed)
+        elif shown := list(listed):
+            show(shown, opened.clock.now())
         else:
             note("no such work is owed or was done")
+        if next(found, None):
+            note(f"there is more than {limit}: see --limit")
         note_keeper(opened.ledger, opened.clock)

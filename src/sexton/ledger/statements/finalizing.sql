@@ -144,6 +144,12 @@ WHERE s.home = h.ref AND s.id = :session AND f.session = s.ref AND f.ref < :befo
 ORDER BY f.ref DESC
 LIMIT :limit;
 
+-- tally_finalizations
+SELECT finalizer, state, COUNT(*) FROM finalizations
+WHERE state IN ('pending', 'running', 'dead')
+GROUP BY finalizer, state
+ORDER BY finalizer, state;
+
 -- session_of_finalization
 SELECT session FROM finalizations WHERE ref = :ref;
 

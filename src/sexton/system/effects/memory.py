@@ -57,7 +57,7 @@ class Memory:
         self._chat = Chat(plan.chat, clock, environ)
         self._file = MemoryFile(plan.file, clock)
         self._instructions = f"{plan.prompt}\n\n{FRAME}"
-        self._part_bytes = _part_bytes(plan.context_tokens, self._instructions)
+        self._part_bytes = part_bytes(plan.context_tokens, plan.prompt)
 
     def carry_out(self, job: Job) -> str:
         if self._file.holds(job.key):
@@ -102,9 +102,9 @@ def _is_nothing(answer: str) -> bool:
     return answer.rstrip(".") == NOTHING
 
 
-def _part_bytes(context_tokens: int, instructions: str) -> int:
+def part_bytes(context_tokens: int, prompt: str = PROMPT) -> int:
     """How much of a transcript fits into a question, with room for the answer."""
-    frame = len(instructions.encode()) // BYTES_PER_TOKEN + 100
+    frame = len(f"{prompt}\n\n{FRAME}".encode()) // BYTES_PER_TOKEN + 100
     room = context_tokens - min(ANSWER_TOKENS, context_tokens // 4) - frame
     return max(LEAST_BYTES, room * BYTES_PER_TOKEN)
 
