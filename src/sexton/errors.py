@@ -270,12 +270,12 @@ class BudgetExceeded(SextonError):
 
     exit_code = 70
     hint = "See 'sexton budget show'; 'sexton budget raise' allows more."
+    budget, spent, limit, held, asked = "", 0, 0, 0, 0
+    until: datetime | None = None
 
-    def __init__(
-        self, message: str, *, budget: str, spent: int, limit: int, until: datetime | None = None
-    ) -> None:
+    def __init__(self, message: str, **facts: object) -> None:
         super().__init__(message)
-        self.budget, self.spent, self.limit, self.until = budget, spent, limit, until
+        self.__dict__ |= facts
 
 
 class BreakerOpen(SextonError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,9 +23,10 @@ from sexton.errors import (
     UsageInvalid,
 )
 from sexton.ledger.opening import open_ledger
-from sexton.model.plan import JournalEntry
+from sexton.model.plan import JournalEntry, Reason
+from sexton.model.record import replace
 from sexton.model.session import Session, State
-from sexton.model.spend import Act, Budget, Scope, Unit
+from sexton.model.spend import Act, Budget, Meter, Scope, Unit
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
@@ -154,7 +157,7 @@ def test_a_killed_session_stops_every_turn_at_its_next_call(ruled: Ruled) -> Non
     parent = worker.session("a", source="telegram")
     child = worker.session(None, source="subagent", parent=parent)
     with parent.turn() as turn:
-        turn.reserve(input_tokens=90).commit(input_tokens=90)
+        turn.reserve(input_tokens=90).commit(input_tokens=100)
         with pytest.raises(BudgetExceeded):
             call(child, 20)
         assert found(worker, child).end_reason == "budget:tree.tokens"
@@ -390,3 +393,171 @@ def test_a_turn_is_used_from_asyncio(ruled: Ruled) -> None:
 def test_the_errors_are_importable_from_the_package() -> None:
     assert issubclass(sexton.BudgetExceeded, SextonError)
     assert issubclass(sexton.BreakerOpen, SextonError)
+
+
+def limit(session: OpenSession, unit: Unit, amount: int, action: Act = Act.PAUSE) -> None:
+    """What `sexton budget set` does."""
+    desk, own = session._desk, budget(Scope.SESSION, unit, amount, action)
+    entry = desk.entry(session._session, "set_budget", Reason("asked", "asked for"))
+    meter = Meter(Scope.SESSION, str(session._session.ref), unit)
+    desk.ledger.spending.cap(meter, own, entry, desk.clock.now())
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+@pytest.mark.parametrize(
+    ("unit", "amount", "spend"),
+    [
+        (Unit.ITERATIONS, 3, lambda turn: turn.reserve().release()),
+        (Unit.TOOL_CALLS, 2, lambda turn: turn.tool("t").__enter__()),
+        (Unit.WALL, 5_000, lambda turn: turn.reserve().release()),
+        (Unit.USD, 2, lambda turn: turn.reserve(model="mine").commit(input_tokens=1)),
+        (Unit.MESSAGES, 2, lambda turn: turn.reserve().release()),
+    ],
+)
+def test_a_limit_of_a_persons_own_holds_for_every_unit_that_no_setting_counts(
+    ruled: Ruled,
+    manual_clock: ManualClock,
+    in_turn: bool,
+    unit: Unit,
+    amount: int,
+    spend: Callable[[Any], None],
+) -> None:
+    worker = ruled(prices=Prices(models=(("mine", Price(per_input=1.0, per_output=1.0)),)))
+    session = worker.session("a", source="telegram")
+    if not in_turn:
+        limit(session, unit, amount)
+    with session.turn() as turn:
+        if in_turn:
+            limit(session, unit, amount)
+
+        def step() -> None:
+            spend(turn)
+            session.append(role="assistant", content="more")
+            manual_clock.advance(2)
+
+        with pytest.raises(BudgetExceeded) as caught:
+            deque((step() for _ in range(9)), maxlen=0)
+    assert caught.value.budget == f"session.{unit}"
+
+
+def test_where_a_person_bounds_money_a_model_without_a_price_is_an_error(ruled: Ruled) -> None:
+    session = ruled().session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=1, model="nobody-knows-this-model").release()
+        limit(session, Unit.USD, 100)
+        with pytest.raises(PriceUnknown):
+            turn.reserve(input_tokens=1, model="nobody-knows-this-model")
+
+
+def test_what_is_only_held_refuses_and_ends_nothing(ruled: Ruled) -> None:
+    for scope in (Scope.SESSION, Scope.TURN):
+        worker = ruled(budget(scope, Unit.TOKENS, 100, Act.KILL))
+        session = worker.session(f"{scope}", source="cron")
+        with session.turn() as turn:
+            turn.reserve(input_tokens=10).commit(input_tokens=10)
+            held = turn.reserve(input_tokens=80)
+            with pytest.raises(BudgetExceeded, match="80 tokens held; 20 tokens asked") as caught:
+                turn.reserve(input_tokens=20)
+            stop = caught.value
+            assert (stop.spent, stop.held, stop.asked, stop.limit) == (10, 80, 20, 100)
+            held.release()
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1_000)
+            assert found(worker, session).is_open
+            turn.reserve(input_tokens=90).commit(input_tokens=90)
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+        assert found(worker, session).end_reason == f"budget:{scope}.tokens"
+
+
+def test_what_a_dead_worker_held_is_there_again_before_anybody_is_refused(ruled: Ruled) -> None:
+    worker, other = (ruled(budget(Scope.SOURCE, Unit.TOKENS, 100)) for _ in range(2))
+    turn = other.session("a", source="telegram").turn().__enter__()
+    turn.reserve(input_tokens=90)
+    other.leave()
+    call(worker.session("b", source="telegram"), 50)
+
+
+def test_a_kill_stops_the_processes_of_the_session_and_a_reset_does_not(ruled: Ruled) -> None:
+    for action, stopped in ((Act.KILL, True), (Act.RESET, False)):
+        worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, action))
+        stops: list[str] = []
+        worker._desk = replace(worker._desk, stop_processes=lambda each: stops.append(each.id))  # noqa: B023
+        session = worker.session(f"{action}", source="telegram")
+        call(session, 100)
+        with pytest.raises(BudgetExceeded):
+            call(session, 1)
+        assert not found(worker, session).is_open
+        assert stops == ([session.id] if stopped else [])
+
+
+def test_a_tool_is_refused_when_a_budget_was_spent_or_lowered_or_the_session_ended(
+    ruled: Ruled,
+) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    spent, lowered, ended = (worker.session(key, source="telegram") for key in "abc")
+    with spent.turn() as turn:
+        turn.reserve(input_tokens=10).commit(input_tokens=500)
+        with pytest.raises(BudgetExceeded), turn.tool("t"):
+            pass
+    with lowered.turn() as turn:
+        turn.reserve(input_tokens=60).commit(input_tokens=60)
+        limit(lowered, Unit.TOKENS, 50, Act.KILL)
+        with pytest.raises(BudgetExceeded), turn.tool("t"):
+            pass
+    assert found(worker, lowered).end_reason == "budget:session.tokens"
+    with ended.turn() as turn:
+        ended.end("elsewhere")
+        with pytest.raises(SessionEnded), turn.tool("t"):
+            pass
+
+
+def test_the_tools_of_the_last_iteration_may_still_run(ruled: Ruled) -> None:
+    session = ruled(budget(Scope.SESSION, Unit.ITERATIONS, 1)).session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=1).commit(input_tokens=1)
+        with turn.tool("t"):
+            pass
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+
+
+def test_messages_bound_a_turn_that_goes_on(ruled: Ruled) -> None:
+    for scope in (Scope.SESSION, Scope.SOURCE):
+        worker = ruled(budget(scope, Unit.MESSAGES, 3, Act.KILL))
+        session = worker.session(f"{scope}", source="cron")
+        with session.turn() as turn:
+            for _ in range(3):
+                turn.reserve(input_tokens=1).commit(input_tokens=1)
+                session.append(role="assistant", content="more")
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+        assert found(worker, session).end_reason == f"budget:{scope}.messages"
+
+
+def test_every_handle_of_a_conversation_shares_its_pace_and_its_advice(ruled: Ruled) -> None:
+    worker = ruled(
+        budget(Scope.SESSION, Unit.TOKENS, 1_000),
+        runaway=RunawayPolicy(messages=60, tokens=None, tool_calls=None),
+    )
+    session = worker.session("a", source="telegram")
+    for number in range(20):
+        session.append(role="user", content=f"{number}")
+    call(session, 900)
+    session.compress(lambda _: "summary")
+    session.append_many([{"role": "user", "content": "x"}] * 30)
+    del session
+    worker.session("a", source="telegram").append_many([{"role": "user", "content": "x"}] * 30)
+    with pytest.raises(BudgetExceeded) as caught:
+        call(worker.session("a", source="telegram"), 1)
+    assert caught.value.budget == "runaway.messages"
+    assert "900 tokens" in (worker.session("a", source="telegram").turn().advice() or "")
+
+
+def test_an_error_about_a_budget_survives_pickling(ruled: Ruled) -> None:
+    session = ruled(budget(Scope.SESSION, Unit.TOKENS, 10)).session("a", source="telegram")
+    with session.turn() as turn, pytest.raises(BudgetExceeded) as caught:
+        turn.reserve(input_tokens=11)
+    again = pickle.loads(pickle.dumps(caught.value))  # our own
+    assert str(again) == str(caught.value)
+    assert (again.budget, again.asked, again.limit) == ("session.tokens", 11, 10)

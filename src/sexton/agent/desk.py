@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import made, record
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import judge
 from sexton.policies.rulebook import InForce
@@ -21,7 +22,8 @@ from sexton.ports import Clock, Entry, Ledger, ProcessTable
 class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
-    `price` knows what models cost; `stop_processes` stops what a session that is killed runs.
+    `price` knows what models cost; `stop_processes` stops what a session that is killed runs;
+    `guards` watch over what its sessions spend.
     """
 
     ledger: Ledger
@@ -32,6 +34,7 @@ class Desk:
     actor: str
     price: Callable[[str], Price | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
+    guards: Guards = made(Guards)
 
     @property
     def worker(self) -> str:

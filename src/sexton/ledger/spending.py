@@ -86,12 +86,15 @@ class LedgerSpending:
         return self._database.write(job)
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
-        def job(tx: Transaction) -> list[Standing]:
-            found = []
-            for bound in _with_caps(tx, who, bounds, now):
-                row = tx.one("find_counter", **_named(bound.meter))
-                found.append(_standing(tx, bound, 0 if row is None else row[0]))
-            return found
+        return self._database.read(lambda tx: _standings(tx, who, bounds, now))
+
+    def look(
+        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+    ) -> list[Standing] | None:
+        def job(tx: Transaction) -> list[Standing] | None:
+            if tx.one("find_readiness", ref=who.session, epoch=epoch) is None:
+                return None
+            return _standings(tx, who, bounds, now)
 
         return self._database.read(job)
 
@@ -248,6 +251,14 @@ def _open(tx: Transaction, bound: Bound, now: datetime) -> int:
     assert row is not None
     counter: int = row[0]
     return counter
+
+
+def _standings(tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
+    found = []
+    for bound in _with_caps(tx, who, bounds, now):
+        row = tx.one("find_counter", **_named(bound.meter))
+        found.append(_standing(tx, bound, 0 if row is None else row[0]))
+    return found
 
 
 def _standing(tx: Transaction, bound: Bound, counter: int, *, store: bool = False) -> Standing:

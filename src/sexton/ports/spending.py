@@ -101,6 +101,11 @@ class Spending(Protocol):
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
         """How the meters stand, with a person's own limits in place of the given ones."""
 
+    def look(
+        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+    ) -> list[Standing] | None:
+        """The same for whoever spends; None if the session has ended or the fence fell."""
+
     def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
         """Note in the journal what is told about a meter, once."""
 
