@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections import deque
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.errors import (
     BudgetExceeded,
+    LedgerBusy,
     PriceUnknown,
     SessionEnded,
     SextonError,
@@ -27,6 +28,7 @@ from sexton.model.plan import JournalEntry, Reason
 from sexton.model.record import replace
 from sexton.model.session import Session, State
 from sexton.model.spend import Act, Budget, Meter, Scope, Unit
+from sexton.model.usage import Usage
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
@@ -430,13 +432,13 @@ def test_a_limit_of_a_persons_own_holds_for_every_unit_that_no_setting_counts(
         if in_turn:
             limit(session, unit, amount)
 
-        def step() -> None:
+        def step() -> int:
             spend(turn)
-            session.append(role="assistant", content="more")
             manual_clock.advance(2)
+            return session.append(role="assistant", content="more")
 
         with pytest.raises(BudgetExceeded) as caught:
-            deque((step() for _ in range(9)), maxlen=0)
+            [step() for _ in range(9)]
     assert caught.value.budget == f"session.{unit}"
 
 
@@ -561,3 +563,114 @@ def test_an_error_about_a_budget_survives_pickling(ruled: Ruled) -> None:
     again = pickle.loads(pickle.dumps(caught.value))  # our own
     assert str(again) == str(caught.value)
     assert (again.budget, again.asked, again.limit) == ("session.tokens", 11, 10)
+
+
+class Slow:
+    """A spending port whose named calls wait for a word, and then fail if told to."""
+
+    def __init__(self, inner: Any, name: str, trouble: Exception | None = None) -> None:
+        self._inner, self._name, self.trouble = inner, name, trouble
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._inner, name)
+        if name != self._name:
+            return call
+
+        def late(*given: Any, **named: Any) -> Any:
+            self.begun.set()
+            assert self.go_on.wait(30)
+            if self.trouble is not None:
+                raise self.trouble
+            return call(*given, **named)
+
+        return late
+
+
+def slowly(worker: AgentWorker, port: str, name: str, trouble: Exception | None = None) -> Slow:
+    """Make one call of the worker's ledger wait, or fail."""
+    ledger = worker._desk.ledger
+    slow = Slow(getattr(ledger, port), name, trouble)
+    worker._desk = replace(worker._desk, ledger=replace(ledger, **{port: slow}))
+    return slow
+
+
+@pytest.mark.parametrize(("port", "name"), [("book", "start_turn"), ("spending", "take")])
+def test_a_cancelled_task_leaves_no_turn_and_no_grant(ruled: Ruled, port: str, name: str) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    slow = slowly(worker, port, name)
+    session = worker.session("a", source="telegram")
+
+    async def spend() -> None:
+        async with session.aturn() as turn:
+            await turn.reserve(input_tokens=100)
+
+    async def main() -> None:
+        task = asyncio.create_task(spend())
+        assert await asyncio.to_thread(slow.begun.wait, 30)
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0)
+        slow.go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    call(session, 100)
+
+
+def test_usage_is_not_lost_when_the_ledger_is_busy(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 1_000))
+    slow = slowly(worker, "spending", "settle", LedgerBusy("busy"))
+    slow.go_on.set()
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        again, left = turn.reserve(input_tokens=100), turn.reserve(input_tokens=100)
+        for grant in (again, left):
+            with pytest.raises(LedgerBusy):
+                grant.commit(input_tokens=90)
+        slow.trouble = None
+        again.commit(input_tokens=90)
+    assert found(worker, session).usage.tokens == 180
+    call(session, 820)
+
+
+def test_leaving_a_turn_gives_back_whatever_can_be_given_back(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 1_000))
+    session = worker.session("a", source="telegram")
+    turn = session.turn().__enter__()
+    grant, _ = turn.reserve(input_tokens=500), turn.reserve(input_tokens=500)
+    worker._desk.ledger.spending.settle(grant._ref, session._session.ref, {}, Usage())
+    with pytest.raises(UsageInvalid):
+        turn.__exit__(None, None, None)
+    assert session._guarded()._turns == 0
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    call(session, 1_000)
+
+
+def test_a_grant_is_of_no_use_in_a_forked_child(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=100)
+        grant._pid += 1
+        with pytest.raises(UsageInvalid, match="forked"):
+            grant.commit(input_tokens=100)
+        grant._pid -= 1
+        grant.commit(input_tokens=100)
+
+
+def test_a_turn_is_of_use_only_while_it_runs_and_only_in_its_own_process(ruled: Ruled) -> None:
+    turn = ruled().session("a", source="telegram").turn()
+    for _ in range(2):
+        with pytest.raises(UsageInvalid, match="not begun"):
+            turn.reserve(input_tokens=1)
+        with pytest.raises(UsageInvalid, match="not begun"):
+            turn.tool("t")
+        with turn:
+            turn._pid += 1
+            with pytest.raises(UsageInvalid, match="forked"):
+                turn.reserve(input_tokens=1)
+            turn._pid -= 1
+            turn.reserve(input_tokens=1).release()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import NoReturn
 
 from sexton.agent.desk import Desk
@@ -32,7 +34,9 @@ class Grant:
         self._held = held
         self._price = price
         self._lock = threading.RLock()
+        self._pid = os.getpid()
         self._settled = False
+        self._used: dict[Unit, int] = {}
 
     def commit(
         self,
@@ -53,6 +57,12 @@ class Grant:
         """Give everything back: the call was not made."""
         self._settle({})
 
+    def finish(self) -> None:
+        """Settle it if nobody did; what could not be counted when it was used is counted now."""
+        with self._lock:
+            if not self._settled:
+                self._settle(self._used)
+
     def held(self, unit: Unit) -> int:
         """So much of a unit is held until it is settled."""
         return self._held.get(unit, 0)
@@ -62,11 +72,15 @@ class Grant:
         return self._settled
 
     def _settle(self, used: dict[Unit, int]) -> None:
+        if self._pid != os.getpid():
+            raise UsageInvalid("the grant belongs to the process that forked this one")
         with self._lock:
             if self._settled:
                 raise UsageInvalid("the grant was settled already")
+            self._used = used
+            known = self._spent.settle(self._ref, self._held, used)
             self._settled = True
-        if not self._spent.settle(self._ref, self._held, used):
+        if not known:
             raise UsageInvalid("the grant is not known to the ledger any more")
 
 
@@ -135,8 +149,6 @@ class TurnSpend:
     def settle(self, ref: int, held: Mapping[Unit, int], used: dict[Unit, int]) -> bool:
         """Put what was used in place of what was held."""
         counted = tokens(used)
-        self._give_back(held, counted)
-        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
         usage = Usage(
             input_tokens=used.get(Unit.INPUT, 0),
             output_tokens=used.get(Unit.OUTPUT, 0),
@@ -144,16 +156,20 @@ class TurnSpend:
             reasoning_tokens=used.get(Unit.REASONING, 0),
             cost_micros=used.get(Unit.USD, 0),
         )
-        if not ref and not used:
-            return True
-        return self._desk.ledger.spending.settle(ref, self._session().ref, counted, usage)
+        spending, known = self._desk.ledger.spending, True
+        if ref or used:
+            known = spending.settle(ref, self._session().ref, counted, usage)
+        # Only now: where the ledger is busy, the same may be tried again.
+        self._give_back(held, counted)
+        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
+        return known
 
     def leave(self) -> None:
         """Give back what was not settled, and count the time."""
-        for grant in self._grants:
-            if not grant.is_settled:
-                grant.release()
-        self._pass_time(limited=False)
+        with ExitStack() as each:  # all of them, also where one fails
+            for grant in self._grants:
+                each.callback(grant.finish)
+            each.callback(self._pass_time, limited=False)
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""
