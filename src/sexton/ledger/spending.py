@@ -121,6 +121,7 @@ class LedgerSpending:
             counter = _open(tx, Bound(meter=meter, budgets=()), now)
             limit, action = (None, None) if budget is None else (budget.limit, budget.action)
             tx.all("set_cap", ref=counter, cap=limit, action=action)
+            tx.all("clear_added", ref=counter)
             tx.all("clear_marks", ref=counter)
             tx.all("insert_entry", **rows.entry(entry, now))
 
@@ -175,8 +176,7 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
         )
         assert row is not None
         grant = row[0]
-    after = (each._replace(spent=each.spent + _wish(wanted, each)) for each in standings)
-    return Taken(grant=grant, standings=tuple(after))
+    return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
 def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
@@ -198,6 +198,13 @@ def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
         if row is None:
             raise _Crossed
     return Hold(standing.counter, bound.start, unit, held)
+
+
+def _after(wanted: Spend, standing: Standing) -> Standing:
+    return standing._replace(
+        spent=standing.spent + _amount(wanted.at_once, standing.bound),
+        reserved=standing.reserved + _amount(wanted.held, standing.bound),
+    )
 
 
 def _wish(wanted: Spend, standing: Standing) -> int:

@@ -113,7 +113,7 @@ class Spending(Protocol):
         """The row of the session from which its tree of subagents and compressions grew."""
 
     def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
-        """Give one meter a limit of its own, or take it away."""
+        """Give one meter a limit of its own, or take it away; what was allowed beyond is over."""
 
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
         """Allow so much more in one meter, for as long as its slice counts."""
