@@ -674,3 +674,60 @@ def test_a_turn_is_of_use_only_while_it_runs_and_only_in_its_own_process(ruled: 
                 turn.reserve(input_tokens=1)
             turn._pid -= 1
             turn.reserve(input_tokens=1).release()
+
+
+def told(worker: AgentWorker, session: OpenSession) -> list[str]:
+    return [each.reason.code for each in journal(worker, session)]
+
+
+def test_each_budget_warns_and_again_when_it_is_spent_and_in_the_next_span(
+    ruled: Ruled, manual_clock: ManualClock
+) -> None:
+    soft = replace(
+        budget(Scope.SESSION, Unit.TOKENS, 100, Act.WARN, per=timedelta(hours=1)), name="soft"
+    )
+    hard = replace(soft, name="hard", limit=110, action=Act.PAUSE)
+    worker = ruled(soft, hard)
+    session = worker.session("a", source="telegram")
+    for _ in range(2):
+        words = []
+        with session.turn() as turn:
+            for tokens in (90, 10, 1):
+                turn.reserve(input_tokens=tokens).commit(input_tokens=tokens)
+                words.append(turn.advice() or "")
+        assert [each.count("Nearly spent:") for each in words] == [2, 0, 0]
+        assert [each.count("\nSpent:") + each.startswith("Spent:") for each in words] == [0, 0, 1]
+        manual_clock.advance(7200)
+    assert told(worker, session).count("near_budget:soft") == 2
+    assert told(worker, session).count("near_budget:hard") == 2
+
+
+def test_a_budget_of_turns_is_told_of_before_it_is_spent_and_noted_once_when_it_is(
+    ruled: Ruled,
+) -> None:
+    worker = ruled(budget(Scope.TURN, Unit.ITERATIONS, 5))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        for _ in range(4):
+            assert turn.advice() is None
+            turn.reserve().release()
+        assert "4 iterations of 5" in (turn.advice() or "")
+        turn.reserve().release()
+        for _ in range(3):
+            with pytest.raises(BudgetExceeded):
+                turn.reserve()
+    assert told(worker, session) == ["budget:turn.iterations"]
+
+
+def test_a_reset_waits_for_the_turns_of_other_workers(ruled: Ruled) -> None:
+    limits = budget(Scope.SESSION, Unit.TOKENS, 100, Act.RESET)
+    worker, other = ruled(limits), ruled(limits)
+    session, theirs = (each.session("a", source="telegram") for each in (worker, other))
+    with session.turn() as turn:
+        turn.reserve(input_tokens=100).commit(input_tokens=100)
+        with pytest.raises(BudgetExceeded):
+            call(theirs, 1)
+        session.append(role="assistant", content="the answer")
+    with pytest.raises(BudgetExceeded):
+        call(theirs, 1)
+    assert found(worker, session).end_reason == "budget:session.tokens"

@@ -14,7 +14,7 @@ from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Unit, Who
-from sexton.policies.budgets import action_of, bounds, free_from, nearly, said, shown, tokens
+from sexton.policies.budgets import action_of, bounds, free_from, near, nearly, said, shown, tokens
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.rulebook import InForce, Rulebook
 from sexton.policies.runaway import WINDOW, Excess
@@ -40,7 +40,7 @@ class Guard:
         self._roots: dict[int, int] = {}
         self._bounds: tuple[tuple[Rulebook, int, int] | None, tuple[Bound, ...]] = (None, ())
         self._advice: list[str] = []
-        self._told: set[tuple[Meter, int]] = set()
+        self._told: dict[tuple[Meter, Budget, bool], datetime] = {}
         self._stopped_for: str | None = None
         self._reset: Reason | None = None
         self._paused: set[str] = set()
@@ -224,10 +224,10 @@ class Guard:
             self.desk.ledger.journal.write([entry], now)
 
     def end(self, session: Session, reason: Reason, *, forced: bool) -> None:
-        """End the session for that reason; without force only if it is not pinned."""
+        """End the session for that reason; without force only if it rests and is not pinned."""
         found = self.desk.ledger.index.find(NATIVE, session.id)
-        if found and found[0].pinned and not forced:
-            return
+        if found and not forced and (found[0].pinned or _is_busy(found[0])):
+            return  # the next turn asks again
         if forced:
             self.desk.stop_processes(session)
         entry = self.desk.entry(session, "end", reason)
@@ -252,17 +252,19 @@ class Guard:
         )
 
     def _warn(self, session: Session, standings: Iterable[Standing], now: datetime) -> None:
+        """Tell of each budget that is nearly spent, and again when it is; in each span anew."""
         for standing in standings:
-            budget = nearly(standing.bound, standing.used)
-            told = None if budget is None else (standing.bound.meter, budget.limit)
-            if budget is None or told is None or told in self._told:
-                continue
-            self._told.add(told)
-            words = said(budget, standing.used)
-            self.tell(f"Nearly spent: {words}. Bring the work to an end, or ask for more.")
-            reason = Reason(f"near_budget:{budget.name}", words)
-            mark = Mark(standing.counter, False, budget.limit, self._since(budget))
-            self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
+            total = standing.spent + standing.reserved
+            for budget in nearly(standing.bound.budgets, total, standing.added):
+                is_spent = standing.spent >= budget.limit
+                about, since = (standing.bound.meter, budget, is_spent), self._since(budget)
+                if self._told.get(about, since) > since:
+                    continue
+                self._told[about] = now
+                self.tell(near(budget, total, is_spent=is_spent))
+                reason = Reason(f"near_budget:{budget.name}", said(budget, total))
+                mark = Mark(standing.counter, False, budget.limit, since)
+                self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
 
     def _since(self, budget: Budget) -> datetime:
         """Whoever was told of a limit before is told again in the next span."""
@@ -283,3 +285,7 @@ def _is_spent(standing: Standing, budget: Budget, begins: bool) -> bool:
 def _waiting(unit: Unit, held: int, asked: int) -> str:
     told = ((held, "held"), (asked, "asked for"))
     return "".join(f"; {shown(unit, amount)} {word}" for amount, word in told if amount)
+
+
+def _is_busy(session: Session) -> bool:
+    return any(holder.busy_since for holder in session.holders)

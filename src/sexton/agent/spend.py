@@ -16,7 +16,7 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import MOST, tokens, turn_limits
+from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import cost, own_price
 from sexton.policies.spend import Price
@@ -96,6 +96,7 @@ class TurnSpend:
         self._own: dict[Unit, int] = {}
         self._grants: list[Grant] = []
         self._calls = 0
+        self._near: set[str] = set()
         self._clocked = self._began = self._desk.clock.monotonic()
 
     def enter(self) -> None:
@@ -218,6 +219,10 @@ class TurnSpend:
                 if after.get(budget.unit, 0) > budget.limit:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
+        for budget in turn_limits(self._guard.rules.budgets, session.source):
+            if budget.name not in self._near and nearly((budget,), after.get(budget.unit, 0)):
+                self._near.add(budget.name)
+                self._guard.tell(near(budget, after[budget.unit], is_spent=False))
 
     def _refuse(self, session: Session, budget: Budget, asked: int) -> NoReturn:
         """Stop for a budget of turns, which is counted here only."""
