@@ -449,7 +449,7 @@ HINTS = {
         "take_grant", "settle_slice", "add_usage", "used_by_session", "free_grants",
         "forget_grants", "forget_slices", "forget_counters", "mark_warned",
         "mark_stopped", "clear_marks", "set_cap", "add_slice", "find_root", "find_ref",
-        "find_guard", "store_guard",
+        "find_guard", "store_guard", "clear_added",
     ), "spending"),
     **dict.fromkeys(
         ("page_remains", "remains_named", "sources_over", "count_over", "forget_journal",

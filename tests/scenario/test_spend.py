@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,15 +17,18 @@ from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.errors import (
     BudgetExceeded,
+    LedgerBusy,
     PriceUnknown,
     SessionEnded,
     SextonError,
     UsageInvalid,
 )
 from sexton.ledger.opening import open_ledger
-from sexton.model.plan import JournalEntry
+from sexton.model.plan import JournalEntry, Reason
+from sexton.model.record import replace
 from sexton.model.session import Session, State
-from sexton.model.spend import Act, Budget, Scope, Unit
+from sexton.model.spend import Act, Budget, Meter, Scope, Unit
+from sexton.model.usage import Usage
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
@@ -154,7 +159,7 @@ def test_a_killed_session_stops_every_turn_at_its_next_call(ruled: Ruled) -> Non
     parent = worker.session("a", source="telegram")
     child = worker.session(None, source="subagent", parent=parent)
     with parent.turn() as turn:
-        turn.reserve(input_tokens=90).commit(input_tokens=90)
+        turn.reserve(input_tokens=90).commit(input_tokens=100)
         with pytest.raises(BudgetExceeded):
             call(child, 20)
         assert found(worker, child).end_reason == "budget:tree.tokens"
@@ -390,3 +395,339 @@ def test_a_turn_is_used_from_asyncio(ruled: Ruled) -> None:
 def test_the_errors_are_importable_from_the_package() -> None:
     assert issubclass(sexton.BudgetExceeded, SextonError)
     assert issubclass(sexton.BreakerOpen, SextonError)
+
+
+def limit(session: OpenSession, unit: Unit, amount: int, action: Act = Act.PAUSE) -> None:
+    """What `sexton budget set` does."""
+    desk, own = session._desk, budget(Scope.SESSION, unit, amount, action)
+    entry = desk.entry(session._session, "set_budget", Reason("asked", "asked for"))
+    meter = Meter(Scope.SESSION, str(session._session.ref), unit)
+    desk.ledger.spending.cap(meter, own, entry, desk.clock.now())
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+@pytest.mark.parametrize(
+    ("unit", "amount", "spend"),
+    [
+        (Unit.ITERATIONS, 3, lambda turn: turn.reserve().release()),
+        (Unit.TOOL_CALLS, 2, lambda turn: turn.tool("t").__enter__()),
+        (Unit.WALL, 5_000, lambda turn: turn.reserve().release()),
+        (Unit.USD, 2, lambda turn: turn.reserve(model="mine").commit(input_tokens=1)),
+        (Unit.MESSAGES, 2, lambda turn: turn.reserve().release()),
+    ],
+)
+def test_a_limit_of_a_persons_own_holds_for_every_unit_that_no_setting_counts(
+    ruled: Ruled,
+    manual_clock: ManualClock,
+    in_turn: bool,
+    unit: Unit,
+    amount: int,
+    spend: Callable[[Any], None],
+) -> None:
+    worker = ruled(prices=Prices(models=(("mine", Price(per_input=1.0, per_output=1.0)),)))
+    session = worker.session("a", source="telegram")
+    if not in_turn:
+        limit(session, unit, amount)
+    with session.turn() as turn:
+        if in_turn:
+            limit(session, unit, amount)
+
+        def step() -> int:
+            spend(turn)
+            manual_clock.advance(2)
+            return session.append(role="assistant", content="more")
+
+        with pytest.raises(BudgetExceeded) as caught:
+            [step() for _ in range(9)]
+    assert caught.value.budget == f"session.{unit}"
+
+
+def test_where_a_person_bounds_money_a_model_without_a_price_is_an_error(ruled: Ruled) -> None:
+    session = ruled().session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=1, model="nobody-knows-this-model").release()
+        limit(session, Unit.USD, 100)
+        with pytest.raises(PriceUnknown):
+            turn.reserve(input_tokens=1, model="nobody-knows-this-model")
+
+
+def test_what_is_only_held_refuses_and_ends_nothing(ruled: Ruled) -> None:
+    for scope in (Scope.SESSION, Scope.TURN):
+        worker = ruled(budget(scope, Unit.TOKENS, 100, Act.KILL))
+        session = worker.session(f"{scope}", source="cron")
+        with session.turn() as turn:
+            turn.reserve(input_tokens=10).commit(input_tokens=10)
+            held = turn.reserve(input_tokens=80)
+            with pytest.raises(BudgetExceeded, match="80 tokens held; 20 tokens asked") as caught:
+                turn.reserve(input_tokens=20)
+            stop = caught.value
+            assert (stop.spent, stop.held, stop.asked, stop.limit) == (10, 80, 20, 100)
+            held.release()
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1_000)
+            assert found(worker, session).is_open
+            turn.reserve(input_tokens=90).commit(input_tokens=90)
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+        assert found(worker, session).end_reason == f"budget:{scope}.tokens"
+
+
+def test_what_a_dead_worker_held_is_there_again_before_anybody_is_refused(ruled: Ruled) -> None:
+    worker, other = (ruled(budget(Scope.SOURCE, Unit.TOKENS, 100)) for _ in range(2))
+    turn = other.session("a", source="telegram").turn().__enter__()
+    turn.reserve(input_tokens=90)
+    other.leave()
+    call(worker.session("b", source="telegram"), 50)
+
+
+def test_a_kill_stops_the_processes_of_the_session_and_a_reset_does_not(ruled: Ruled) -> None:
+    for action, stopped in ((Act.KILL, True), (Act.RESET, False)):
+        worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, action))
+        stops: list[str] = []
+        worker._desk = replace(worker._desk, stop_processes=lambda each: stops.append(each.id))  # noqa: B023
+        session = worker.session(f"{action}", source="telegram")
+        call(session, 100)
+        with pytest.raises(BudgetExceeded):
+            call(session, 1)
+        assert not found(worker, session).is_open
+        assert stops == ([session.id] if stopped else [])
+
+
+def test_a_tool_is_refused_when_a_budget_was_spent_or_lowered_or_the_session_ended(
+    ruled: Ruled,
+) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    spent, lowered, ended = (worker.session(key, source="telegram") for key in "abc")
+    with spent.turn() as turn:
+        turn.reserve(input_tokens=10).commit(input_tokens=500)
+        with pytest.raises(BudgetExceeded), turn.tool("t"):
+            pass
+    with lowered.turn() as turn:
+        turn.reserve(input_tokens=60).commit(input_tokens=60)
+        limit(lowered, Unit.TOKENS, 50, Act.KILL)
+        with pytest.raises(BudgetExceeded), turn.tool("t"):
+            pass
+    assert found(worker, lowered).end_reason == "budget:session.tokens"
+    with ended.turn() as turn:
+        ended.end("elsewhere")
+        with pytest.raises(SessionEnded), turn.tool("t"):
+            pass
+
+
+def test_the_tools_of_the_last_iteration_may_still_run(ruled: Ruled) -> None:
+    session = ruled(budget(Scope.SESSION, Unit.ITERATIONS, 1)).session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=1).commit(input_tokens=1)
+        with turn.tool("t"):
+            pass
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+
+
+def test_messages_bound_a_turn_that_goes_on(ruled: Ruled) -> None:
+    for scope in (Scope.SESSION, Scope.SOURCE):
+        worker = ruled(budget(scope, Unit.MESSAGES, 3, Act.KILL))
+        session = worker.session(f"{scope}", source="cron")
+        with session.turn() as turn:
+            for _ in range(3):
+                turn.reserve(input_tokens=1).commit(input_tokens=1)
+                session.append(role="assistant", content="more")
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+        assert found(worker, session).end_reason == f"budget:{scope}.messages"
+
+
+def test_every_handle_of_a_conversation_shares_its_pace_and_its_advice(ruled: Ruled) -> None:
+    worker = ruled(
+        budget(Scope.SESSION, Unit.TOKENS, 1_000),
+        runaway=RunawayPolicy(messages=60, tokens=None, tool_calls=None),
+    )
+    session = worker.session("a", source="telegram")
+    for number in range(20):
+        session.append(role="user", content=f"{number}")
+    call(session, 900)
+    session.compress(lambda _: "summary")
+    session.append_many([{"role": "user", "content": "x"}] * 30)
+    del session
+    worker.session("a", source="telegram").append_many([{"role": "user", "content": "x"}] * 30)
+    with pytest.raises(BudgetExceeded) as caught:
+        call(worker.session("a", source="telegram"), 1)
+    assert caught.value.budget == "runaway.messages"
+    assert "900 tokens" in (worker.session("a", source="telegram").turn().advice() or "")
+
+
+def test_an_error_about_a_budget_survives_pickling(ruled: Ruled) -> None:
+    session = ruled(budget(Scope.SESSION, Unit.TOKENS, 10)).session("a", source="telegram")
+    with session.turn() as turn, pytest.raises(BudgetExceeded) as caught:
+        turn.reserve(input_tokens=11)
+    again = pickle.loads(pickle.dumps(caught.value))  # our own
+    assert str(again) == str(caught.value)
+    assert (again.budget, again.asked, again.limit) == ("session.tokens", 11, 10)
+
+
+class Slow:
+    """A spending port whose named calls wait for a word, and then fail if told to."""
+
+    def __init__(self, inner: Any, name: str, trouble: Exception | None = None) -> None:
+        self._inner, self._name, self.trouble = inner, name, trouble
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._inner, name)
+        if name != self._name:
+            return call
+
+        def late(*given: Any, **named: Any) -> Any:
+            self.begun.set()
+            assert self.go_on.wait(30)
+            if self.trouble is not None:
+                raise self.trouble
+            return call(*given, **named)
+
+        return late
+
+
+def slowly(worker: AgentWorker, port: str, name: str, trouble: Exception | None = None) -> Slow:
+    """Make one call of the worker's ledger wait, or fail."""
+    ledger = worker._desk.ledger
+    slow = Slow(getattr(ledger, port), name, trouble)
+    worker._desk = replace(worker._desk, ledger=replace(ledger, **{port: slow}))
+    return slow
+
+
+@pytest.mark.parametrize(("port", "name"), [("book", "start_turn"), ("spending", "take")])
+def test_a_cancelled_task_leaves_no_turn_and_no_grant(ruled: Ruled, port: str, name: str) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    slow = slowly(worker, port, name)
+    session = worker.session("a", source="telegram")
+
+    async def spend() -> None:
+        async with session.aturn() as turn:
+            await turn.reserve(input_tokens=100)
+
+    async def main() -> None:
+        task = asyncio.create_task(spend())
+        assert await asyncio.to_thread(slow.begun.wait, 30)
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0)
+        slow.go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    call(session, 100)
+
+
+def test_usage_is_not_lost_when_the_ledger_is_busy(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 1_000))
+    slow = slowly(worker, "spending", "settle", LedgerBusy("busy"))
+    slow.go_on.set()
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        again, left = turn.reserve(input_tokens=100), turn.reserve(input_tokens=100)
+        for grant in (again, left):
+            with pytest.raises(LedgerBusy):
+                grant.commit(input_tokens=90)
+        slow.trouble = None
+        again.commit(input_tokens=90)
+    assert found(worker, session).usage.tokens == 180
+    call(session, 820)
+
+
+def test_leaving_a_turn_gives_back_whatever_can_be_given_back(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 1_000))
+    session = worker.session("a", source="telegram")
+    turn = session.turn().__enter__()
+    grant, _ = turn.reserve(input_tokens=500), turn.reserve(input_tokens=500)
+    worker._desk.ledger.spending.settle(grant._ref, session._session.ref, {}, Usage())
+    with pytest.raises(UsageInvalid):
+        turn.__exit__(None, None, None)
+    assert session._guarded()._turns == 0
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    call(session, 1_000)
+
+
+def test_a_grant_is_of_no_use_in_a_forked_child(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=100)
+        grant._pid += 1
+        with pytest.raises(UsageInvalid, match="forked"):
+            grant.commit(input_tokens=100)
+        grant._pid -= 1
+        grant.commit(input_tokens=100)
+
+
+def test_a_turn_is_of_use_only_while_it_runs_and_only_in_its_own_process(ruled: Ruled) -> None:
+    turn = ruled().session("a", source="telegram").turn()
+    for _ in range(2):
+        with pytest.raises(UsageInvalid, match="not begun"):
+            turn.reserve(input_tokens=1)
+        with pytest.raises(UsageInvalid, match="not begun"):
+            turn.tool("t")
+        with turn:
+            turn._pid += 1
+            with pytest.raises(UsageInvalid, match="forked"):
+                turn.reserve(input_tokens=1)
+            turn._pid -= 1
+            turn.reserve(input_tokens=1).release()
+
+
+def told(worker: AgentWorker, session: OpenSession) -> list[str]:
+    return [each.reason.code for each in journal(worker, session)]
+
+
+def test_each_budget_warns_and_again_when_it_is_spent_and_in_the_next_span(
+    ruled: Ruled, manual_clock: ManualClock
+) -> None:
+    soft = replace(
+        budget(Scope.SESSION, Unit.TOKENS, 100, Act.WARN, per=timedelta(hours=1)), name="soft"
+    )
+    hard = replace(soft, name="hard", limit=110, action=Act.PAUSE)
+    worker = ruled(soft, hard)
+    session = worker.session("a", source="telegram")
+    for _ in range(2):
+        words = []
+        with session.turn() as turn:
+            for tokens in (90, 10, 1):
+                turn.reserve(input_tokens=tokens).commit(input_tokens=tokens)
+                words.append(turn.advice() or "")
+        assert [each.count("Nearly spent:") for each in words] == [2, 0, 0]
+        assert [each.count("\nSpent:") + each.startswith("Spent:") for each in words] == [0, 0, 1]
+        manual_clock.advance(7200)
+    assert told(worker, session).count("near_budget:soft") == 2
+    assert told(worker, session).count("near_budget:hard") == 2
+
+
+def test_a_budget_of_turns_is_told_of_before_it_is_spent_and_noted_once_when_it_is(
+    ruled: Ruled,
+) -> None:
+    worker = ruled(budget(Scope.TURN, Unit.ITERATIONS, 5))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        for _ in range(4):
+            assert turn.advice() is None
+            turn.reserve().release()
+        assert "4 iterations of 5" in (turn.advice() or "")
+        turn.reserve().release()
+        for _ in range(3):
+            with pytest.raises(BudgetExceeded):
+                turn.reserve()
+    assert told(worker, session) == ["budget:turn.iterations"]
+
+
+def test_a_reset_waits_for_the_turns_of_other_workers(ruled: Ruled) -> None:
+    limits = budget(Scope.SESSION, Unit.TOKENS, 100, Act.RESET)
+    worker, other = ruled(limits), ruled(limits)
+    session, theirs = (each.session("a", source="telegram") for each in (worker, other))
+    with session.turn() as turn:
+        turn.reserve(input_tokens=100).commit(input_tokens=100)
+        with pytest.raises(BudgetExceeded):
+            call(theirs, 1)
+        session.append(role="assistant", content="the answer")
+    with pytest.raises(BudgetExceeded):
+        call(theirs, 1)
+    assert found(worker, session).end_reason == "budget:session.tokens"

@@ -268,3 +268,98 @@ def test_a_rate_of_tool_calls_is_a_loop(session_of: Open, manual_clock: ManualCl
         with pytest.raises(BudgetExceeded) as caught, turn.tool("t"):
             pass
     assert caught.value.budget == "runaway.tool_calls"
+
+
+def test_handles_of_one_session_in_a_process_share_its_breaker(session_of: Open) -> None:
+    first = session_of()
+    second = OpenSession(first._desk, first._session)
+    with first.turn() as turn, second.turn() as other:
+        fail(turn, 5)
+        assert "6 tool calls in a row" in fail(other, 1)[0]
+        fail(turn, 3)
+        with pytest.raises(BreakerOpen), other.tool("t"):
+            pass
+
+
+def test_many_different_calls_with_one_short_result_end_nothing(session_of: Open) -> None:
+    session = session_of("cron")
+    told = []
+    with session.turn() as turn:
+        for number in range(60):
+            with turn.tool("mkdir", {"path": number}) as call:
+                call.ok("ok")
+            told.append(turn.advice())
+        for number in range(40):
+            with turn.tool("touch", number):
+                pass
+    assert len(list(filter(None, told))) == 3
+    assert turn.advice() is None
+    [now] = session._desk.ledger.index.find("native", session.id)
+    assert now.is_open
+
+
+def test_a_call_from_before_does_not_decide_whether_tools_are_stopped(
+    manual_clock: ManualClock,
+) -> None:
+    watch, by = ToolWatch(manual_clock, BreakerPolicy), Nobody()
+    early, late = (ToolCall(watch, by, "t", name).__enter__() for name in ("early", "late"))
+    for number in range(9):
+        with ToolCall(watch, by, "t", number) as call:
+            call.error(f"{number}")
+    early.ok("at last")
+    with pytest.raises(BreakerOpen):
+        ToolCall(watch, by, "t", None).__enter__()
+    manual_clock.advance(60)
+    probe = ToolCall(watch, by, "t", "probe").__enter__()
+    late.error("too late")
+    with pytest.raises(BreakerOpen):
+        ToolCall(watch, by, "t", None).__enter__()
+    probe.ok("works")
+    with ToolCall(watch, by, "t", None) as call:
+        call.ok("again")
+
+
+class Hostile:
+    """A value that can not be looked at."""
+
+    def __repr__(self) -> str:
+        raise KeyError("no")
+
+    __str__ = __repr__
+
+
+def test_a_value_that_can_not_be_looked_at_has_a_digest() -> None:
+    deep = "[" * 60_000
+    strided = memoryview(bytearray(100))[::3]
+    for value in (Hostile(), [Hostile()], {"a": Hostile()}, deep, strided, float):
+        assert len(digest(value)) == 24
+        assert digest_of_arguments(value) == digest(value)
+
+
+def test_an_error_that_can_not_be_shown_is_an_error_and_sextons_own_is_none(
+    session_of: Open,
+) -> None:
+    class Unsaid(Exception):
+        __str__ = __repr__ = Hostile.__repr__
+
+    with session_of().turn() as turn:
+        for number in range(3):
+            with pytest.raises(Unsaid), turn.tool("t", number):
+                raise Unsaid
+        assert "3 tool calls in a row failed" in (turn.advice() or "")
+        for number in range(9):
+            with pytest.raises(SessionEnded), turn.tool("u", number):
+                raise SessionEnded("it ended")
+        assert turn.advice() is None
+
+
+@pytest.mark.parametrize(
+    "damaged", ["[1,2]", "{", "7", '["x",[],null,"",[[],[0,0,0,0,0],0,0]]', "[0,[],{},0,[[1],[]]]"]
+)
+def test_of_a_damaged_memory_of_tools_nothing_is_known(session_of: Open, damaged: str) -> None:
+    session = session_of()
+    desk = session._desk
+    session.turn().__enter__()
+    desk.ledger.book.finish_turn(session._session.ref, desk.worker, False, damaged)
+    with session_of().turn() as turn:
+        assert fail(turn, 2) == ["", ""]

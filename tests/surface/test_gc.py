@@ -155,11 +155,11 @@ def test_what_is_damaged_or_missing_is_found(cli: Cli, tmp_path: Path) -> None:
     assert "2 files can be read, 0 can not" in cli.ok("archive", "verify")
     first, second = sorted((tmp_path / "ledger.db.vault").iterdir())
     first.write_bytes(first.read_bytes()[:-1] + b"x")
-    assert cli("archive", "verify").code == 72
+    assert cli("archive", "verify").code == 82
     second.unlink()
     first.unlink()
     answer = cli("archive", "verify", "--json")
-    assert answer.code == 71
+    assert answer.code == 81
     assert len(json.loads(answer.out)["damaged"]) == 2
 
 

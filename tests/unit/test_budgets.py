@@ -59,8 +59,10 @@ def test_two_limits_on_the_same_thing_are_counted_once_and_the_lower_one_acts() 
     kills, pauses = budget(Scope.SESSION, 90, action=Act.KILL), budget(Scope.SESSION, 100)
     [found] = bounds((pauses, warns, kills), WHO, "UTC", NOON)
     assert found.limit() == kills
-    assert nearly(found, 39) is None
-    assert nearly(found, 40) == warns
+    assert nearly(found.budgets, 39) == []
+    assert nearly(found.budgets, 40) == [warns]
+    assert nearly(found.budgets, 80) == [warns, kills, pauses]
+    assert nearly(found.budgets, 40, added=1) == []
     assert Bound(meter=found.meter, budgets=(warns,)).limit() is None
 
 

@@ -604,7 +604,15 @@ def test_posts_of_notifications_are_not_signed_by_themselves(opened: Opener) -> 
 def test_who_names_a_target_is_told_everything(opened: Opener) -> None:
     notify = opened("notify: {urls_env: NOTIFY_URLS}").settings.notify
     assert notify.has_target
-    assert set(notify.events) == {"reset", "limit", "dead_letter", "held", "process", "disk"}
+    assert set(notify.events) == {
+        "reset",
+        "limit",
+        "dead_letter",
+        "held",
+        "process",
+        "budget",
+        "disk",
+    }
 
 
 def test_a_reset_held_back_for_a_day_is_told(opened: Opener) -> None:

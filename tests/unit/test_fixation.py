@@ -92,3 +92,20 @@ def test_it_is_a_function_of_the_last_calls_that_agrees_with_a_plain_look(
             plain = times
             break
     assert weight(history) == plain
+
+
+def test_a_result_of_which_nothing_was_said_is_not_the_same() -> None:
+    silent = [Call("t", f"{number}", "") for number in range(9)]
+    assert repetition(trail_of(silent)) is None
+    assert weight([Call("t", "1", "")] * 9) == 9
+
+
+def test_what_differs_in_its_arguments_is_only_told() -> None:
+    for names in (["s1", "s2", "s3", "s4"], ["a", "b", "c", "d"]):
+        found = repetition(trail_of(calls(*names, results="- - - -")))
+        assert found is not None
+        assert not found.stops
+        assert all("stopped" not in words(found, step, 3) for step in (1, 2, 3))
+    same = repetition(trail_of(calls("a", "a", "a")))
+    assert same is not None
+    assert same.stops

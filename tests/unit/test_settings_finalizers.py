@@ -199,7 +199,7 @@ notify: {webhok: x, events: [hold]}
         "10:10: notify.webhok: unknown setting; did you mean 'webhook'?",
         (
             "10:30: notify.events[0]: expected one of reset, limit, dead_letter, held, process, "
-            "disk, not 'hold'; did you mean 'held'?"
+            "budget, disk, not 'hold'; did you mean 'held'?"
         ),
     ]
 

@@ -111,7 +111,7 @@ FINALIZERS = st.one_of(
     st.builds(
         FinalizerSetting,
         kind=st.just(FinalizerKind.MEMORY),
-        base_url=ADDRESSES,
+        base_url=st.just("http://[::1]:80/v1"),
         model=NAMES,
         api_key_env=VARIABLES,
         file=st.just(Path("/srv/a b.md")),

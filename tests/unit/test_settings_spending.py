@@ -95,6 +95,8 @@ def test_rules_travel_as_text_and_the_usual_ones_take_none(tmp_path: Path) -> No
         ("budgets: [{scope: day, tokens: 5, per: 1h}]", "has no span"),
         ("budgets: [{scope: turn, iterations: 5, per: 1h}]", "has no span"),
         ("budgets: [{scope: session, tokens: 5, sources: []}]", "leave it out"),
+        ("budgets: [{scope: tree, tokens: 5, per: 32d}]", "at most 31d"),
+        ("budgets: [{scope: day, tokens: 5}, {scope: day, tokens: 9}]", "bounds the same"),
         ("budgets: [{scope: session, tokns: 5}]", "did you mean 'tokens'"),
         ("prices: {models: {m: {input: 1}}}", "is required"),
         ("prices: {models: 5}", "models to prices"),
@@ -108,3 +110,11 @@ def test_mistakes_are_told(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(SettingsInvalid) as caught:
         loaded(tmp_path, text)
     assert words in str(caught.value)
+
+
+def test_budgets_of_one_thing_stand_side_by_side_under_names_of_their_own(tmp_path: Path) -> None:
+    text = "{scope: session, tokens: 5, per: 31d, name: soft, action: warn}"
+    spend = loaded(tmp_path, f"budgets: [{text}, {{scope: session, tokens: 9, per: 31d}}]")
+    limits = {each.name: each.limit for each in spend.rulebook.spend.budgets}
+    assert limits["soft"] == 5
+    assert limits["session.tokens/744h"] == 9

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
-    `price` knows what models cost; `stop_processes` stops what a session that is killed runs.
+    `price` knows what models cost; `stop_processes` stops what a session that is killed runs;
+    `guards` watch over what its sessions spend.
     """
 
     ledger: Ledger
@@ -40,6 +42,7 @@ class Desk:
     price: Callable[[str], Price | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     turns: set[Turn] = made(set)
+    guards: Guards = made(Guards)
 
     @property
     def worker(self) -> str:

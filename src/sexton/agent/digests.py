@@ -17,12 +17,13 @@ _encode = json.JSONEncoder(
 
 def digest(value: object) -> str:
     """The same for values that mean the same, of whatever kind and size."""
-    if value is None:
+    if value is None or (isinstance(value, str | bytes) and not value):
         return ""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return blake2b(value, digest_size=12).hexdigest()
-    text = value if isinstance(value, str) else _text(value)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    try:
+        data = _data(value)
+    except Exception as trouble:  # noqa: BLE001  # whatever somebody else's value does
+        data = f"{type(value).__name__} {type(trouble).__name__}".encode()
+    return blake2b(data, digest_size=12).hexdigest()
 
 
 def digest_of_arguments(arguments: object) -> str:
@@ -30,20 +31,20 @@ def digest_of_arguments(arguments: object) -> str:
     if isinstance(arguments, str) and len(arguments) <= LARGEST_JSON and arguments[:1] in "{[":
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return digest(arguments)
     return digest(arguments)
+
+
+def _data(value: object) -> bytes:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    text = value if isinstance(value, str) else _text(value)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _text(value: object) -> str:
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):  # names that are no text, or a value in itself
-        return f"{type(value).__name__} {_ADDRESS.sub('', _shown(value))}"
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
-    except RecursionError:
-        return ""
+        return f"{type(value).__name__} {_ADDRESS.sub('', repr(value))}"

@@ -11,13 +11,15 @@ from sexton.agent.desk import Desk
 from sexton.agent.pulse import Pulse
 from sexton.errors import BudgetExceeded
 from sexton.model.plan import Reason
+from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
-from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import action_of, bounds, free_from, nearly, said, tokens
+from sexton.model.spend import Act, Bound, Budget, Meter, Unit, Who
+from sexton.policies.budgets import action_of, bounds, free_from, near, nearly, said, shown, tokens
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.rulebook import Rulebook
+from sexton.policies.rulebook import InForce, Rulebook
 from sexton.policies.runaway import WINDOW, Excess
 from sexton.policies.spend import SpendRules
+from sexton.ports import Entry
 from sexton.ports.spending import Mark, Refused, Spend, Standing, Taken
 
 if TYPE_CHECKING:
@@ -25,29 +27,34 @@ if TYPE_CHECKING:
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
-Rules = Callable[[], Rulebook]
-
 
 class Guard:
     """What one process spends in a session, and what it has to tell the model; thread-safe."""
 
-    def __init__(self, desk: Desk, rules: Rules) -> None:
+    def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self.counted: frozenset[Unit] = frozenset()
         self.pulse = Pulse(desk.clock.monotonic)
-        self._rules = rules
+        self._in_force = desk.rules(None)
         self._lock = threading.RLock()
         self._roots: dict[int, int] = {}
         self._bounds: tuple[tuple[Rulebook, int, int] | None, tuple[Bound, ...]] = (None, ())
         self._advice: list[str] = []
-        self._told: set[tuple[Meter, int]] = set()
+        self._told: dict[tuple[Meter, Budget, bool], datetime] = {}
         self._stopped_for: str | None = None
         self._reset: Reason | None = None
+        self._paused: set[str] = set()
         self._turns = 0
         self._watch: ToolWatch | None = None
 
     @property
     def rules(self) -> SpendRules:
-        return self._rules().spend
+        return self._in_force.rules.spend
+
+    def learn(self, in_force: InForce) -> None:
+        """Go by newer rules, whichever handle heard of them first."""
+        if in_force.serial > self._in_force.serial:
+            self._in_force = in_force
 
     def tell(self, advice: str) -> None:
         """Keep what the model is to be told, once."""
@@ -63,7 +70,7 @@ class Guard:
 
     def bounds(self, session: Session, now: datetime) -> tuple[Bound, ...]:
         """What bounds the spending of a session now."""
-        rules = self._rules()
+        rules = self._in_force.rules
         # Days and slices begin with a second, so within one the answer is the same.
         asked = (rules, session.ref, int(now.timestamp()))
         known, found = self._bounds
@@ -94,6 +101,7 @@ class Guard:
         """A turn of this process runs: what is to be reset waits for its end."""
         with self._lock:
             self._turns += 1
+            self._paused.clear()
 
     def after_turn(self, session: Session) -> None:
         """The turn is over, and with it the session if it is to be reset."""
@@ -104,18 +112,25 @@ class Guard:
             self._reset = None
             self.end(session, reason, forced=False)
 
-    def check(self, session: Session) -> None:
-        """Before a turn: nothing has run away, and no budget is spent."""
+    def check(self, session: Session, *, begins: bool = False) -> bool:
+        """Nothing has run away and no budget is spent; False if the session is not there any more.
+
+        What is learned of persons' own limits on the way tells what is counted.
+        """
         self.check_pace(session)
         now = self.desk.clock.now()
-        found = self.desk.ledger.spending.standing(
-            self.who(session), self.bounds(session, now), now
+        found = self.desk.ledger.spending.look(
+            self.who(session), session.epoch, self.bounds(session, now), now
         )
+        if found is None:
+            return False
+        self.counted = frozenset(standing.bound.meter.unit for standing in found)
         self._warn(session, found, now)
         for standing in found:
             budget = standing.bound.limit()
-            if budget is not None and standing.spent - standing.added >= budget.limit:
+            if budget is not None and _is_spent(standing, budget, begins):
                 self.stop(session, standing, budget)
+        return True
 
     def check_pace(self, session: Session) -> None:
         """Nothing has run away."""
@@ -135,21 +150,23 @@ class Guard:
     ) -> Taken | None:
         """Count a spend, or BudgetExceeded; None if the session is not there any more."""
         now = self.desk.clock.now()
-        limits = self.bounds(session, now)
-        taken = self.desk.ledger.spending.take(
-            Spend(
-                who=self.who(session),
-                worker=self.desk.worker,
-                bounds=limits,
-                held=None if held is None else tokens(held),
-                at_once=at_once,
-                limited=limited,
-                epoch=session.epoch if limited else None,
-            ),
-            now,
+        wanted = Spend(
+            who=self.who(session),
+            worker=self.desk.worker,
+            bounds=self.bounds(session, now),
+            held=None if held is None else tokens(held),
+            at_once=at_once,
+            limited=limited,
+            epoch=session.epoch if limited else None,
         )
+        spending = self.desk.ledger.spending
+        taken = spending.take(wanted, now)
+        if isinstance(taken, Refused) and taken.standing.reserved and spending.free(now):
+            taken = spending.take(wanted, now)  # what the dead held is there again
         if isinstance(taken, Refused):
-            self.stop(session, taken.standing, taken.budget)
+            unit = taken.budget.unit
+            asked = (wanted.held or {}).get(unit, 0) + (wanted.at_once or {}).get(unit, 0)
+            self.stop(session, taken.standing, taken.budget, asked)
         if taken is not None:
             self._warn(session, taken.standings, now)
         return taken
@@ -164,45 +181,53 @@ class Guard:
             limited=False,
         )
 
-    def stop(self, session: Session, standing: Standing, budget: Budget) -> NoReturn:
-        """Do what the budget says happens at its limit, and say so by BudgetExceeded."""
-        total, until = standing.used, free_from(standing.bound, standing.oldest)
-        mark = Mark(standing.counter, True, budget.limit, self._since(budget))
-        raise self.exceeded(session, budget, total, until, mark)
+    def stop(
+        self, session: Session, standing: Standing, budget: Budget, asked: int = 0
+    ) -> NoReturn:
+        """Do what happens at the limit if it is reached, and refuse by BudgetExceeded.
 
-    def exceeded(
-        self,
-        session: Session,
-        budget: Budget,
-        total: int,
-        until: datetime | None = None,
-        mark: Mark | None = None,
-    ) -> BudgetExceeded:
-        """The error that tells of a spent budget, after what happens then has happened."""
-        action = action_of(budget, session.source)
-        words = said(budget, total)
+        What is only held may be given back, so nothing but a refusal follows from it.
+        """
+        room = replace(budget, limit=budget.limit + standing.added)
+        until = free_from(standing.bound, standing.oldest)
+        words = said(room, standing.spent) + _waiting(budget.unit, standing.reserved, asked)
         reason = Reason(f"budget:{budget.name}", words)
-        if action is Act.RESET and self._turns:
+        action = action_of(budget, session.source)
+        if standing.spent < room.limit:
+            if standing.spent + asked > room.limit:
+                self._note(standing, budget, self.desk.entry(session, "pause", reason))
+        elif action is Act.RESET and self._turns:
             self._reset = reason  # when the turn is over
         elif action in (Act.KILL, Act.RESET):
             self.end(session, reason, forced=action is Act.KILL)
-        elif mark is not None:
-            entry = self.desk.entry(session, action.value, reason)
-            self.desk.ledger.spending.mark(mark, entry, self.desk.clock.now())
+        else:
+            self._note(standing, budget, self.desk.entry(session, action.value, reason))
         when = f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""
-        return BudgetExceeded(
+        raise BudgetExceeded(
             f"the session {session.id} is stopped by a budget of its own{when}: {words}",
             budget=budget.name,
-            spent=total,
-            limit=budget.limit,
+            spent=standing.spent,
+            limit=room.limit,
             until=until,
+            held=standing.reserved,
+            asked=asked,
         )
 
+    def _note(self, standing: Standing, budget: Budget, entry: Entry) -> None:
+        """Tell people of a limit, once."""
+        now = self.desk.clock.now()
+        if standing.counter:
+            mark = Mark(standing.counter, True, budget.limit, self._since(budget))
+            self.desk.ledger.spending.mark(mark, entry, now)
+        elif budget.name not in self._paused:  # a turn's own is counted nowhere else
+            self._paused.add(budget.name)
+            self.desk.ledger.journal.write([entry], now)
+
     def end(self, session: Session, reason: Reason, *, forced: bool) -> None:
-        """End the session for that reason; without force only if it is not pinned."""
+        """End the session for that reason; without force only if it rests and is not pinned."""
         found = self.desk.ledger.index.find(NATIVE, session.id)
-        if found and found[0].pinned and not forced:
-            return
+        if found and not forced and (found[0].pinned or _is_busy(found[0])):
+            return  # the next turn asks again
         if forced:
             self.desk.stop_processes(session)
         entry = self.desk.entry(session, "end", reason)
@@ -227,23 +252,40 @@ class Guard:
         )
 
     def _warn(self, session: Session, standings: Iterable[Standing], now: datetime) -> None:
+        """Tell of each budget that is nearly spent, and again when it is; in each span anew."""
         for standing in standings:
-            budget = nearly(standing.bound, standing.used)
-            told = None if budget is None else (standing.bound.meter, budget.limit)
-            if budget is None or told is None or told in self._told:
-                continue
-            self._told.add(told)
-            words = said(budget, standing.used)
-            self.tell(f"Nearly spent: {words}. Bring the work to an end, or ask for more.")
-            reason = Reason(f"near_budget:{budget.name}", words)
-            mark = Mark(standing.counter, False, budget.limit, self._since(budget))
-            self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
+            total = standing.spent + standing.reserved
+            for budget in nearly(standing.bound.budgets, total, standing.added):
+                is_spent = standing.spent >= budget.limit
+                about, since = (standing.bound.meter, budget, is_spent), self._since(budget)
+                if self._told.get(about, since) > since:
+                    continue
+                self._told[about] = now
+                self.tell(near(budget, total, is_spent=is_spent))
+                reason = Reason(f"near_budget:{budget.name}", said(budget, total))
+                mark = Mark(standing.counter, False, budget.limit, since)
+                self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
 
     def _since(self, budget: Budget) -> datetime:
         """Whoever was told of a limit before is told again in the next span."""
         return _EVER if budget.per is None else self.desk.clock.now() - budget.per
 
 
-def is_counted(limits: Iterable[Bound], unit: Unit) -> bool:
-    """Whether anything of the unit is counted in the ledger."""
-    return any(bound.meter.unit is unit and bound.meter.scope is not Scope.TURN for bound in limits)
+_IN_A_TURN = (Unit.ITERATIONS, Unit.TOOL_CALLS)
+"""What an agent was allowed last it may finish; these are refused when one more is asked for."""
+
+
+def _is_spent(standing: Standing, budget: Budget, begins: bool) -> bool:
+    spent = standing.spent - standing.added
+    if budget.unit in _IN_A_TURN and not begins:
+        return spent > budget.limit
+    return spent >= budget.limit
+
+
+def _waiting(unit: Unit, held: int, asked: int) -> str:
+    told = ((held, "held"), (asked, "asked for"))
+    return "".join(f"; {shown(unit, amount)} {word}" for amount, word in told if amount)
+
+
+def _is_busy(session: Session) -> bool:
+    return any(holder.busy_since for holder in session.holders)

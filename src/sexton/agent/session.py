@@ -213,8 +213,9 @@ class OpenSession(Handle):
 
         appended = self._reach(attempt)
         self._learn(appended)
-        if self._guard is not None:
-            self._guard.pulse.beat(messages=len(drafts))
+        guard = self._guard or self._desk.guards.known(self._desk, self._session)
+        if guard is not None:
+            guard.pulse.beat(messages=len(drafts))
         return appended.last_seq
 
     def _spent_by(self, session: Session, messages: int) -> Spend | None:
@@ -225,9 +226,8 @@ class OpenSession(Handle):
 
     def _guarded(self) -> Guard:
         if self._guard is None:  # an agent that only writes does not pay for it
-            from sexton.agent.guard import Guard  # noqa: PLC0415
-
-            self._guard = Guard(self._desk, lambda: self._rules.rules)
+            self._guard = self._desk.guards.of(self._desk, self._session)
+        self._guard.learn(self._rules)
         return self._guard
 
     def _preview(self, said: list[tuple[str, Any]]) -> str | None:
@@ -237,6 +237,11 @@ class OpenSession(Handle):
         found = next(filter(None, lines), None)
         self._has_preview = found is not None
         return found
+
+    def _learn(self, appended: Appended) -> None:
+        super()._learn(appended)
+        if self._guard is not None:
+            self._guard.learn(self._rules)
 
 
 def _checked(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import NoReturn
 
 from sexton.agent.desk import Desk
-from sexton.agent.guard import Guard, is_counted
+from sexton.agent.guard import Guard
 from sexton.agent.tools import ToolWatch
 from sexton.errors import PriceUnknown, SextonError, UsageInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
-from sexton.model.spend import Unit
+from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import MOST, tokens, turn_limits
+from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import cost, own_price
 from sexton.policies.spend import Price
+from sexton.ports.spending import Standing
 
 _KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
 
@@ -30,7 +34,9 @@ class Grant:
         self._held = held
         self._price = price
         self._lock = threading.RLock()
+        self._pid = os.getpid()
         self._settled = False
+        self._used: dict[Unit, int] = {}
 
     def commit(
         self,
@@ -51,16 +57,30 @@ class Grant:
         """Give everything back: the call was not made."""
         self._settle({})
 
+    def finish(self) -> None:
+        """Settle it if nobody did; what could not be counted when it was used is counted now."""
+        with self._lock:
+            if not self._settled:
+                self._settle(self._used)
+
+    def held(self, unit: Unit) -> int:
+        """So much of a unit is held until it is settled."""
+        return self._held.get(unit, 0)
+
     @property
     def is_settled(self) -> bool:
         return self._settled
 
     def _settle(self, used: dict[Unit, int]) -> None:
+        if self._pid != os.getpid():
+            raise UsageInvalid("the grant belongs to the process that forked this one")
         with self._lock:
             if self._settled:
                 raise UsageInvalid("the grant was settled already")
+            self._used = used
+            known = self._spent.settle(self._ref, self._held, used)
             self._settled = True
-        if not self._spent.settle(self._ref, self._held, used):
+        if not known:
             raise UsageInvalid("the grant is not known to the ledger any more")
 
 
@@ -76,22 +96,20 @@ class TurnSpend:
         self._own: dict[Unit, int] = {}
         self._grants: list[Grant] = []
         self._calls = 0
+        self._near: set[str] = set()
         self._clocked = self._began = self._desk.clock.monotonic()
 
     def enter(self) -> None:
         """Count an iteration, or BudgetExceeded if there is no room for a turn."""
-        session = self._session()
-        self._guard.check(session)
+        self._check(begins=True)
         self._count_own({Unit.ITERATIONS: 1})
         self._at_once(Unit.ITERATIONS)
 
     def reserve(self, amounts: Mapping[Unit, int], model: str | None) -> Grant:
         """Room for one call in every budget, or BudgetExceeded; nothing is spent then."""
         amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
-        session = self._session()
-        self._guard.check_pace(session)
         self._pass_time()
-        price = self._price(model, session)
+        price = self._price(model)
         held = tokens(amounts)
         if price is not None:
             held[Unit.USD] = cost(price, amounts)
@@ -111,7 +129,6 @@ class TurnSpend:
 
     def before_tool(self) -> None:
         """Count a call of a tool, or BudgetExceeded."""
-        self._guard.check_pace(self._session())
         self._pass_time()
         self._count_own({Unit.TOOL_CALLS: 1})
         self._at_once(Unit.TOOL_CALLS)
@@ -133,8 +150,6 @@ class TurnSpend:
     def settle(self, ref: int, held: Mapping[Unit, int], used: dict[Unit, int]) -> bool:
         """Put what was used in place of what was held."""
         counted = tokens(used)
-        self._give_back(held, counted)
-        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
         usage = Usage(
             input_tokens=used.get(Unit.INPUT, 0),
             output_tokens=used.get(Unit.OUTPUT, 0),
@@ -142,16 +157,20 @@ class TurnSpend:
             reasoning_tokens=used.get(Unit.REASONING, 0),
             cost_micros=used.get(Unit.USD, 0),
         )
-        if not ref and not used:
-            return True
-        return self._desk.ledger.spending.settle(ref, self._session().ref, counted, usage)
+        spending, known = self._desk.ledger.spending, True
+        if ref or used:
+            known = spending.settle(ref, self._session().ref, counted, usage)
+        # Only now: where the ledger is busy, the same may be tried again.
+        self._give_back(held, counted)
+        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
+        return known
 
     def leave(self) -> None:
         """Give back what was not settled, and count the time."""
-        for grant in self._grants:
-            if not grant.is_settled:
-                grant.release()
-        self._pass_time(limited=False)
+        with ExitStack() as each:  # all of them, also where one fails
+            for grant in self._grants:
+                each.callback(grant.finish)
+            each.callback(self._pass_time, limited=False)
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""
@@ -170,9 +189,14 @@ class TurnSpend:
 
     def _at_once(self, unit: Unit) -> None:
         """Count one more of a unit, where anybody counts it."""
-        session, now = self._session(), self._desk.clock.now()
-        if is_counted(self._guard.bounds(session, now), unit):
-            self._guard.take(session, at_once={unit: 1})
+        if unit in self._guard.counted:
+            self._guard.take(self._session(), at_once={unit: 1})
+
+    def _check(self, *, begins: bool = False) -> None:
+        """The session is there still, and nothing bids it stop."""
+        while not self._guard.check(self._session(), begins=begins):
+            if not self._moved():
+                raise self._desk.refusal(self._session())
 
     def _pass_time(self, *, limited: bool = True) -> None:
         """Count the time since this was last asked; it has passed, whatever the limit is."""
@@ -180,12 +204,10 @@ class TurnSpend:
         with self._lock:
             passed = int(1000 * (now - self._clocked))
             self._clocked += passed / 1000
-        session = self._session()
-        if is_counted(self._guard.bounds(session, self._desk.clock.now()), Unit.WALL):
-            self._guard.take(session, at_once={Unit.WALL: passed}, limited=False)
-            if limited:
-                self._guard.check(session)
+        if Unit.WALL in self._guard.counted:
+            self._guard.take(self._session(), at_once={Unit.WALL: passed}, limited=False)
         if limited:
+            self._check()
             self._count_own({Unit.WALL: passed})
 
     def _count_own(self, amounts: Mapping[Unit, int]) -> None:
@@ -195,9 +217,22 @@ class TurnSpend:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
             for budget in turn_limits(self._guard.rules.budgets, session.source):
                 if after.get(budget.unit, 0) > budget.limit:
-                    total = self._own.get(budget.unit, 0)
-                    raise self._guard.exceeded(session, budget, total)
+                    self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
+        for budget in turn_limits(self._guard.rules.budgets, session.source):
+            if budget.name not in self._near and nearly((budget,), after.get(budget.unit, 0)):
+                self._near.add(budget.name)
+                self._guard.tell(near(budget, after[budget.unit], is_spent=False))
+
+    def _refuse(self, session: Session, budget: Budget, asked: int) -> NoReturn:
+        """Stop for a budget of turns, which is counted here only."""
+        held = sum(each.held(budget.unit) for each in self._grants if not each.is_settled)
+        total = self._own.get(budget.unit, 0)
+        if budget.unit is Unit.WALL:  # it has passed, whatever the limit is
+            total, asked = total + asked, 0
+        bound = Bound(meter=Meter(Scope.TURN, "", budget.unit), budgets=(budget,))
+        standing = Standing(0, bound, total - held, held, 0, None)
+        self._guard.stop(session, standing, budget, asked)
 
     def _give_back(self, held: Mapping[Unit, int], used: Mapping[Unit, int] | None = None) -> None:
         with self._lock:
@@ -205,15 +240,14 @@ class TurnSpend:
                 left = self._own.get(unit, 0) - held.get(unit, 0)
                 self._own[unit] = left + (used or {}).get(unit, 0)
 
-    def _price(self, model: str | None, session: Session) -> Price | None:
+    def _price(self, model: str | None) -> Price | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""
         prices = self._guard.rules.prices
         found = own_price(prices, model) if model else None
         if found is not None:
             return found
-        limits = self._guard.bounds(session, self._desk.clock.now())
-        turn = turn_limits(self._guard.rules.budgets, session.source)
-        if not is_counted(limits, Unit.USD) and all(each.unit is not Unit.USD for each in turn):
+        turn = turn_limits(self._guard.rules.budgets, self._session().source)
+        if Unit.USD not in self._guard.counted and all(each.unit is not Unit.USD for each in turn):
             return None
         found = (self._desk.price(model) if model else None) or prices.unknown
         if found is None:

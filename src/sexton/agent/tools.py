@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Protocol
 
 from sexton.agent.digests import digest, digest_of_arguments
-from sexton.errors import BreakerOpen
+from sexton.errors import BreakerOpen, SextonError
+from sexton.model.record import replace
 from sexton.model.session import check_name
 from sexton.policies import breaker, fixation
 from sexton.policies.spend import BreakerPolicy
@@ -42,25 +43,32 @@ class ToolWatch:
         self._step = 0
         self._stored = ""
 
-    def admit(self) -> None:
-        """Let a call through, or BreakerOpen; of many that try again together one gets through."""
+    def admit(self) -> float | None:
+        """Let a call through, or BreakerOpen; of many that try again together one gets through.
+
+        That one is told when it did: what it says when it is done decides, and nobody else.
+        """
         with self._lock:
             policy, now = self._policy(), self._clock.monotonic()
             admitted = breaker.admit(self._breaker, policy, now)
             if admitted is not None:
                 self._breaker = admitted
-                return
+                return admitted.probed_at
             left = breaker.closed_until(self._breaker, policy) - now
             why = self._breaker.why
         refused = BreakerOpen(f"tools are stopped for {left:.0f} s: {why}")
         refused.until = self._clock.now() + timedelta(seconds=left)
         raise refused
 
-    def done(self, call: fixation.Call, failed: bool, by: Watched) -> None:
+    def done(
+        self, call: fixation.Call, failed: bool, by: Watched, probe: float | None = None
+    ) -> None:
         """Take in how a call went, and say what follows from it."""
         with self._lock:
             policy, now = self._policy(), self._clock.monotonic()
             was_open = self._breaker.opened_at is not None
+            if was_open and (probe is None or probe != self._breaker.probed_at):
+                return  # it began before tools were stopped
             self._breaker = (
                 breaker.failed(self._breaker, call.tool, policy, now)
                 if failed
@@ -87,7 +95,7 @@ class ToolWatch:
         if found is None or self._step <= before:
             return None
         step = self._step
-        if step == steps:
+        if step == steps and found.stops:
             why = f"{found.what}, {found.times} times"
             self._breaker = breaker.opened(self._breaker, why, now)
             self._trail, self._step = fixation.Trail(), 0  # whoever may try again begins anew
@@ -112,8 +120,16 @@ class ToolWatch:
         """Go on where another process left off."""
         if not stored:
             return
-        errors, tools, until, why, (last, cycles, *same) = json.loads(stored)
-        calls = tuple(fixation.Call(*call) for call in last)
+        try:
+            errors, tools, until, why, (last, cycles, *same) = json.loads(stored)
+            trail = fixation.Trail(
+                tuple(fixation.Call(*call) for call in last), tuple(map(int, cycles)), *same
+            )
+            found = fixation.repetition(trail)
+            known = breaker.Breaker(errors=int(errors), tools=tuple(map(str, tools)), why=str(why))
+            until = until if until is None else float(until)
+        except (ValueError, TypeError):
+            return  # of what is damaged nothing is known
         with self._lock:
             opened = None
             if until is not None:
@@ -121,11 +137,8 @@ class ToolWatch:
                 left = until - self._clock.now().timestamp()
                 # A clock that was put back keeps nobody waiting for longer than the rest.
                 opened = self._clock.monotonic() + min(left, rest) - rest
-            self._breaker = breaker.Breaker(
-                errors=errors, tools=tuple(tools), opened_at=opened, why=why
-            )
-            self._trail = fixation.Trail(calls, tuple(cycles), *same)
-            found = fixation.repetition(self._trail)
+            self._breaker = replace(known, opened_at=opened)
+            self._trail = trail
             self._step = breaker.level(found.weight, self._policy().warn_at) if found else 0
             self._stored = stored
 
@@ -142,9 +155,10 @@ class ToolCall:
         self._name = check_name("tool", name)
         self._arguments = arguments
         self._over = False
+        self._probe: float | None = None
 
     def __enter__(self) -> ToolCall:
-        self._watch.admit()
+        self._probe = self._watch.admit()
         self._by.before_tool()
         return self
 
@@ -166,12 +180,12 @@ class ToolCall:
             return
         if error is None:
             self.ok()
-        elif isinstance(error, Exception):
-            self.error(f"{type(error).__name__}: {error}")
+        elif isinstance(error, Exception) and not isinstance(error, SextonError):
+            self.error(error)  # what Sexton refuses is no fault of the tool
 
     def _finish(self, result: str, *, failed: bool) -> None:
         if self._over:
             return  # the first word counts
         self._over = True
         call = fixation.Call(self._name, digest_of_arguments(self._arguments), result)
-        self._watch.done(call, failed, self._by)
+        self._watch.done(call, failed, self._by, self._probe)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from contextvars import ContextVar
 from datetime import datetime
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
+from sexton.errors import UsageInvalid
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.spend import Unit
@@ -80,14 +82,15 @@ class Turn:
 
         The first one is the iteration that the turn began with; each further one counts as one.
         """
-        assert self._spend is not None
+        if self._pid != os.getpid():
+            raise UsageInvalid("the turn belongs to the process that forked this one")
         amounts = {
             Unit.INPUT: input_tokens,
             Unit.OUTPUT: max_output_tokens,
             Unit.CACHED: cached_tokens,
             Unit.REASONING: reasoning_tokens,
         }
-        return self._spend.reserve(amounts, model)
+        return self._running().reserve(amounts, model)
 
     def tool(self, name: str, arguments: object = None) -> ToolCall:
         """A context manager around one call of a tool; raises `BreakerOpen` if tools are stopped.
@@ -96,8 +99,8 @@ class Turn:
         """
         from sexton.agent.tools import ToolCall  # noqa: PLC0415  # not every agent has tools
 
-        assert self._spend is not None
-        return ToolCall(self._guard.watch(self._spend.watch), self._spend, name, arguments)
+        spend = self._running()
+        return ToolCall(self._guard.watch(spend.watch), spend, name, arguments)
 
     def advice(self) -> str | None:
         """What to tell the model now, if anything; each advice is given once."""
@@ -119,12 +122,17 @@ class Turn:
             return  # a forked child that unwinds: the turn is its parent's
         self._desk.turns.discard(self)
         _inside.set(tuple(turn for turn in _inside.get() if turn is not self))
-        assert self._spend is not None
-        try:
-            self._spend.leave()
-        finally:
-            self._finish(isinstance(error, Exception))
-        self._guard.after_turn(self._session)
+        spend, self._spend = self._spend, None
+        with ExitStack() as last:
+            last.callback(lambda: self._guard.after_turn(self._session))
+            last.callback(self._finish, isinstance(error, Exception))
+            if spend is not None:
+                last.callback(spend.leave)
+
+    def _running(self) -> TurnSpend:
+        if self._spend is None:
+            raise UsageInvalid("the turn has not begun yet, or is over")
+        return self._spend
 
     def _finish(self, failed: bool) -> None:
         finish, snapshot = self._desk.ledger.book.finish_turn, self._guard.snapshot()

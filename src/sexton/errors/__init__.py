@@ -1,7 +1,7 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
 Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
-7x spending, 8x the vault.
+8x the vault, 9x spending.
 """
 
 from __future__ import annotations

@@ -10,20 +10,21 @@ from sexton.errors.mendable import SextonError
 class BudgetExceeded(SextonError):
     """A budget has no room for what was asked; it was not done. No provider said so, Sexton did."""
 
-    exit_code = 70
+    exit_code = 90
     hint = "See 'sexton budget show'; 'sexton budget raise' allows more."
 
-    def __init__(
-        self, message: str, *, budget: str, spent: int, limit: int, until: datetime | None = None
-    ) -> None:
+    budget, spent, limit, held, asked = "", 0, 0, 0, 0
+    until: datetime | None = None
+
+    def __init__(self, message: str, **facts: object) -> None:
         super().__init__(message)
-        self.budget, self.spent, self.limit, self.until = budget, spent, limit, until
+        self.__dict__ |= facts
 
 
 class BreakerOpen(SextonError):
     """Tools failed or repeated themselves too often in a row; the call was not made."""
 
-    exit_code = 71
+    exit_code = 91
     hint = "Let the agent say what is wrong and ask; one call is let through after a while."
     until: datetime | None = None
 
@@ -31,12 +32,12 @@ class BreakerOpen(SextonError):
 class UsageInvalid(SextonError):
     """A number that nobody can have used, or a grant that was settled before; nothing changed."""
 
-    exit_code = 72
+    exit_code = 92
     hint = "Settle each grant once, with what the provider reported."
 
 
 class PriceUnknown(SextonError):
     """A budget counts money, and nobody knows what the model costs."""
 
-    exit_code = 73
+    exit_code = 93
     hint = "Name its price under prices.models, or install 'sexton[prices]'."

@@ -86,12 +86,15 @@ class LedgerSpending:
         return self._database.write(job)
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
-        def job(tx: Transaction) -> list[Standing]:
-            found = []
-            for bound in _with_caps(tx, who, bounds, now):
-                row = tx.one("find_counter", **_named(bound.meter))
-                found.append(_standing(tx, bound, 0 if row is None else row[0]))
-            return found
+        return self._database.read(lambda tx: _standings(tx, who, bounds, now))
+
+    def look(
+        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+    ) -> list[Standing] | None:
+        def job(tx: Transaction) -> list[Standing] | None:
+            if tx.one("find_readiness", ref=who.session, epoch=epoch) is None:
+                return None
+            return _standings(tx, who, bounds, now)
 
         return self._database.read(job)
 
@@ -118,6 +121,7 @@ class LedgerSpending:
             counter = _open(tx, Bound(meter=meter, budgets=()), now)
             limit, action = (None, None) if budget is None else (budget.limit, budget.action)
             tx.all("set_cap", ref=counter, cap=limit, action=action)
+            tx.all("clear_added", ref=counter)
             tx.all("clear_marks", ref=counter)
             tx.all("insert_entry", **rows.entry(entry, now))
 
@@ -172,8 +176,7 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
         )
         assert row is not None
         grant = row[0]
-    after = (each._replace(spent=each.spent + _wish(wanted, each)) for each in standings)
-    return Taken(grant=grant, standings=tuple(after))
+    return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
 def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
@@ -195,6 +198,13 @@ def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
         if row is None:
             raise _Crossed
     return Hold(standing.counter, bound.start, unit, held)
+
+
+def _after(wanted: Spend, standing: Standing) -> Standing:
+    return standing._replace(
+        spent=standing.spent + _amount(wanted.at_once, standing.bound),
+        reserved=standing.reserved + _amount(wanted.held, standing.bound),
+    )
 
 
 def _wish(wanted: Spend, standing: Standing) -> int:
@@ -248,6 +258,14 @@ def _open(tx: Transaction, bound: Bound, now: datetime) -> int:
     assert row is not None
     counter: int = row[0]
     return counter
+
+
+def _standings(tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
+    found = []
+    for bound in _with_caps(tx, who, bounds, now):
+        row = tx.one("find_counter", **_named(bound.meter))
+        found.append(_standing(tx, bound, 0 if row is None else row[0]))
+    return found
 
 
 def _standing(tx: Transaction, bound: Bound, counter: int, *, store: bool = False) -> Standing:

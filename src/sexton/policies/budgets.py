@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from sexton.model.record import replace
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.reset import zone_of
@@ -120,10 +121,11 @@ def action_of(budget: Budget, source: str) -> Act:
     return Act.KILL if budget.action is Act.PAUSE and source in UNATTENDED else budget.action
 
 
-def nearly(bound: Bound, total: int, budgets: Sequence[Budget] | None = None) -> Budget | None:
-    """The budget of which at least four fifths are spent, the one furthest along."""
-    near = [each for each in budgets or bound.budgets if total >= each.limit * WARN_AT]
-    return max(near, key=lambda each: total / each.limit, default=None)
+def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget]:
+    """The budgets of which at least four fifths are spent, with what was added to their limits."""
+    raised = (replace(each, limit=each.limit + added) for each in budgets)
+    near = [each for each in raised if total >= each.limit * WARN_AT]
+    return sorted(near, key=lambda each: each.limit)
 
 
 def tokens(amounts: Mapping[Unit, int]) -> dict[Unit, int]:
@@ -147,6 +149,12 @@ def said(budget: Budget, total: int) -> str:
     where = _WHERE[budget.scope] + (f" in {span(budget.per)}" if budget.per else "")
     amount, limit = shown(budget.unit, total), shown(budget.unit, budget.limit)
     return f"{amount} of {limit} {where} ({share} %, budget {budget.name})"
+
+
+def near(budget: Budget, total: int, *, is_spent: bool) -> str:
+    """What to tell the model when a budget comes to its end."""
+    head = "Spent" if is_spent else "Nearly spent"
+    return f"{head}: {said(budget, total)}. Bring the work to an end, or ask for more."
 
 
 def turn_limits(budgets: Iterable[Budget], source: str) -> Iterator[Budget]:

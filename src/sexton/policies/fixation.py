@@ -38,11 +38,15 @@ class Trail:
 
 
 class Repetition(NamedTuple):
-    """What is repeated, how many times in a row, and how much that weighs."""
+    """What is repeated, how many times in a row, how much that weighs, and whether it may stop.
+
+    Other calls with one result, like "ok" or "not found", may be good work: that is only told.
+    """
 
     what: str
     times: int
     weight: int
+    stops: bool = True
 
 
 def after(trail: Trail, call: Call) -> Trail:
@@ -53,7 +57,8 @@ def after(trail: Trail, call: Call) -> Trail:
         run + 1 if place < len(last) and last[place] == call else 0
         for place, run in enumerate(trail.cycles)
     )
-    result = before is not None and before.result == call.result
+    # That nothing was said about a result does not make it the same.
+    result = before is not None and before.result == call.result != ""
     tool = result and before is not None and before.tool == call.tool
     return Trail(
         (call, *last[: LONGEST - 1]),
@@ -89,13 +94,15 @@ def repetition(trail: Trail) -> Repetition | None:
         (trail.same_result, "the same result of one call after the other"),
     ):
         if run:
-            found.append(Repetition(what, run + 1, (run + 1) // LOOSE))
-    return max(found, key=lambda each: each.weight, default=None)
+            found.append(Repetition(what, run + 1, (run + 1) // LOOSE, stops=False))
+    return max(found, key=lambda each: (each.weight, each.stops), default=None)
 
 
 def words(found: Repetition, step: int, steps: int) -> str:
     """What to tell the model about it, more urgently with each step."""
     head = f"This is repetition {found.times} of {found.what}; nothing new comes of it. "
+    if step > 1 and not found.stops:
+        return head + "If you are looking for something else, take another way now."
     if step >= steps:
         return head + (
             "Tools are stopped for now. Say what you know and what you are missing, and ask the "

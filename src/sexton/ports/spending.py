@@ -101,6 +101,11 @@ class Spending(Protocol):
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
         """How the meters stand, with a person's own limits in place of the given ones."""
 
+    def look(
+        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+    ) -> list[Standing] | None:
+        """The same for whoever spends; None if the session has ended or the fence fell."""
+
     def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
         """Note in the journal what is told about a meter, once."""
 
@@ -108,7 +113,7 @@ class Spending(Protocol):
         """The row of the session from which its tree of subagents and compressions grew."""
 
     def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
-        """Give one meter a limit of its own, or take it away."""
+        """Give one meter a limit of its own, or take it away; what was allowed beyond is over."""
 
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
         """Allow so much more in one meter, for as long as its slice counts."""

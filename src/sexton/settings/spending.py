@@ -18,9 +18,12 @@ from sexton.policies.spend import (
     usual_name,
 )
 from sexton.settings.problems import Complaint
+from sexton.settings.quantities import parse_duration
 from sexton.settings.schema import SettingsFile
 from sexton.settings.spend_fields import BudgetFields, PriceFields
 
+LONGEST = timedelta(days=31)
+"""What is spent in a rolling span is remembered for not much longer."""
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -82,6 +85,7 @@ def written_price(price: Price) -> dict[str, float | None]:
 def wrong_budgets(values: Any) -> Iterator[Complaint]:
     """Budgets that bound nothing, or what their scope can not count."""
     listed = values.get("budgets") if isinstance(values, dict) else None
+    seen: set[str] = set()
     for place, given in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(given, dict):
             continue
@@ -93,6 +97,26 @@ def wrong_budgets(values: Any) -> Iterator[Complaint]:
             yield Complaint((*where, "messages"), "a turn does not count messages", at_key=True)
         if scope in (Scope.TURN, Scope.DAY) and given.get("per") is not None:
             yield Complaint((*where, "per"), f"a budget of a {scope} has no span", at_key=True)
+        yield from _too_long(where, given)
+        yield from _again(where, given, seen)
+
+
+def _too_long(where: tuple[str, int], given: dict[str, Any]) -> Iterator[Complaint]:
+    per = given.get("per")
+    span = parse_duration(per) if isinstance(per, str) else None
+    if span is not None and span > LONGEST:
+        yield Complaint((*where, "per"), f"at most {LONGEST.days}d", at_key=True)
+
+
+def _again(where: tuple[str, int], given: dict[str, Any], seen: set[str]) -> Iterator[Complaint]:
+    """Two without a name that bound the same would be one, and silently the later."""
+    bounded = () if given.get("name") else [each for each in Unit if given.get(each) is not None]
+    for unit in bounded:
+        about = f"{given.get('scope')} {unit} {given.get('per')} {given.get('sources')}"
+        if about in seen:
+            words = "an entry above bounds the same; give this one a name of its own"
+            yield Complaint((*where, unit.value), words, at_key=True)
+        seen.add(about)
 
 
 def _name(budget: Budget) -> str:

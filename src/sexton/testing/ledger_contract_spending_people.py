@@ -89,6 +89,37 @@ class SpendingPeopleContract:
         ledger.spending.add(bound, 5, entry(session), NOON)
         assert standing(ledger, session, limit).added == 55
 
+    def test_a_new_limit_is_meant_as_it_is_said_whatever_was_allowed_before(
+        self, ledger: Ledger
+    ) -> None:
+        session, other, limit = born(ledger), born(ledger, "other"), budget(limit=100)
+        for each in (session, other):
+            [bound] = bound_by([limit], each)
+            ledger.spending.add(bound, 50, entry(each), NOON)
+        ledger.spending.cap(meter_of_session(session), budget(limit=30), entry(session), NOON)
+        assert isinstance(take(ledger, session, limit, input_tokens=31), Refused)
+        assert standing(ledger, other, limit).added == 50
+
+    def test_whoever_spends_learns_from_a_look_that_the_session_is_not_there_any_more(
+        self, ledger: Ledger
+    ) -> None:
+        session, limit = born(ledger), budget()
+        granted(ledger, session, limit, input_tokens=10)
+        bounds = bound_by([limit], session)
+        [found] = ledger.spending.look(who(session), session.epoch, bounds, NOON) or []
+        assert found == standing(ledger, session, limit)
+        assert ledger.spending.look(who(session), session.epoch + 1, bounds, NOON) is None
+        ledger.book.end_now(session.ref, session.epoch, "over", NOON, entry(session))
+        assert ledger.spending.look(who(session), session.epoch, bounds, NOON) is None
+
+    def test_the_number_of_a_grant_is_never_used_again(self, ledger: Ledger) -> None:
+        session, limit = born(ledger), budget()
+        first = granted(ledger, session, limit, input_tokens=1)
+        settle(ledger, first, session, input_tokens=1)
+        second = granted(ledger, session, limit, input_tokens=1)
+        assert second != first
+        assert not settle(ledger, first, session, input_tokens=1)
+
     def test_what_is_allowed_in_a_rolling_span_passes_with_it(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget(Scope.TREE, per=HOUR)
         [bound] = bound_by([limit], session)

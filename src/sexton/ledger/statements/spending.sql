@@ -103,6 +103,9 @@ UPDATE counters SET cap = CAST(:cap AS BIGINT), action = CAST(:action AS TEXT) W
 INSERT INTO slices (counter, start, added) VALUES (:counter, :start, :amount)
 ON CONFLICT (counter, start) DO UPDATE SET added = slices.added + excluded.added;
 
+-- clear_added
+UPDATE slices SET added = 0 WHERE counter = :ref;
+
 -- find_root
 -- A session from before roots were kept is followed up to where its tree grew from.
 WITH RECURSIVE line (ref, id, root, parent) AS (

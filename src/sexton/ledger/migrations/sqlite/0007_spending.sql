@@ -36,7 +36,7 @@ CREATE INDEX slices_start ON slices (start);
 
 -- Who holds what of which slices; what a dead worker held was given back.
 CREATE TABLE grants (
-    ref      INTEGER PRIMARY KEY,
+    ref      INTEGER PRIMARY KEY AUTOINCREMENT,     -- never used again: whoever settles late must not meet another's
     session  INTEGER NOT NULL,
     worker   TEXT NOT NULL,
     made_at  INTEGER NOT NULL,

@@ -1,0 +1,52 @@
+"""Which guard watches over a conversation, whatever handles there are of it?"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from sexton.model.session import Relation, Session
+
+if TYPE_CHECKING:
+    from sexton.agent.desk import Desk
+    from sexton.agent.guard import Guard
+
+KEPT = 1024
+"""So many are remembered when no handle is left: the next message opens a new one."""
+
+
+class Guards:
+    """The guards of one worker, one for each conversation; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._all: WeakValueDictionary[int, Guard] = WeakValueDictionary()
+        self._recent: OrderedDict[int, Guard] = OrderedDict()
+
+    def of(self, desk: Desk, session: Session) -> Guard:
+        """The guard of the conversation the session belongs to."""
+        from sexton.agent.guard import Guard  # noqa: PLC0415  # when the first turn begins
+
+        first = _first(desk, session)
+        with self._lock:
+            guard = self._all.get(first)
+            if guard is None:
+                self._all[first] = guard = Guard(desk)
+            self._recent[first] = guard
+            self._recent.move_to_end(first)
+            if len(self._recent) > KEPT:
+                self._recent.popitem(last=False)
+        return guard
+
+    def known(self, desk: Desk, session: Session) -> Guard | None:
+        """The same, if there is one: whoever only writes makes none."""
+        return self._all.get(_first(desk, session)) if self._all else None
+
+
+def _first(desk: Desk, session: Session) -> int:
+    """The row of the session that a conversation began with, before any compression."""
+    if session.relation is not Relation.COMPRESSION:
+        return session.ref
+    return desk.ledger.compression.chain(session.ref)[0].ref
