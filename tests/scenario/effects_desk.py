@@ -35,7 +35,7 @@ class Desk:
     place: Path
     said: Callable[[], Iterator[Message]] = talk
     budget: int = 1000
-    key: str = "native/s1/2/notes"
+    key: str = field(default_factory=lambda: os.environ.get("DESK_KEY", "native/s1/2/notes"))
     session_id: str = "s1"
     title: str | None = None
     attempts: int = field(default=0)

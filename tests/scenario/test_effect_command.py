@@ -27,12 +27,15 @@ from sexton.testing.crash import Nursery
 from tests.scenario.effects_desk import SECRET, Desk, message
 
 PATIENCE = 30.0
-TAG = tag_of("native/s1/2/notes")
+KEY = f"native/s1/2/notes-{os.getpid()}"
+"""Of this process only: tests that run beside it must not stop its programs."""
+TAG = tag_of(KEY)
 
 
 @pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
+def nothing_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a test left running ends with it."""
+    monkeypatch.setenv("DESK_KEY", KEY)
     yield
     assert stop(TAG, SystemClock(), timedelta())
 
@@ -78,7 +81,7 @@ def test_it_reads_one_object_and_knows_its_key(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "in").read_bytes())
     ended = "2026-01-01T12:00:00.000000Z"
     assert told == {
-        "idempotency_key": "native/s1/2/notes",
+        "idempotency_key": KEY,
         "finalizer": "notes",
         "home": "native",
         "session": {
@@ -96,7 +99,7 @@ def test_it_reads_one_object_and_knows_its_key(tmp_path: Path) -> None:
              "content": [{"type": "text", "text": "good day"}], "extra": {}},
         ],
     }  # fmt: skip
-    assert (tmp_path / "env").read_text(encoding="utf-8") == f"native/s1/2/notes {TAG}\n"
+    assert (tmp_path / "env").read_text(encoding="utf-8") == f"{KEY} {TAG}\n"
 
 
 def test_a_session_without_messages_is_an_object_as_well(tmp_path: Path) -> None:
