@@ -7,9 +7,9 @@ import random
 import sys
 
 from sexton.system.clock import SystemClock
-from tests.crash import campaign, days, finalizing, killing, pausing, stopping
+from tests.crash import campaign, days, finalizing, killing, pausing, removing, stopping
 
-CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing)
+CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing, removing)
 
 
 def main() -> int:
