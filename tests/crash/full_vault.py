@@ -35,16 +35,20 @@ def collect(disk: Path) -> None:
         url = str(Path(elsewhere, "ledger.db"))
         old = ManualClock(datetime.now(UTC) - timedelta(days=60))
         with Sexton(open_ledger(url), settings(disk), clock=old) as house:
-            with house.worker() as worker:
-                for _ in range(4):
-                    session = worker.session(None, source="chat")
-                    session.append(role="user", content=os.urandom(20_000).hex())
-                    session.end()
+            _talk(house)
         with Sexton(open_ledger(url), settings(disk)) as house:
             known = truth(house)
             house.plan(gc=EVERYTHING)
             (disk / "vault").mkdir(mode=0o700)
             print(*_rounds(disk, house, known))
+
+
+def _talk(house: Sexton) -> None:
+    with house.worker() as worker:
+        for _ in range(4):
+            session = worker.session(None, source="chat")
+            session.append(role="user", content=os.urandom(20_000).hex())
+            session.end()
 
 
 def _rounds(disk: Path, house: Sexton, known: Mapping[str, Truth]) -> list[str]:
