@@ -7,9 +7,18 @@ import random
 import sys
 
 from sexton.system.clock import SystemClock
-from tests.crash import campaign, days, finalizing, killing, pausing, reusing, stopping
+from tests.crash import (
+    campaign,
+    days,
+    finalizing,
+    killing,
+    pausing,
+    removing,
+    reusing,
+    stopping,
+)
 
-CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing, reusing)
+CAMPAIGNS = (campaign, killing, pausing, stopping, days, finalizing, reusing, removing)
 
 
 def main() -> int:

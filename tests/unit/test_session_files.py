@@ -231,9 +231,12 @@ def test_only_a_file_that_is_as_it_was_seen_is_removed(files: OwnFiles) -> None:
     (place / "a").write_bytes(b"longer")
     os.utime(place / "b", ns=(1, 1))
     (place / "new").write_bytes(b"old")
+    os.utime(place / "new", ns=(seen[2].mtime_ns, seen[2].mtime_ns))
     os.replace(place / "new", place / "c")
+    before = {each.name: each.stat().st_ctime_ns for each in place.iterdir()}
     assert files.remove({owner: seen}) == 1
-    assert sorted(each.name for each in place.iterdir()) == ["a", "b", "c"]
+    assert before.pop("d")
+    assert {each.name: each.stat().st_ctime_ns for each in place.iterdir()} == before
 
 
 def test_what_is_put_in_its_place_at_the_last_moment_is_not_removed(

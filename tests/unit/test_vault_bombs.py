@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -53,9 +54,17 @@ def test_nothing_is_read_of_a_file_whose_digest_is_wrong(format: Format, tmp_pat
 
 def test_a_nest_of_brackets_is_refused(format: Format, tmp_path: Path) -> None:
     for nest in (b"[" * 500_000, b'{"a":' * 500_000):
-        bomb = packed(format, nest + b"\n", b"", 0)
-        vault, name = planted(tmp_path, format, bomb)
-        refuse(vault, name, known(bomb, raw_bytes=len(nest) + 1), verify=False)
+        for first in (b"", header_line(HEADER)):
+            bomb = packed(format, first + nest + b"\n", b"", 0)
+            vault, name = planted(tmp_path, format, bomb)
+            refuse(vault, name, known(bomb, raw_bytes=MB * 5), verify=False)
+
+
+def test_a_file_that_grew_huge_is_not_even_read(tmp_path: Path) -> None:
+    vault, name = planted(tmp_path, Format.ZSTD, b"small")
+    os.truncate(tmp_path / "vault" / name, 20_000 * MB)
+    with bounded(memory=MB, seconds=1):
+        refuse(vault, name, known(b"small", raw_bytes=MB))
 
 
 def test_a_stream_that_asks_for_a_huge_window_is_refused() -> None:

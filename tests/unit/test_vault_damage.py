@@ -176,6 +176,15 @@ def test_a_path_that_leads_out_of_its_directory_is_refused(path: tuple[str, ...]
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [(b"some text", b"some texT"), (b'"size":9,', b'"size":8,')]
+)
+def test_a_file_whose_own_digest_or_size_is_wrong_is_refused(old: bytes, new: bytes) -> None:
+    lines = [line.replace(old, new) for line in lines_of(CONTENTS)]
+    with pytest.raises(VaultDamaged, match="a file in it"):
+        exhaust(sealed(lines[0], lines[1:-1]))
+
+
+@pytest.mark.parametrize(
     "first",
     [
         b"",

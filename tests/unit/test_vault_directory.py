@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +93,27 @@ def test_what_the_disk_did_not_keep_is_noticed_at_once(
     monkeypatch.setattr(os, "fsync", forgetful)
     with pytest.raises(VaultDamaged):
         put(vault, session(said=[os.urandom(size)]))
+    assert list(vault.names()) == []
+
+
+@pytest.mark.parametrize("times", [1, 1_000_000])
+def test_what_the_compressor_did_not_keep_is_noticed_at_once(
+    times: int, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgetful:
+        def __init__(self, *given: Any) -> None:
+            self._real = really(*given)
+            self.flush = self._real.flush
+
+        def compress(self, data: bytes) -> bytes:
+            return self._real.compress(data.replace(b"hello", b"hellO", 1))
+
+    really = zlib.compressobj
+    vault = FileVault(place, Format.GZIP)
+    vault.establish()
+    monkeypatch.setattr(zlib, "compressobj", Forgetful)
+    with pytest.raises(VaultDamaged):
+        put(vault, session(said=[b"hello" * times]))
     assert list(vault.names()) == []
 
 

@@ -65,11 +65,11 @@ class RemovableContract:
         sessions = [active(ledger, 1, number // 2) for number in range(6)][::-1]
         found: list[str] = []
         place = None
-        while page := candidates(ledger, 1, after=place, limit=2):
-            found += page
-            last = sessions[len(found) - 1]
+        for last in sessions[1::2]:
+            found += candidates(ledger, 1, after=place, limit=2)
             place = Place(last.active_at, last.ref)
         assert found == [each.id for each in sessions]
+        assert candidates(ledger, 1, after=place, limit=2) == []
 
     def test_a_source_can_be_asked_for(self, ledger: Ledger) -> None:
         active(ledger, 1, 1, source="chat")

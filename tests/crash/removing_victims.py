@@ -1,0 +1,69 @@
+"""Processes that put sessions away and bring them back, to be killed at any moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sexton.bootstrap import Sexton
+from sexton.cli.trash.empty import END_OF_TIME
+from sexton.engine.apply import new_receipt
+from sexton.engine.removing.empty import empty
+from sexton.ledger.opening import open_ledger
+from sexton.ports.removal import WantedFiles
+from sexton.testing.crash import Report
+from tests.crash.removing_scene import ALL, EVERYTHING, archiving, means_of, mend, settings
+
+MODULE = "tests.crash.removing_victims"
+ACT = f"{MODULE}:act"
+PATIENCE = 60.0
+
+
+def trash(house: Sexton) -> None:
+    house.apply(house.plan(gc=EVERYTHING))
+
+
+def archive(house: Sexton) -> None:
+    house.apply(archiving(house))
+
+
+def undo(house: Sexton) -> None:
+    mend(house)
+    for receipt in {each.receipt for each in house.ledger.vault.page(WantedFiles(), 0, ALL)}:
+        house.undo(receipt)
+
+
+def purge(house: Sexton) -> None:
+    mend(house)
+    files = house.ledger.vault.page(WantedFiles(), 0, ALL)
+    for _ in empty(means_of(house), files, new_receipt(), deadline=END_OF_TIME):
+        pass
+
+
+def recover(house: Sexton) -> None:
+    mend(house)
+
+
+ACTS: Mapping[str, Callable[[Sexton], None]] = {
+    "trash": trash,
+    "archive": archive,
+    "undo": undo,
+    "purge": purge,
+    "recover": recover,
+}
+
+
+def act(report: Report, url: str, place: str, what: str) -> None:
+    """Open a house, wait for a file to appear, and do as told."""
+    with Sexton(open_ledger(url), settings(Path(place))) as house:
+        means_of(house).worker()  # registered before it begins, so that kills hit the work itself
+        report.tell("ready")
+        go = Path(place, "go")
+        waiting = threading.Event()
+        for _ in range(int(PATIENCE / 0.002)):
+            if go.exists():
+                break
+            waiting.wait(0.002)
+        ACTS[what](house)
+        report.tell("done")

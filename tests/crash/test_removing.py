@@ -1,0 +1,43 @@
+"""A small campaign against processes that remove and restore; `make crash` runs the big one."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sexton.testing.crash import Nursery
+from sexton.testing.postgres import PostgresServer
+from tests.crash.removing import KILLS, Removing
+from tests.crash.removing_victims import MODULE
+from tests.crash.running import Place, Tally
+from tests.crash.test_sqlite_faults import run_on_a_small_disk
+
+MOST = 6
+
+
+@pytest.fixture(scope="module")
+def removers() -> Iterator[Nursery]:
+    """Starts processes that remove and restore."""
+    with Nursery(MODULE) as started:
+        yield started
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_however_a_remover_is_killed_every_session_is_whole_and_in_one_place(
+    engine: str, removers: Nursery, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
+    place = Place(tmp_path, postgres_server if engine == "postgres" else None)
+    tally = Tally(module="", engine=engine, seed=seed, counted=KILLS, rare=())
+    Removing(removers, place, tally, MOST).round(random.Random(seed), 0)
+    assert tally.events[KILLS] > 0, f"SEED={seed}"
+
+
+def test_with_a_full_disk_under_the_vault_nothing_is_removed(tmp_path: Path) -> None:
+    told = run_on_a_small_disk(tmp_path, sys.executable, "-m", "tests.crash.full_vault")
+    assert told in (None, ["mounted", "refused kept"])
