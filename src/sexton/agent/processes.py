@@ -113,7 +113,7 @@ def spawn(
     tag = os.urandom(16).hex()
     environ = dict(os.environ if options.get("env") is None else options["env"])
     environ[TAG_VARIABLE] = tagged(os.environ.get(TAG_VARIABLE), tag)
-    words = arguments.split() if isinstance(arguments, str) else map(os.fspath, arguments)
+    words = [arguments] if isinstance(arguments, str) else map(os.fspath, arguments)
     awaited = _process(
         desk,
         said,
