@@ -17,6 +17,7 @@ from sexton.model.process import (
     tagged,
     tags_in,
 )
+from sexton.model.record import replace
 from sexton.model.session import Session, State
 from sexton.model.worker import Identity
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy, occasion_of
@@ -196,7 +197,7 @@ def test_only_a_working_process_of_an_open_session_within_its_time_holds(seen: D
     assert not watched(own, found, None, rules, now).holds
 
 
-def test_what_holds_is_told_with_pid_age_command_and_rule() -> None:
+def test_what_holds_is_told_with_pid_age_program_and_rule() -> None:
     found = judge([look(0, member()), look(60, member(cpu=61.0))])
     rules = (TWO_HOURS, USUAL)
     idle = Judgement(doing=Doing.IDLE, figures=found.figures, because="")
@@ -208,8 +209,15 @@ def test_what_holds_is_told_with_pid_age_command_and_rule() -> None:
     assert reason.code == "process:12"
     assert reason.text == (
         "pid 12 on box is working (100.0 % of a processor and 0 bytes read and written in 60.0 s),"
-        " has run for 1 h and may hold it until 2026-01-01 16:00 UTC: make all"
+        " has run for 1 h and may hold it until 2026-01-01 16:00 UTC: make"
     )
+
+
+def test_a_program_is_named_without_its_arguments_and_without_what_is_set_for_it() -> None:
+    assert (
+        replace(process(), command="API_KEY=*** A=b /bin/serve --port 80").program == "/bin/serve"
+    )
+    assert replace(process(), command="").program == "?"
 
 
 def test_a_judgement_counts_for_two_windows_whichever_way_a_clock_is_wrong() -> None:

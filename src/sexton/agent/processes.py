@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, TypedDict
 
 from sexton.agent.desk import Desk
-from sexton.errors import InputInvalid, LedgerError, ProcessNotFound
+from sexton.errors import InputInvalid, LedgerError, ProcessNotFound, SessionError
 from sexton.model.masking import masked
 from sexton.model.process import TAG_VARIABLE, Process, ProcessKind, tagged
 from sexton.model.record import replace
@@ -39,11 +39,13 @@ class SpawnedProcess:
     for the policies to say.
     """
 
-    def __init__(self, desk: Desk, popen: subprocess.Popen[Any], process: Process) -> None:
+    def __init__(
+        self, desk: Desk, popen: subprocess.Popen[Any], process: Process, pidfd: int | None
+    ) -> None:
         self._desk = desk
         self.popen = popen
         self.process = process
-        self.pidfd = _pidfd(popen.pid)
+        self.pidfd = pidfd
 
     def __repr__(self) -> str:
         return f"<process {self.pid} of session {self.process.session}: {self.process.shown}>"
@@ -113,7 +115,7 @@ def spawn(
     tag = os.urandom(16).hex()
     environ = dict(os.environ if options.get("env") is None else options["env"])
     environ[TAG_VARIABLE] = tagged(os.environ.get(TAG_VARIABLE), tag)
-    words = arguments.split() if isinstance(arguments, str) else map(os.fspath, arguments)
+    words = [arguments] if isinstance(arguments, str) else map(os.fspath, arguments)
     awaited = _process(
         desk,
         said,
@@ -128,10 +130,15 @@ def spawn(
     except BaseException:
         desk.ledger.registry.end(row.ref, "it could not be started", desk.clock.now())
         raise
-    found = _described(desk, popen.pid)  # at least a zombie, as only we can collect it
-    with suppress(LedgerError):  # its keeper does the same, by the tag
-        desk.ledger.registry.identify(row, found.identity, desk.clock.now())
-    return SpawnedProcess(desk, popen, replace(row, identity=found.identity))
+    found = desk.overseer().recognise(popen.pid, tag)
+    if found is None:  # it has ended, or what it left is known by the tag
+        return SpawnedProcess(desk, popen, row, None)
+    born = replace(row, identity=found.identity)
+    with suppress(LedgerError, SessionError):  # it runs; its keeper does the same, by the tag
+        if not desk.ledger.registry.identify(row, found.identity, desk.clock.now()):
+            # Who took too long to start it was given up; one its keeper has found stays as it is.
+            born = reach(lambda session: desk.ledger.registry.register(born, session))
+    return SpawnedProcess(desk, popen, born, found.pidfd)
 
 
 def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
@@ -179,10 +186,3 @@ def _process(desk: Desk, said: Facts, *, age: timedelta = timedelta(), **known: 
         registered_by=desk.worker,
         **known,
     )
-
-
-def _pidfd(pid: int) -> int | None:
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):  # no such thing here, or none left
-        return None

@@ -19,7 +19,7 @@ from sexton.policies.processes import (
 from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Clock
-from sexton.ports.processes import Description, ProcessSampler, ProcessStopper, Registry
+from sexton.ports.processes import Description, Newborn, ProcessSampler, ProcessStopper, Registry
 
 GLANCE = 0.5
 """Seconds between two looks at a process that nobody has watched before."""
@@ -55,6 +55,10 @@ class Overseer:
     def describe(self, pid: int) -> Description | None:
         """Which process has the pid, and what it runs; None if none does."""
         return self._sampler.describe(pid)
+
+    def recognise(self, pid: int, tag: str) -> Newborn | None:
+        """Which process came of one that this one started with a tag; None if that is not sure."""
+        return self._sampler.recognise(pid, tag)
 
     def of_native(self, session: Session) -> list[Watched]:
         """The processes of a session of our own."""

@@ -1,4 +1,7 @@
-"""What of a command line may people and logs see?"""
+"""What of a command line may people and logs see?
+
+More is hidden than need be rather than less: nobody misses the value of `--tokenizer`.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,50 @@ from collections.abc import Sequence
 LONGEST = 4000
 MASK = "***"
 
-_WORDS = (
-    r"(?:token|secret|passw(?:or)?d|passphrase|api[-_]?key|key|auth(?:orization)?|credentials?"
-    r"|cookie|bearer)"
+_MOST = 4 * LONGEST
+"""So much of a line is looked at; what is hidden may be longer than what is shown."""
+_BETWEEN = "\0"
+"""Stands between two arguments, in none of which it can be."""
+
+_NAME = (
+    r"(?:[\w.-]{0,200}(?:token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
+    r"|bearer)[\w.-]{0,200}"
+    r"|[\w.-]{0,200}(?:key|pass|pwd|auth)s?"
+    r"|(?:[\w.-]{0,200}[-_.])?(?:key|pass|pwd|pw|pat|sig|signature|auth)(?:[-_.][\w.-]{0,200})?)"
 )
-_NAMED = re.compile(rf"^(-{{0,2}}[\w.-]*{_WORDS}[\w.-]*)([=:]).+$", re.IGNORECASE | re.DOTALL)
-_FLAG = re.compile(rf"^--?[\w.-]*{_WORDS}$", re.IGNORECASE)
-_HEADER = re.compile(
-    r"(authorization|cookie|x-[\w-]*(?:key|token)):\s*.+", re.IGNORECASE | re.DOTALL
+_BEGINS = r"(?<![\w.-])"
+_QUOTED = r"\"(?:[^\"\\]|\\.)*(?:\"|$)|'[^']*(?:'|$)"
+_VALUE = rf"(?:{_QUOTED}|\\?[\"']?[^\s\0\"'&;,}}\]\\]+)"
+_HEADER = (
+    r"((?:authorization|cookie|x-[\w-]*(?:key|token|auth)[\w-]*):[\s\0]*)"
+    r"(?:(?:bearer|basic|token|digest)[\s\0]+)?[^\0\"']+"
 )
-_INSIDE = re.compile(rf"\b([\w.-]*{_WORDS}[\w.-]*=)[^\s&\"']+", re.IGNORECASE)
-_IN_ADDRESS = re.compile(r"(://[^/\s:@]*):[^/\s@]+@")
-_LOOKS_SECRET = re.compile(
-    r"\b(sk|pk|rk|gsk|hf|gh[a-z]|glpat|xox[a-z]|whsec)[-_][\w-]{8,}|\bAKIA\w{12,}"
+_RULES = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), shown)
+    for pattern, shown in (
+        (r"(://[^/\s\0:@]*):[^\s\0]+@", rf"\1:{MASK}@"),
+        (r"://[^/\s\0:@]{20,}@", f"://{MASK}@"),
+        (_HEADER, rf"\1{MASK}"),
+        (r"\b(bearer|basic)[\s\0]+[^\s\0\"']{6,}", rf"\1 {MASK}"),
+        (rf"((?:^|\0)-{{0,2}}{_NAME}[=:])(?:(?:{_QUOTED})[^\0]*|[^\0]+)", rf"\1{MASK}"),
+        (rf"({_BEGINS}{_NAME}\\?[\"']?\s*[=:]\s*){_VALUE}", rf"\1{MASK}"),
+        (
+            rf"({_BEGINS}--?{_NAME})(?:(\0)(?!--?{_NAME}\0)[^\0]+|([ \t]+){_VALUE})",
+            rf"\1 {MASK}",
+        ),
+        (r"((?:^|[\s\0])(?:-u|--user|--proxy-user)[\s\0=]?[^\s\0:]+):[^\s\0]+", rf"\1:{MASK}"),
+        (r"(\b(?:mysql|mariadb|sshpass)[^;|&]*?[\s\0]-p)[\s\0]?[^\s\0]+", rf"\1{MASK}"),
+        (r"(\bredis-cli\b[^;|&]*?[\s\0]-a[\s\0])[^\s\0]+", rf"\1{MASK}"),
+        (r"\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?", MASK),
+        (r"\b(?:sk|pk|rk|gsk|hf|gh[a-z]|github_pat|glpat|xox[a-z]|whsec)[-_][\w-]{8,}", MASK),
+        (r"\bAKIA\w{12,}", MASK),
+    )
 )
 
 
 def masked(arguments: Sequence[str]) -> str:
     """A command line for people, without what looks like a secret."""
-    words, hide = [], False
-    for argument in arguments:
-        words.append(MASK if hide else _masked(argument))
-        hide = not hide and bool(_FLAG.match(argument))
-    return " ".join(words)[:LONGEST]
-
-
-def _masked(argument: str) -> str:
-    if named := _NAMED.match(argument):
-        return f"{named[1]}{named[2]}{MASK}"
-    text = _HEADER.sub(lambda found: f"{found[1]}: {MASK}", argument)
-    text = _INSIDE.sub(rf"\1{MASK}", text)
-    text = _IN_ADDRESS.sub(rf"\1:{MASK}@", text)
-    return _LOOKS_SECRET.sub(MASK, text)
+    line = _BETWEEN.join(each.replace(_BETWEEN, " ") for each in arguments)[:_MOST]
+    for pattern, shown in _RULES:
+        line = pattern.sub(shown, line)
+    return line.replace(_BETWEEN, " ")[:LONGEST]

@@ -14,6 +14,7 @@ TAG_VARIABLE = "SEXTON_TAG"
 """The environment variable by which a process, and all that it starts, is known as a session's."""
 SHOWN_COMMAND = 200
 """So much of a command is told in logs and explanations."""
+LONGEST_PROGRAM = 80
 
 
 class ProcessKind(StrEnum):
@@ -90,6 +91,12 @@ class Process:
     def name(self) -> str:
         """What a person calls it."""
         return f"pid {self.identity.pid}" if self.identity.pid else "one about to be started"
+
+    @property
+    def program(self) -> str:
+        """What it runs, without arguments: as much as may go out to people's channels."""
+        words = [word for word in self.command.split() if "=" not in word]
+        return cut(words[0] if words else "?", LONGEST_PROGRAM)
 
     @property
     def shown(self) -> str:

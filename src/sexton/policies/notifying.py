@@ -109,10 +109,9 @@ def long_held(held: Held, since: datetime, interest: Interest, now: datetime) ->
 def process_stopping(process: Process, home: str, reason: Reason, at: datetime) -> Occasion:
     """A background process of a session is going to be stopped at a moment."""
     who = process.identity
-    program = one_line((process.command.split() or ["?"])[0])[:_LONGEST_NAME]
     parts = (home, process.session, who.host, who.boot_id, f"{who.pid}", f"{who.started}")
     words = (
-        f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {program},"
+        f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {process.program},"
         f" pid {who.pid} on {who.host}: {reason.text}."
         f" 'sexton processes keep {who.pid}' keeps it."
     )
@@ -122,11 +121,11 @@ def process_stopping(process: Process, home: str, reason: Reason, at: datetime) 
 def process_left(process: Process, reason: Reason, at: datetime) -> Occasion:
     """A background process of a session that has ended runs on."""
     who = process.identity
-    program = one_line((process.command.split() or ["?"])[0])[:_LONGEST_NAME]
     key = (who.host, who.boot_id, f"{who.pid}", f"{who.started}")
     words = (
-        f"has left a process that runs on: {program}, pid {who.pid} on {who.host}: {reason.text}."
-        f" 'sexton processes stop {who.pid}' ends it, 'sexton processes keep {who.pid}' keeps it."
+        f"has left a process that runs on: {process.program}, pid {who.pid} on {who.host}:"
+        f" {reason.text}. 'sexton processes stop {who.pid}' ends it,"
+        f" 'sexton processes keep {who.pid}' keeps it."
     )
     return _occasion(Event.PROCESS, (process.home, process.session, "left", *key), at, words)
 

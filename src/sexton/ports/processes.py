@@ -59,6 +59,13 @@ class Description(NamedTuple):
     age: float
 
 
+class Newborn(NamedTuple):
+    """A process that was just started, and a pidfd of it where there are any."""
+
+    identity: Identity
+    pidfd: int | None
+
+
 class ProcessSampler(Protocol):
     """Looks at processes of this machine, on a clock of its own."""
 
@@ -70,6 +77,9 @@ class ProcessSampler(Protocol):
 
     def describe(self, pid: int) -> Description | None:
         """Which process has the pid, and what it runs; None if none does."""
+
+    def recognise(self, pid: int, tag: str) -> Newborn | None:
+        """Which process came of one that this one started with a tag; None if that is not sure."""
 
 
 class Ending(StrEnum):
@@ -128,3 +138,6 @@ class Overseeing(Protocol):
 
     def describe(self, pid: int) -> Description | None:
         """Which process has the pid, and what it runs; None if none does."""
+
+    def recognise(self, pid: int, tag: str) -> Newborn | None:
+        """Which process came of one that this one started with a tag; None if that is not sure."""

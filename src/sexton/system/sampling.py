@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sexton.model.process import Look, Member, Presence, Process
 from sexton.model.record import replace
-from sexton.ports.processes import Description
+from sexton.ports.processes import Description, Newborn
 from sexton.ports.system import Clock
 from sexton.system.listening import Known, Ports
+from sexton.system.newborn import recognise
 from sexton.system.process_table import (
     ZOMBIES,
     Row,
@@ -88,6 +89,9 @@ class Sampler:
         who = replace(myself, pid=pid, started=row.started, inode=inode, uid=user)
         seconds = max(0.0, age(row, self._clock.elapsed()))
         return Description(who, read_command(pid), read_cwd(pid), seconds)
+
+    def recognise(self, pid: int, tag: str) -> Newborn | None:
+        return recognise(pid, tag)
 
     def _presence(self, process: Process, table: Mapping[int, Row]) -> Presence:
         """What became of it; the inode of one that is old enough need not be asked for twice.
