@@ -96,6 +96,7 @@ PROCESSES = st.builds(
 )
 VARIABLES = st.none() | st.from_regex(r"[A-Z][A-Z_]{0,9}", fullmatch=True)
 ADDRESSES = st.sampled_from(["http://[::1]:80/?a#b", "https://example.org/#x:,y"])
+ENDPOINTS = st.sampled_from(["http://[::1]:80/a:,b", "https://example.org/v1/"])
 AT_ONCE = st.integers(1, 256)
 PLAIN = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,9}", fullmatch=True)
 ARGUMENTS = st.sampled_from(["", "a b", "5", "no", "'"]) | WORDS
@@ -111,7 +112,7 @@ FINALIZERS = st.one_of(
     st.builds(
         FinalizerSetting,
         kind=st.just(FinalizerKind.MEMORY),
-        base_url=st.just("http://[::1]:80/v1"),
+        base_url=ENDPOINTS,
         model=NAMES,
         api_key_env=VARIABLES,
         file=st.just(Path("/srv/a b.md")),

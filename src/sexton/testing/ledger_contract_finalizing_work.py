@@ -55,6 +55,7 @@ class OutcomesContract:
         first, second, third = claim(ledger, finalizers=["log", "memory", "third"])
         other = ended(ledger, 4)
         assert finishes(ledger, first)
+        assert reread(ledger, over).state is State.ENDED
         assert ledger.finalizing.put_back(second, "no", at(9000), at(1))
         assert finishes(ledger, third)
         assert reread(ledger, over).state is State.ENDED
