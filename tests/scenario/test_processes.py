@@ -45,6 +45,7 @@ from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import (
     BURN,
     PATIENCE,
+    ROLL,
     STUBBORN,
     WAIT,
     Nest,
@@ -608,7 +609,7 @@ def test_a_nested_process_is_known_to_both_sessions(
 
 
 @pytest.fixture
-def uncollected() -> Iterator[None]:
+def uncollected(house: House) -> Iterator[None]:
     """Children are collected by the kernel as soon as they end."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     yield
@@ -651,3 +652,15 @@ def test_a_stranger_that_has_the_pid_of_one_that_ended_is_not_taken_for_it(
         made.popen.returncode = 0
         assert stranger.poll() is None
         stranger.kill()
+
+
+def test_one_that_moves_all_the_time_is_not_taken_for_dead(house: House, tmp_path: Path) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    (tmp_path / "beat").touch()
+    first = house.spawn(session, [sys.executable, "-c", ROLL, "0.02", str(tmp_path / "beat")])
+    first.wait(PATIENCE)
+    for _ in range(5):
+        sexton.sweep()
+    assert len(sexton.ledger.registry.running()) == 1
+    assert all(each.is_over for each in first.stop())
