@@ -19,8 +19,9 @@ from datetime import UTC, datetime, timedelta
 from sexton.model.process import Process, ProcessKind
 from sexton.model.record import replace
 from sexton.ports.processes import Ending
+from sexton.system.claims import Known
 from sexton.system.clock import SystemClock
-from sexton.system.hunting import Hunt, Known
+from sexton.system.hunting import Hunt
 from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
 from sexton.system.stopping import Stopper
 from sexton.testing.crash_nursery import LAST_PID
@@ -158,8 +159,8 @@ class Ambush(Hunt):
 
     scene: Scene
 
-    def scan(self) -> set[Known]:
-        found = super().scan()
+    def scan(self, at_once: signal.Signals | None = None) -> set[Known]:
+        found = super().scan(at_once)
         self.scene.strike(LOOKED, [pid for pid, _ in found])
         return found
 

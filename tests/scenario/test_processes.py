@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -20,7 +21,8 @@ from sexton.agent.processes import SpawnedProcess
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.engine.process_duty import handle_processes
+from sexton.engine.process_duty import handle_processes, settle_processes, watch_processes
+from sexton.engine.process_stops import UNBORN, stop_processes
 from sexton.errors import (
     InputInvalid,
     ProcessesRunning,
@@ -45,6 +47,7 @@ from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import (
     BURN,
     PATIENCE,
+    ROLL,
     STUBBORN,
     WAIT,
     Nest,
@@ -608,7 +611,7 @@ def test_a_nested_process_is_known_to_both_sessions(
 
 
 @pytest.fixture
-def uncollected() -> Iterator[None]:
+def uncollected(house: House) -> Iterator[None]:
     """Children are collected by the kernel as soon as they end."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     yield
@@ -651,3 +654,117 @@ def test_a_stranger_that_has_the_pid_of_one_that_ended_is_not_taken_for_it(
         made.popen.returncode = 0
         assert stranger.poll() is None
         stranger.kill()
+
+
+def test_one_that_moves_all_the_time_is_not_taken_for_dead(house: House, tmp_path: Path) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    (tmp_path / "beat").touch()
+    first = house.spawn(session, [sys.executable, "-c", ROLL, "0.02", str(tmp_path / "beat")])
+    first.wait(PATIENCE)
+    for _ in range(5):
+        sexton.sweep()
+    assert len(sexton.ledger.registry.running()) == 1
+    assert all(each.is_over for each in first.stop())
+
+
+def test_what_is_kept_or_belongs_to_an_open_session_outlives_the_tree_it_stands_in(
+    house: House,
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    worker, session = begun(sexton)
+    other = worker.session("other")
+    script = (
+        "import signal, subprocess\n"
+        "for _ in range(3): print(subprocess.Popen(['sleep', '60']).pid, flush=True)\n"
+        "signal.pause()"
+    )
+    root = house.python(session, script, stdout=subprocess.PIPE)
+    assert root.popen.stdout
+    kept, open_one, left = (int(root.popen.stdout.readline()) for _ in range(3))
+    root.popen.stdout.close()
+    other.register_process(open_one)
+    row = session.register_process(kept)
+    sexton.ledger.registry.keep(row.ref, True, house.clock.now())
+    session.end()
+    sexton.sweep()
+    assert root.wait(PATIENCE) == -signal.SIGTERM
+    assert (lives(kept), lives(open_one), lives(left)) == (True, True, False)
+    assert {each.identity.pid for each in sexton.ledger.registry.running()} == {kept, open_one}
+    for pid in (kept, open_one):
+        [found] = [each for each in rows(sexton.ledger) if each.identity.pid == pid]
+        assert all(each.is_over for each in sexton.overseer.stopper.stop([found], TWO_HOURS))
+
+
+def test_what_a_person_keeps_while_others_are_seen_to_is_kept(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    child, other = house.python(session, WAIT), house.python(session, WAIT)
+    session.end()
+    registry = sexton.ledger.registry
+    real, asked = registry.running, []
+
+    def running() -> list[Process]:
+        found = real()
+        asked.append(len(found))
+        if len(asked) == 2:  # read by what decides; a person is quicker than what stops
+            registry.keep(child.process.ref, True, house.clock.now())
+        return found
+
+    monkeypatch.setattr(registry, "running", running)
+    sexton.sweep()
+    assert other.wait(PATIENCE) == -signal.SIGTERM
+    assert child.poll() is None
+
+
+def test_processes_are_stopped_together_and_the_journal_says_so_before(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP, grace=timedelta(seconds=1))
+    _, session = begun(sexton)
+    deaf = [house.python(session, STUBBORN, stdout=subprocess.PIPE) for _ in range(4)]
+    for each in deaf:
+        assert each.popen.stdout
+        each.popen.stdout.readline()
+        each.popen.stdout.close()
+    session.end()
+    before = time.monotonic()
+    sexton.sweep()
+    assert time.monotonic() - before < 4  # one after the other it would be more
+    assert {each.wait(PATIENCE) for each in deaf} == {-signal.SIGKILL}
+    lines = sexton.ledger.journal.page(None, None, None, 100)[::-1]
+    actions = [each.action for each in lines if "process" in each.action]
+    assert actions == ["signal_process"] * 4 + ["stop_process"] * 4
+
+
+def test_a_keeper_that_is_stopping_begins_no_stop(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    session.end()
+    estate = sexton.estate()
+    settle_processes(estate, watch_processes(estate), None, lambda: True)
+    assert child.poll() is None
+
+
+def test_one_that_is_about_to_be_started_is_not_lost_when_its_session_ends(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+
+    class Slow(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **options: Any) -> None:
+            session.end()
+            sexton.sweep()
+            mine = sexton.ledger.registry.running()
+            [refused] = stop_processes(sexton.estate(), mine, "r", confirmed=False)
+            assert refused.why == UNBORN
+            super().__init__(*given, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", Slow)
+        child = house.python(session, WAIT)
+    assert [each.identity.pid for each in sexton.ledger.registry.running()] == [child.pid]
+    sexton.sweep()
+    assert child.wait(PATIENCE) == -signal.SIGTERM

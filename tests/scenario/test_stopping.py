@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,14 +14,15 @@ import pytest
 
 from sexton.model.process import TAG_VARIABLE, Process
 from sexton.model.record import replace
-from sexton.ports.processes import Ending, Stopped
+from sexton.ports.processes import Ending, Spared, Stopped
 from sexton.system.clock import SystemClock
 from sexton.system.grips import PlainGrip
-from sexton.system.hunting import NO_PIDFD, OTHERS, OURSELVES, UNPROVEN, Hunt
+from sexton.system.hunting import MOVES, NO_PIDFD, OTHERS, OURSELVES, UNPROVEN, Hunt
 from sexton.system.process_table import ancestors, owner, read_row, read_table, tags_of
 from sexton.system.stopping import Stopper
 from tests.scenario.process_programs import (
     PATIENCE,
+    ROLL,
     STUBBORN,
     TREE,
     WAIT,
@@ -310,3 +312,73 @@ def test_one_that_sleeps_in_the_kernel_is_told_of_as_such_and_can_be_killed(nest
     hunt.close()
     assert told[deep.pid] == "it sleeps in the kernel and hears no signal"
     assert stop(registered(deep.pid), grace=timedelta(0))[deep.pid].is_over
+
+
+@pytest.mark.parametrize("pace", ["0.002", "0.01", "0.03"])
+def test_of_one_that_moves_all_the_time_it_is_said_that_it_is_there_while_it_is(
+    pace: str, nest: Nest, tmp_path: Path
+) -> None:
+    beat = tmp_path / "beat"
+    beat.touch()
+    root = nest.python(ROLL, pace, str(beat))
+    process = registered(root.pid, tag=nest.tag)
+    root.wait()
+    found = stop(process, grace=SOON)
+    last = beat.stat().st_mtime_ns
+    time.sleep(0.5)
+    is_over = beat.stat().st_mtime_ns == last
+    assert is_over == all(each.is_over for each in found.values())
+    if not is_over:
+        assert MOVES in {each.why for each in found.values()}
+
+
+def test_one_that_is_spared_keeps_what_it_started(nest: Nest) -> None:
+    outer = nest.python(
+        "import subprocess, sys\n"
+        "inner = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!; wait'])\n"
+        "print(inner.pid, subprocess.Popen(['sleep', '61']).pid, flush=True)\n"
+        "inner.wait()",
+        stdout=-1,
+    )
+    assert outer.stdout
+    said = [int(word) for _ in range(2) for word in outer.stdout.readline().split()]
+    inner, other = sorted(said, key=lambda pid: read_row(pid).parent == outer.pid)[1:]  # type: ignore[union-attr]
+    [deepest] = set(said) - {inner, other}
+    if read_row(deepest).parent == other:  # type: ignore[union-attr]
+        inner, other = other, inner
+    spare = [Spared(registered(inner).identity, None, "it is kept")]
+    stopper = Stopper(SystemClock())
+    done = stopper.stop([registered(outer.pid, tag=nest.tag)], LONG, spare=spare)
+    found = {each.pid: (each.ending, each.why) for each in done}
+    assert found[inner] == found[deepest] == (Ending.SPARED, "it is kept")
+    assert (lives(inner), lives(deepest)) == (True, True)
+    assert not any(map(lives, (other, outer.pid)))
+    inside = stopper.stop([registered(deepest)], LONG, spare=spare)  # its own word counts most
+    assert [(each.pid, each.ending) for each in inside] == [(deepest, Ending.TERM)]
+
+
+def test_what_was_started_further_in_is_stopped_although_what_is_around_it_is_spared(
+    nest: Nest,
+) -> None:
+    tag = os.urandom(16).hex()
+    outer = nest.python(
+        "import os, subprocess, sys\n"
+        f"name = '{TAG_VARIABLE}'\n"
+        "both = os.environ | {name: os.environ[name] + ':' + sys.argv[1]}\n"
+        "first = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!'], env=both)\n"
+        "first.wait()\n"
+        "print(first.pid, flush=True)\n"
+        "sys.stdin.read()",
+        tag,
+        stdin=-1,
+        stdout=-1,
+    )
+    assert outer.stdout
+    left, gone = (int(outer.stdout.readline()) for _ in range(2))
+    process = registered(outer.pid, ref=1, tag=tag)
+    dead = replace(process, identity=replace(process.identity, pid=gone, inode=None))
+    spare = [Spared(process.identity, nest.tag, "it is kept")]
+    done = Stopper(SystemClock()).stop([dead], LONG, spare=spare)
+    assert {(each.pid, each.ending) for each in done} == {(gone, Ending.GONE), (left, Ending.TERM)}
+    assert {each.row for each in done} == {1}
+    assert lives(outer.pid)

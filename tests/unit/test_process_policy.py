@@ -155,6 +155,12 @@ def test_what_a_dead_process_left_behind_is_what_it_does() -> None:
     assert doing(Look(at=0, presence=Presence.GONE, members=(member(2),)), left) is Doing.WORKING
 
 
+def test_what_comes_and_goes_too_quickly_to_be_watched_is_not_dead() -> None:
+    passing = Look(at=1, presence=Presence.GONE, passing=True)
+    assert doing(passing) is Doing.UNKNOWN
+    assert doing(passing, replace(passing, passing=False)) is Doing.DEAD
+
+
 def test_one_look_tells_nothing() -> None:
     assert doing(look(0, member())) is Doing.UNKNOWN
 

@@ -7,22 +7,19 @@ session has ended: they are told of, stopped or kept, as the policies say.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from sexton.engine.estate import Estate, rules_now
-from sexton.model.message import one_line
+from sexton.engine.process_stops import Due, entry, session_of, stop_due
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Look, Presence, Process
-from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.policies.handling import OVER, Handling, Occasion, occasion_of
 from sexton.policies.notifying import Occasion as News
 from sexton.policies.notifying import process_left, process_stopping
 from sexton.policies.processes import AWAITED, Judgement
 from sexton.policies.reset import next_boundary
-from sexton.ports import Entry
-from sexton.ports.processes import Stopped
 
 log = logging.getLogger("sexton.processes")
 
@@ -80,16 +77,29 @@ def _await(estate: Estate, process: Process, look: Look) -> None:
         registry.end(process.ref, "it never came to be", now)
 
 
-def settle_processes(estate: Estate, seen: Seen, teller: Teller | None) -> None:
-    """See to the processes of sessions that have ended, and tell of what will be stopped."""
+def settle_processes(
+    estate: Estate,
+    seen: Seen,
+    teller: Teller | None,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> None:
+    """See to the processes of sessions that have ended, and tell of what will be stopped.
+
+    A keeper that is stopping itself leaves the rest to the next one: a stop takes its time.
+    """
     policy = estate.overseer.policy
+    due = []
     for each in estate.overseer.registry.running():
-        if each.ref not in seen or seen[each.ref].doing in OVER or each.kept:
+        if each.ref not in seen or seen[each.ref].doing in OVER or not _is_to_be_seen_to(each):
             continue
         if each.is_orphan:
-            _handle(estate, each, occasion_of(each.end_reason), seen[each.ref], teller)
+            occasion = occasion_of(each.end_reason)
+            if _is_due(estate, each, occasion, seen[each.ref], teller):
+                due.append((each, occasion))
         elif policy.on_daily_reset is Handling.STOP and each.told_at is None:
             _announce(estate, each, teller)
+    if not is_stopping():
+        _stop(estate, due, teller)
 
 
 def handle_processes(
@@ -98,34 +108,45 @@ def handle_processes(
     """See to the processes of one session at once, as the policies say for the occasion."""
     running = estate.overseer.registry.of_session(session.ref)
     found = estate.overseer.judged(running)
-    for each in running:
-        if found[each.ref].doing not in (*OVER, Doing.UNKNOWN) and not each.kept:
-            _handle(estate, each, occasion, found[each.ref], teller)
+    due = [
+        (each, occasion)
+        for each in running
+        if found[each.ref].doing not in (*OVER, Doing.UNKNOWN)
+        and _is_to_be_seen_to(each)
+        and _is_due(estate, each, occasion, found[each.ref], teller)
+    ]
+    _stop(estate, due, teller)
 
 
-def _handle(
+def _is_to_be_seen_to(process: Process) -> bool:
+    """One that is about to be started is waited for: to end its row would lose it."""
+    return not process.kept and process.identity.pid != 0
+
+
+def _is_due(
     estate: Estate,
     process: Process,
     occasion: Occasion,
     found: Judgement,
     teller: Teller | None,
-) -> None:
+) -> bool:
+    """Whether a process is to be stopped now; people are told of what else becomes of it."""
     policy, now = estate.overseer.policy, estate.clock.now()
     match policy.handling(occasion):
         case Handling.KEEP:
-            return
+            return False
         case Handling.WARN:
             words = f"its session ended: {process.end_reason or occasion}; it is {found.doing}"
             news = process_left(process, Reason(found.doing, words), now)
             _tell(estate, process, "leave_process", news, teller)
+            return False
         case Handling.STOP if occasion is Occasion.DAILY and not process.told_at:
             at = now + policy.notice
             news = process_stopping(process, process.home, _daily(process), at)
             _tell(estate, process, "announce_stop", news, teller)
-        case Handling.STOP if occasion is Occasion.DAILY and _is_early(estate, process):
-            return
+            return False
         case Handling.STOP:
-            _stop(estate, process, occasion, teller)
+            return occasion is not Occasion.DAILY or not _is_early(estate, process)
 
 
 def _is_early(estate: Estate, process: Process) -> bool:
@@ -152,68 +173,15 @@ def _daily(process: Process) -> Reason:
 
 def _tell(estate: Estate, process: Process, action: str, news: News, teller: Teller | None) -> None:
     """Say it once, whoever says it: in the journal, in the log, and to people."""
-    entry = _entry(estate, process, action, "done", Reason("process", news.words))
-    if estate.overseer.registry.tell(process.ref, estate.clock.now(), entry):
-        log.warning("%s %s: %s", _session(process), news.words, process.shown)
+    line = entry(estate, process, action, "done", Reason("process", news.words))
+    if estate.overseer.registry.tell(process.ref, estate.clock.now(), line):
+        log.warning("%s %s: %s", session_of(process), news.words, process.shown)
         if teller is not None:
             teller.tell([news])
 
 
-def _stop(estate: Estate, process: Process, occasion: Occasion, teller: Teller | None) -> None:
-    overseer, now = estate.overseer, estate.clock.now()
-    done = overseer.stopper.stop([process], overseer.policy.grace)
-    words = outcome(done)
-    if all(each.is_over for each in done):
-        reason = Reason(str(occasion), words)
-        entry = _entry(estate, process, "stop_process", "done", reason)
-        overseer.registry.end(process.ref, words, now, entry)
-        log.info("%s: stopped %s (%s): %s", _session(process), process.name, words, process.shown)
-        return
-    news = process_left(process, Reason("refused", f"it could not be stopped: {words}"), now)
-    _tell(estate, process, "leave_process", news, teller)
-
-
-def stop_processes(
-    estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
-) -> list[Stopped]:
-    """Stop processes because a person asked for it; what came of each of their trees."""
-    overseer, found = estate.overseer, []
-    for each in processes:
-        done = overseer.stopper.stop([each], overseer.policy.grace, confirmed=confirmed)
-        found += done
-        words = outcome(done)
-        is_over = all(one.is_over for one in done)
-        reason = Reason("asked", f"asked for with 'sexton processes stop'; {words}")
-        line = _entry(estate, each, "stop_process", "done" if is_over else "failed", reason)
-        entry, now = replace(line, receipt=receipt), estate.clock.now()
-        if is_over:
-            overseer.registry.end(each.ref, words or "was gone", now, entry)
-        else:
-            estate.ledger.journal.write([entry], now)
-    return found
-
-
-def outcome(done: Sequence[Stopped]) -> str:
-    """What came of the processes of a tree, in a few words."""
-    counts: dict[str, int] = {}
-    for each in done:
-        said = f"{each.ending}: {each.why}" if each.why else str(each.ending)
-        counts[said] = counts.get(said, 0) + 1
-    many = len(done) > 1
-    return "; ".join(f"{count} {said}" if many else said for said, count in counts.items())
-
-
-def _entry(estate: Estate, process: Process, action: str, result: str, reason: Reason) -> Entry:
-    return Entry(
-        actor=estate.actor,
-        receipt=None,
-        home=process.home,
-        session=process.session,
-        action=action,
-        result=result,
-        reason=Reason(reason.code, f"{process.name}: {reason.text}"),
-    )
-
-
-def _session(process: Process) -> str:
-    return one_line(f"{process.home}/{process.session}")
+def _stop(estate: Estate, due: Due, teller: Teller | None) -> None:
+    for process, words in stop_due(estate, due):
+        reason = Reason("refused", f"it could not be stopped: {words}")
+        news = process_left(process, reason, estate.clock.now())
+        _tell(estate, process, "leave_process", news, teller)

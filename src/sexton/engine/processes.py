@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sexton.model.plan import Reason
-from sexton.model.process import Doing, Look, Process, Watched
+from sexton.model.process import Doing, Look, Presence, Process, Watched
 from sexton.model.session import Session
 from sexton.policies.handling import ProcessPolicy
 from sexton.policies.processes import (
@@ -23,6 +23,11 @@ from sexton.ports.processes import Description, Newborn, ProcessSampler, Process
 
 GLANCE = 0.5
 """Seconds between two looks at a process that nobody has watched before."""
+BLINK = 0.03
+BLINKS = 5
+"""So many further looks that show nobody: one who moves all the time is seen by one of them."""
+
+_ABSENT = (Presence.GONE, Presence.FOREIGN, Presence.ZOMBIE)
 
 
 class Overseer:
@@ -116,10 +121,20 @@ class Overseer:
         seen = {ref: _within([*known.get(ref, ()), look], policy) for ref, look in first.items()}
         new = [each for each in processes if _is_new(seen[each.ref])]
         if new:
-            self._sampler.wait(GLANCE)
-            for ref, look in self._sampler.look(new).items():
-                seen[ref].append(look)
+            self._look_again(new, seen, GLANCE)
+        for _ in range(BLINKS):
+            missed = [each for each in processes if _may_be_missed(each, seen[each.ref][-1])]
+            if not missed:
+                break
+            self._look_again(missed, seen, BLINK)
         return seen
+
+    def _look_again(
+        self, processes: Sequence[Process], seen: dict[int, list[Look]], after: float
+    ) -> None:
+        self._sampler.wait(after)
+        for ref, look in self._sampler.look(processes).items():
+            seen[ref].append(look)
 
 
 def _within(looks: list[Look], policy: ProcessPolicy) -> list[Look]:
@@ -131,6 +146,13 @@ def _within(looks: list[Look], policy: ProcessPolicy) -> list[Look]:
 
 def _is_new(looks: list[Look]) -> bool:
     return len(looks) == 1 and bool(looks[0].members)
+
+
+def _may_be_missed(process: Process, look: Look) -> bool:
+    """Whether somebody with its tag may have been born while the others were looked at."""
+    return (
+        process.tag is not None and look.presence in _ABSENT and not (look.members or look.passing)
+    )
 
 
 def _stored(process: Process, look: Look) -> Judgement:

@@ -142,12 +142,16 @@ class Presence(StrEnum):
 
 @record
 class Look:
-    """One look at a process and all that it started; `at` is on the observer's own clock."""
+    """One look at a process and all that it started; `at` is on the observer's own clock.
+
+    `passing` says that somebody of it was seen who was gone before he could be looked at.
+    """
 
     at: float
     presence: Presence
     members: tuple[Member, ...] = ()
     ports: tuple[int, ...] = ()
+    passing: bool = False
 
 
 def cut(text: str, most: int) -> str:

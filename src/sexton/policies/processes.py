@@ -44,6 +44,9 @@ _ABSENT = {
 def judge(looks: Sequence[Look]) -> Judgement:
     """What the newest look shows against the oldest; it and all that it started count together."""
     before, now = looks[0], looks[-1]
+    if not now.members and now.passing:
+        words = "what it started comes and goes too quickly to be watched"
+        return Judgement(doing=Doing.UNKNOWN, figures=Figures(), because=words)
     if not now.members:
         doing, words = _ABSENT[now.presence]
         return Judgement(doing=doing, figures=Figures(), because=words)

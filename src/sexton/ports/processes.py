@@ -90,21 +90,35 @@ class Ending(StrEnum):
     GONE = "was gone"
     FOUND = "would be stopped"
     REFUSED = "refused"
+    SPARED = "spared"
     STAYS = "still there"
 
 
 @record
 class Stopped:
-    """One process of a tree and how its stopping went; `why` where it is still there."""
+    """One process of a tree and how its stopping went; `why` where it is still there.
+
+    `row` is the registered process to whose tree it belongs.
+    """
 
     pid: int
     command: str
     ending: Ending
     why: str = ""
+    row: int = 0
 
     @property
     def is_over(self) -> bool:
-        return self.ending in (Ending.TERM, Ending.KILL, Ending.GONE)
+        """Whether nothing is left to be stopped of it: what is spared is somebody else's."""
+        return self.ending in (Ending.TERM, Ending.KILL, Ending.GONE, Ending.SPARED)
+
+
+class Spared(NamedTuple):
+    """A process that is left alone with all that it started, its tag if it has one, and why."""
+
+    identity: Identity
+    tag: str | None
+    why: str
 
 
 class ProcessStopper(Protocol):
@@ -117,6 +131,7 @@ class ProcessStopper(Protocol):
         *,
         confirmed: bool = False,
         held: Mapping[int, int] = NOTHING,
+        spare: Sequence[Spared] = (),
     ) -> list[Stopped]:
         """Stop each with all that it started: TERM, after the grace KILL.
 
@@ -124,7 +139,13 @@ class ProcessStopper(Protocol):
         `held` are pidfds by pid, kept since the processes were started.
         """
 
-    def find(self, processes: Sequence[Process], *, confirmed: bool = False) -> list[Stopped]:
+    def find(
+        self,
+        processes: Sequence[Process],
+        *,
+        confirmed: bool = False,
+        spare: Sequence[Spared] = (),
+    ) -> list[Stopped]:
         """What `stop` would do with each, without doing it."""
 
 

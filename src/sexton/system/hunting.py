@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sexton.model.masking import masked
 from sexton.model.process import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
-from sexton.ports.processes import NOTHING, Ending, Stopped
+from sexton.ports.processes import NOTHING, Ending, Spared, Stopped
 from sexton.ports.system import Clock
+from sexton.system.claims import Claim, Claims, Known, line
 from sexton.system.grips import (
     Grip,
     PidfdGrip,
@@ -19,10 +20,11 @@ from sexton.system.grips import (
 )
 from sexton.system.process_table import (
     SLEEPS_DEEPLY,
+    ZOMBIES,
     Row,
-    ancestors,
     children_of,
     is_mine,
+    newest_first,
     owner,
     read_command,
     read_row,
@@ -31,14 +33,13 @@ from sexton.system.process_table import (
 )
 from sexton.system.processes import boot_id, host, pid_namespace
 
-Known = tuple[int, int]
-"""A process: its pid and its start tick."""
 Proof = Callable[[int, Grip], bool]
 
 OURSELVES = "it is this process, one it was started by, or the first of all"
 OTHERS = "it belongs to another user"
 UNPROVEN = "nothing but its pid and start time speaks for it, which a stranger may have"
 UNREADABLE = "the processes of this machine can not be read"
+MOVES = "it is replaced by another one more quickly than it can be held on to"
 NO_PIDFD = "this system has no pidfds, so a signal might reach a stranger"
 
 
@@ -59,34 +60,68 @@ class Hunt:
         self._confirmed = confirmed
         self._pidfds = pidfds
         self._since_birth = held
-        self._tags = set(tags)
+        self._claims = Claims(variable)
+        for tag in tags:
+            self._claims.hunt_tag(tag)
         self._roots: list[Process] = []
+        self._shielded: set[int] = set()
         self._held: dict[Known, Grip] = {}
         self._endings: dict[Known, Ending] = {}
         self._refused: dict[Known, str] = {}
+        self._spared: dict[Known, str] = {}
+        self._lost: dict[Known, int] = {}
+        self._rows: dict[Known, int] = {}
         self._commands: dict[Known, str] = {}
         for root in roots:
             self._take_on(root)
+        # What is left of those whose first process is gone is found by its tag only.
+        self.is_restless = any(root.tag and not _is_there(root) for root in self._roots)
 
-    def scan(self) -> set[Known]:
-        """Who is there now; whoever was proved once need not be again."""
-        table = read_table()
-        if os.getpid() not in table:  # what does not even show us shows nothing
+    def spare(self, spared: Sequence[Spared]) -> None:
+        """Leave these alone, and what is theirs."""
+        self._claims.spare(spared)
+
+    @property
+    def lost_somebody(self) -> bool:
+        """Whether somebody was seen in the last scan who was gone when it was over."""
+        return bool(self._lost)
+
+    def scan(self, at_once: signal.Signals | None = None) -> set[Known]:
+        """Who is there now; whoever was proved once need not be again.
+
+        Whoever is found by a tag is signalled `at_once`, before he can run away.
+        """
+        pids = newest_first()
+        if os.getpid() not in pids:  # what does not even show us shows nothing
             self._refused |= {_known(root): UNREADABLE for root in self._roots}
-        shielded = ancestors(os.getpid(), table) | {os.getpid(), 0, 1}
-        known = self._living()
+        before = set(self._held)
+        self._lost.clear()
+        self._shielded = {row.pid for row in _our_line()} | {os.getpid(), 0, 1}
         for root in self._roots:
-            who = root.identity
-            row = table.get(who.pid)
-            if row is not None and row.started == who.started:
-                self._try(row, shielded, self._proof_of(root))
-        if self._tags:
-            held = {pid for pid, _ in known}
-            for row in table.values():
-                if row.pid not in held and is_mine(row.pid) and self._carries(row.pid):
-                    self._try(row, shielded, lambda pid, _: self._carries(pid))
-        self._follow(table, shielded)
+            row = read_row(root.identity.pid)
+            if row is not None and row.started == root.identity.started:
+                self._try(row, self._proof_of(root), root.ref)
+                self._lost.pop(_known(root), None)  # whom it left behind is found by the tag
+        if self._claims.tags:
+            self._find_carriers(pids, at_once)
+        self._follow(read_table())
+        gone = (each for each in self._held.keys() - before if not self._held[each].is_alive())
+        self._lost |= {each: self._rows[each] for each in gone}
+        self.is_restless |= self.lost_somebody
         return self._living()
+
+    def _find_carriers(self, pids: Iterable[int], at_once: signal.Signals | None) -> None:
+        held = {pid for pid, _ in self._living()}
+        for pid in pids:
+            of = self._claims.by_tag(pid) if pid not in held and is_mine(pid) else None
+            if of is None:
+                continue
+            row, whose = read_row(pid), of if isinstance(of, int) else 0
+            if row is not None:
+                if self._try(row, self._is_carrier, whose) and at_once is not None:
+                    self.signal((pid, row.started), at_once)
+            elif whose == of:
+                self._lost[pid, 0] = whose
 
     def signal(self, each: Known, number: signal.Signals) -> None:
         """Signal a process that was proved to be ours."""
@@ -110,9 +145,11 @@ class Hunt:
         told = [
             self._told(each, self._endings.get(each) or self._left(each, left))
             for each in self._held
-            if each not in self._refused
+            if each not in self._refused and each not in self._lost
         ]
         told += [self._told(each, Ending.REFUSED, why) for each, why in self._refused.items()]
+        told += [self._told(each, Ending.SPARED, why) for each, why in self._spared.items()]
+        told += [self._told(each, left, MOVES) for each in self._lost]
         for root in self._roots:
             known = _known(root)
             if root.identity.pid and known not in self._held.keys() | self._refused.keys():
@@ -128,13 +165,14 @@ class Hunt:
     def _take_on(self, root: Process) -> None:
         who, known = root.identity, _known(root)
         self._commands[known] = root.shown
+        self._rows[known] = root.ref
         if who.host != host():
             self._refused[known] = f"it is on {who.host}"
         elif who.boot_id == boot_id() and who.pid_namespace != pid_namespace():
             self._refused[known] = "it is in another pid namespace"
         else:
             self._roots.append(root)
-            self._tags |= {root.tag} if root.tag else set()
+            self._claims.hunt(root)
 
     def _proof_of(self, root: Process) -> Proof:
         def is_the_one(pid: int, grip: Grip) -> bool:
@@ -152,7 +190,7 @@ class Hunt:
 
         return is_the_one
 
-    def _follow(self, table: Mapping[int, Row], shielded: set[int]) -> None:
+    def _follow(self, table: Mapping[int, Row]) -> None:
         """Children of ours are ours, if the parent was still alive after they were read."""
         children = children_of(table)
         waiting = list(self._living())
@@ -160,50 +198,64 @@ class Hunt:
             grip = self._held[parent]
             for pid in children.get(parent[0], ()):
                 row = table[pid]
-                if (pid, row.started) in self._held:
+                if (pid, row.started) in self._held or row.state in ZOMBIES:
                     continue
 
                 def is_child(each: int, _: Grip, above: int = parent[0], by: Grip = grip) -> bool:
                     now = read_row(each)
                     return now is not None and now.parent == above and by.is_alive()
 
-                if self._try(row, shielded, is_child):
+                if self._try(row, is_child, self._rows[parent]):
                     waiting.append((pid, row.started))
 
-    def _try(self, row: Row, shielded: set[int], proof: Proof) -> bool:
+    def _try(self, row: Row, proof: Proof, of: int = 0) -> bool:
         """Take hold of a process, and keep the hold if it is proved to be ours."""
         known = (row.pid, row.started)
-        if known in self._held or known in self._refused:
+        if known in self._held or self._is_settled(known):
             return False
-        if row.pid in shielded or not (self._pidfds or self._confirmed):
-            self._refused[known] = OURSELVES if row.pid in shielded else NO_PIDFD
+        if row.pid in self._shielded or not (self._pidfds or self._confirmed):
+            self._refused[known] = OURSELVES if row.pid in self._shielded else NO_PIDFD
             return False
+        claim = self._claims.on(row)
+        self._rows[known] = claim if isinstance(claim, int) else of
         try:
             grip: Grip = PidfdGrip(row.pid) if self._pidfds else PlainGrip(row.pid)
         except OSError:
+            self._lose(known, claim)
             return False
-        if self._is_ours(known, grip, proof):
+        if self._is_ours(known, grip, proof, claim):
             self._held[known] = grip
             return True
         grip.release()
         return False
 
-    def _is_ours(self, known: Known, grip: Grip, proof: Proof) -> bool:
+    def _is_settled(self, known: Known) -> bool:
+        return known in self._refused or known in self._spared
+
+    def _is_ours(self, known: Known, grip: Grip, proof: Proof, claim: Claim | None) -> bool:
         """All that is read counts only if the process behind the grip is alive afterwards."""
         pid, started = known
         row, proved, user = read_row(pid), proof(pid, grip), owner(pid)
         command = cut(masked(read_command(pid)), SHOWN_COMMAND)
         if row is None or row.started != started or not grip.is_alive():
             self._refused.pop(known, None)
+            self._lose(known, claim)
             return False
         self._commands.setdefault(known, command)
+        if proved and isinstance(claim, str):
+            self._spared[known] = claim
+            return False
         if proved and user != os.getuid():
             self._refused[known] = OTHERS
             return False
         return proved
 
-    def _carries(self, pid: int) -> bool:
-        return not self._tags.isdisjoint(tags_of(pid, self._variable))
+    def _lose(self, known: Known, claim: Claim | None) -> None:
+        if not isinstance(claim, str):
+            self._lost[known] = self._rows[known]
+
+    def _is_carrier(self, pid: int, _: Grip) -> bool:
+        return not self._claims.tags.isdisjoint(tags_of(pid, self._variable))
 
     def _living(self) -> set[Known]:
         return {
@@ -216,14 +268,26 @@ class Hunt:
         return left if self._held[each].is_alive() else Ending.GONE
 
     def _told(self, each: Known, ending: Ending, why: str = "") -> Stopped:
-        if ending is Ending.STAYS:
+        if ending is Ending.STAYS and not why:
             row = read_row(each[0])
             deep = row is not None and row.state == SLEEPS_DEEPLY
             why = (
                 "it sleeps in the kernel and hears no signal" if deep else "it did not end in time"
             )
         command = self._commands.get(each, "?")
-        return Stopped(pid=each[0], command=command, ending=ending, why=why)
+        return Stopped(
+            pid=each[0], command=command, ending=ending, why=why, row=self._rows.get(each, 0)
+        )
+
+
+def _our_line() -> Iterable[Row]:
+    row = read_row(os.getpid())
+    return () if row is None else line(row)
+
+
+def _is_there(process: Process) -> bool:
+    row = read_row(process.identity.pid) if process.identity.pid else None
+    return row is not None and row.started == process.identity.started and row.state not in ZOMBIES
 
 
 def _known(process: Process) -> Known:

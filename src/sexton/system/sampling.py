@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sexton.model.process import Look, Member, Presence, Process
 from sexton.model.record import replace
@@ -18,6 +18,7 @@ from sexton.system.process_table import (
     children_of,
     descendants,
     is_mine,
+    newest_first,
     owner,
     read_command,
     read_cwd,
@@ -60,7 +61,7 @@ class Sampler:
             for each in near
             if is_there(presences[each.ref]) and age(table[each.identity.pid], boot) > SETTLED
         }
-        trees = _trees(near, presences, table)
+        trees, passing = _trees(near, presences, table)
         ports = self._ports.of(
             {(pid, table[pid].started) for pids in trees.values() for pid in pids}
         )
@@ -70,6 +71,7 @@ class Sampler:
                 presence=presences.get(each.ref) or _away(each),
                 members=tuple(_member(table[pid]) for pid in trees.get(each.ref, ())),
                 ports=_ports_of(trees.get(each.ref, ()), ports),
+                passing=each.ref in passing,
             )
             for each in processes
         }
@@ -150,9 +152,12 @@ def _away(process: Process) -> Presence:
 
 
 def _trees(
-    processes: Sequence[Process], presences: Mapping[int, Presence], table: Mapping[int, Row]
-) -> dict[int, list[int]]:
-    """The living of each process's tree: itself, its descendants, and whoever carries its tag."""
+    processes: Sequence[Process], presences: Mapping[int, Presence], table: dict[int, Row]
+) -> tuple[dict[int, list[int]], set[int]]:
+    """The living of each process's tree: itself, its descendants, and whoever carries its tag.
+
+    And of which processes carriers were seen that were gone before they could be looked at.
+    """
     children = children_of(table)
     found = {
         each.ref: dict.fromkeys(
@@ -162,21 +167,34 @@ def _trees(
     }
     attributed = {pid for tree in found.values() for pid in tree}
     owners = {each.tag: each.ref for each in processes if each.tag is not None}
-    for pid, tags in _carriers(table.keys() - attributed, owners.keys()):
+    # What a dead one left behind may stand below any other.
+    left = {each.tag for each in processes if each.tag and not is_there(presences[each.ref])}
+    passing: set[int] = set()
+    for pid, tags in _carriers(owners.keys(), attributed, left):
+        row = table.get(pid) or read_row(pid)
+        if row is None or row.state in ZOMBIES:
+            passing |= {owners[tag] for tag in tags}
+            continue
+        table[pid] = row
         for tag in tags:
             found[owners[tag]].update(dict.fromkeys(descendants(pid, children)))
     return {
         ref: [pid for pid in tree if table[pid].state not in ZOMBIES] for ref, tree in found.items()
-    }
+    }, passing
 
 
-def _carriers(pids: Iterable[int], tags: Iterable[str]) -> list[tuple[int, set[str]]]:
-    """The processes of this user that carry any of the tags."""
-    wanted = set(tags)
-    if not wanted:
-        return []
-    found = ((pid, wanted.intersection(tags_of(pid))) for pid in pids if is_mine(pid))
-    return [(pid, carried) for pid, carried in found if carried]
+def _carriers(
+    tags: Iterable[str], attributed: set[int], left: set[str]
+) -> Iterator[tuple[int, set[str]]]:
+    """The processes of this user that carry any of the tags, each as soon as it is seen.
+
+    Among those attributed already, only tags that a dead one left are looked for.
+    """
+    every = set(tags)
+    for pid in newest_first() if every else ():
+        wanted = left if pid in attributed else every
+        if wanted and is_mine(pid) and (carried := wanted.intersection(tags_of(pid))):
+            yield pid, carried
 
 
 def _member(row: Row) -> Member:

@@ -12,13 +12,16 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from sexton.model.process import Process
-from sexton.ports.processes import NOTHING, Ending, Stopped
+from sexton.ports.processes import NOTHING, Ending, Spared, Stopped
 from sexton.ports.system import Clock
+from sexton.system.claims import Known
 from sexton.system.grips import has_pidfds
-from sexton.system.hunting import Hunt, Known
+from sexton.system.hunting import Hunt
 
 QUIET = 2
 """So many passes that find nobody in a row: who was just being born is found by the second."""
+LONG_QUIET = 10
+"""So many where somebody was gone before he could be held, or only a tag is left to go by."""
 LOOK_EVERY = 0.02
 LAST_WAIT = 5.0
 """Seconds for the kernel to end what was killed."""
@@ -31,8 +34,15 @@ class Stopper:
         self._clock = clock
         self._pidfds = has_pidfds() if pidfds is None else pidfds
 
-    def find(self, processes: Sequence[Process], *, confirmed: bool = False) -> list[Stopped]:
+    def find(
+        self,
+        processes: Sequence[Process],
+        *,
+        confirmed: bool = False,
+        spare: Sequence[Spared] = (),
+    ) -> list[Stopped]:
         hunt = Hunt(processes, confirmed=confirmed, pidfds=self._pidfds)
+        hunt.spare(spare)
         try:
             hunt.scan()
             return hunt.results(Ending.FOUND)
@@ -46,8 +56,10 @@ class Stopper:
         *,
         confirmed: bool = False,
         held: Mapping[int, int] = NOTHING,
+        spare: Sequence[Spared] = (),
     ) -> list[Stopped]:
         hunt = Hunt(processes, confirmed=confirmed, pidfds=self._pidfds, held=held)
+        hunt.spare(spare)
         return self.drive_out(hunt, grace)
 
     def drive_out(self, hunt: Hunt, grace: timedelta) -> list[Stopped]:
@@ -63,14 +75,16 @@ class Stopper:
         """Signal each once until nobody is left, whoever appears meanwhile as well."""
         end = self._clock.monotonic() + seconds
         quiet, told = 0, set[Known]()
-        while quiet < QUIET:
-            living = hunt.scan()
-            quiet = 0 if living else quiet + 1
+        while quiet < (LONG_QUIET if hunt.is_restless else QUIET):
+            # Only who runs away is not given the time to say whom he started.
+            chased = number if number is signal.SIGKILL and hunt.is_restless else None
+            living = hunt.scan(chased)
+            quiet = 0 if living or hunt.lost_somebody else quiet + 1
             for each in living - told:
                 hunt.signal(each, number)
                 told.add(each)
             left = end - self._clock.monotonic()
             hunt.wait(max(0.0, min(left, LOOK_EVERY)), ending, self._clock)
-            if left <= 0 and living:
+            if left <= 0 and (living or hunt.lost_somebody):
                 return False
         return True

@@ -15,7 +15,7 @@ from sexton.cli.processes.view import show_stopped, stopped_shape
 from sexton.cli.terminal import document, say
 from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
-from sexton.engine.process_duty import outcome, stop_processes
+from sexton.engine.process_stops import at_work, outcome, stop_processes
 from sexton.errors import ProcessNotStopped
 from sexton.model.process import Process
 from sexton.ports.processes import Ending, Stopped
@@ -50,7 +50,9 @@ def command(
         found = meant(opened, pid, session)
         overseer = opened.overseer
         if dry_run:
-            _tell(None, overseer.stopper.find(found, confirmed=True), as_json=options.json)
+            spare = list(at_work(opened.estate()))
+            would = overseer.stopper.find(found, confirmed=True, spare=spare)
+            _tell(None, would, as_json=options.json)
             return
         if found and not yes:
             _show_what_is_meant(found)

@@ -1,0 +1,160 @@
+"""How are processes of sessions stopped, so that the ledger knows of it before and after?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from sexton.engine.estate import Estate
+from sexton.model.message import one_line
+from sexton.model.plan import Reason
+from sexton.model.process import Process
+from sexton.model.record import replace
+from sexton.policies.handling import Occasion
+from sexton.policies.processes import AWAITED
+from sexton.ports import Entry
+from sexton.ports.processes import Ending, Spared, Stopped
+
+log = logging.getLogger("sexton.processes")
+
+KEPT = "it is kept"
+OPEN = "it belongs to a session that is open"
+AT_WORK = "it is an agent or a keeper at work"
+UNBORN = "it is about to be started"
+
+Due = Sequence[tuple[Process, Occasion]]
+Left = tuple[Process, str]
+"""A process that could not be stopped, and why."""
+
+
+def stop_due(estate: Estate, due: Due) -> list[Left]:
+    """Stop processes because the policies say so, all at once; those that are still there.
+
+    Each is read again before: a person may have kept it meanwhile, or its session been revived.
+    """
+    overseer = estate.overseer
+    running = {each.ref: each for each in overseer.registry.running()}
+    still = [
+        (running[each.ref], occasion)
+        for each, occasion in due
+        if each.ref in running and _is_as_it_was(each, running[each.ref])
+    ]
+    if not still:
+        return []
+    chosen = [each for each, _ in still]
+    spare = [*_of_others(estate, chosen, list(running.values())), *at_work(estate)]
+    found = overseer.stopper.find(chosen, spare=spare)
+    _announce(estate, [(each, f"{why}") for each, why in still if _is_found(each, found)])
+    done = overseer.stopper.stop(chosen, overseer.policy.grace, spare=spare)
+    left: list[Left] = []
+    for each, occasion in still:
+        mine = [one for one in done if one.row == each.ref]
+        words = outcome(mine)
+        if all(one.is_over for one in mine):
+            line = entry(estate, each, "stop_process", "done", Reason(str(occasion), words))
+            overseer.registry.end(each.ref, words, estate.clock.now(), line)
+            log.info("%s: stopped %s (%s): %s", session_of(each), each.name, words, each.shown)
+        else:
+            left.append((each, words))
+    return left
+
+
+def stop_processes(
+    estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
+) -> list[Stopped]:
+    """Stop processes because a person asked for it; what came of each of their trees."""
+    overseer, asked = estate.overseer, "asked for with 'sexton processes stop'"
+    _announce(estate, [(each, asked) for each in processes], receipt)
+    done = overseer.stopper.stop(
+        processes, overseer.policy.grace, confirmed=confirmed, spare=list(at_work(estate))
+    )
+    for each in processes:
+        mine, now = [one for one in done if one.row == each.ref], estate.clock.now()
+        if not mine and not each.identity.pid and now - each.started_at <= AWAITED:
+            mine = [_unborn(each)]
+            done += mine
+        words = outcome(mine)
+        is_over = all(one.is_over for one in mine)
+        result, reason = "done" if is_over else "failed", Reason("asked", f"{asked}; {words}")
+        line = replace(entry(estate, each, "stop_process", result, reason), receipt=receipt)
+        if is_over:
+            overseer.registry.end(each.ref, words or "was gone", now, line)
+        else:
+            estate.ledger.journal.write([line], now)
+    return done
+
+
+def at_work(estate: Estate) -> Iterator[Spared]:
+    """The agents and keepers of this machine: none is stopped because of where it was started."""
+    here = estate.processes.myself()
+    for worker in estate.ledger.workers.all():
+        who = worker.identity
+        if worker.dead_at is None and (who.host, who.boot_id) == (here.host, here.boot_id):
+            yield Spared(who, None, AT_WORK)
+
+
+def _of_others(
+    estate: Estate, chosen: Sequence[Process], running: Sequence[Process]
+) -> Iterator[Spared]:
+    """What no policy stops, wherever it stands: what is kept, and what open sessions have."""
+    here, refs = estate.processes.myself(), {each.ref for each in chosen}
+    for each in running:
+        who = each.identity
+        is_near = (who.host, who.boot_id) == (here.host, here.boot_id)
+        if is_near and each.ref not in refs and (each.kept or not each.is_orphan):
+            yield Spared(who, each.tag, KEPT if each.kept else OPEN)
+
+
+def _is_as_it_was(before: Process, now: Process) -> bool:
+    same = (before.session_ref, before.session_state) == (now.session_ref, now.session_state)
+    return same and not now.kept
+
+
+def _is_found(process: Process, found: Sequence[Stopped]) -> bool:
+    return any(each.row == process.ref and each.ending is Ending.FOUND for each in found)
+
+
+def _announce(
+    estate: Estate, stops: Sequence[tuple[Process, str]], receipt: str | None = None
+) -> None:
+    """Written before the first signal: whoever is killed meanwhile has said what he did."""
+    lines = [
+        replace(
+            entry(estate, each, "signal_process", "begun", Reason("stop", why)), receipt=receipt
+        )
+        for each, why in stops
+    ]
+    if lines:
+        estate.ledger.journal.write(lines, estate.clock.now())
+
+
+def _unborn(process: Process) -> Stopped:
+    return Stopped(pid=0, command=process.shown, ending=Ending.REFUSED, why=UNBORN, row=process.ref)
+
+
+def outcome(done: Sequence[Stopped]) -> str:
+    """What came of the processes of a tree, in a few words."""
+    counts: dict[str, int] = {}
+    for each in done:
+        said = f"{each.ending}: {each.why}" if each.why else str(each.ending)
+        counts[said] = counts.get(said, 0) + 1
+    many = len(done) > 1
+    return "; ".join(f"{count} {said}" if many else said for said, count in counts.items())
+
+
+def entry(estate: Estate, process: Process, action: str, result: str, reason: Reason) -> Entry:
+    """A line of the journal about a process."""
+    return Entry(
+        actor=estate.actor,
+        receipt=None,
+        home=process.home,
+        session=process.session,
+        action=action,
+        result=result,
+        reason=Reason(reason.code, f"{process.name}: {reason.text}"),
+    )
+
+
+def session_of(process: Process) -> str:
+    """Whose it is, for a log."""
+    return one_line(f"{process.home}/{process.session}")
