@@ -108,6 +108,7 @@ class TurnSpend:
     def reserve(self, amounts: Mapping[Unit, int], model: str | None) -> Grant:
         """Room for one call in every budget, or BudgetExceeded; nothing is spent then."""
         amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
+        self._guard.check_pace(self._session())
         self._pass_time()
         price = self._price(model)
         held = tokens(amounts)
@@ -125,11 +126,15 @@ class TurnSpend:
         grant = Grant(self, ref, held, price)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
+        if price is None and Unit.USD in self._guard.counted:  # as somebody has just said
+            grant.release()
+            return self.reserve(amounts, model)
         return grant
 
     def before_tool(self) -> None:
         """Count a call of a tool, or BudgetExceeded."""
         self._pass_time()
+        self._check()
         self._count_own({Unit.TOOL_CALLS: 1})
         self._at_once(Unit.TOOL_CALLS)
         self._guard.pulse.beat(tool_calls=1)
@@ -207,7 +212,6 @@ class TurnSpend:
         if Unit.WALL in self._guard.counted:
             self._guard.take(self._session(), at_once={Unit.WALL: passed}, limited=False)
         if limited:
-            self._check()
             self._count_own({Unit.WALL: passed})
 
     def _count_own(self, amounts: Mapping[Unit, int]) -> None:
