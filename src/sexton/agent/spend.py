@@ -246,6 +246,8 @@ class TurnSpend:
 
     def _price(self, model: str | None) -> Price | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""
+        if model is not None and not isinstance(model, str):
+            raise UsageInvalid(f"a model has a name, not a {type(model).__name__}")
         prices = self._guard.rules.prices
         found = own_price(prices, model) if model else None
         if found is not None:
@@ -262,5 +264,6 @@ class TurnSpend:
 def _checked(amount: object) -> int:
     """A number of tokens that can be; anything else is a mistake that must not be counted."""
     if type(amount) is not int or not 0 <= amount <= MOST:
-        raise UsageInvalid(f"{amount!r:.40} is no number of tokens from 0 to {MOST}")
+        given = f"{amount!r:.40}" if type(amount) is not int or abs(amount) < MOST**2 else "that"
+        raise UsageInvalid(f"{given} is no number of tokens from 0 to {MOST}")
     return amount
