@@ -303,13 +303,17 @@ def test_a_model_without_a_price_is_an_error_or_costs_what_was_set_for_it(ruled:
         turn.reserve(input_tokens=1, model="nobody-knows-this-model").commit(input_tokens=1)
 
 
-@pytest.mark.parametrize("wrong", [-1, 10**12 + 1, 1.5, True, None, "9"])
+@pytest.mark.parametrize(
+    "wrong", [-1, 10**12 + 1, pytest.param(10**5000, id="huge"), 1.5, True, None, "9"]
+)
 def test_numbers_nobody_can_have_used_change_nothing(ruled: Ruled, wrong: Any) -> None:
     worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100))
     session = worker.session("a", source="telegram")
     with session.turn() as turn:
         with pytest.raises(UsageInvalid):
             turn.reserve(input_tokens=wrong)
+        with pytest.raises(UsageInvalid):
+            turn.reserve(input_tokens=1, model=["a"])  # type: ignore[arg-type]
         grant = turn.reserve(input_tokens=100)
         with pytest.raises(UsageInvalid):
             grant.commit(output_tokens=wrong)

@@ -106,11 +106,30 @@ def test_a_source_and_a_tree_get_limits_of_their_own(any_cli: Cli, spent: str) -
         ("set", "--source", "cron", "--tokens", "9999999999999"),
         ("set", "--source", "cron", "--usd", "1e9"),
         ("set", "--source", "cron", "--wall", "soon"),
+        ("set", "--source", "cron", "--tree", "--tokens", "5"),
+        ("raise", "--source", "cron", "--tree", "--tokens", "5"),
+        ("show", "--source", "cron", "--tree"),
+        ("show", "abc", "--source", "cron"),
     ],
 )
 def test_what_can_only_be_a_mistake_is_refused(cli: Cli, arguments: tuple[str, ...]) -> None:
     cli.talk("a", "hello")
     assert cli("budget", *arguments).code == 2
+
+
+def test_the_budget_that_killed_is_shown_with_what_it_did(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "kill.yaml"
+    file.write_text("budgets: [{scope: session, tokens: 100}]")
+    cli.ok("keep", "--once", "--config", str(file))
+    with cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("a", source="cron")
+        with session.turn() as turn:
+            turn.reserve(input_tokens=100).commit(input_tokens=100)
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+        id = session.id
+    found = {each["budget"]: each for each in cli("budget", "show", id, "--json").json()}
+    assert found["session.tokens"]["state"] == "kill"
 
 
 def test_what_is_not_counted_can_not_be_raised(cli: Cli) -> None:

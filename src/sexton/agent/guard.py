@@ -168,6 +168,7 @@ class Guard:
             asked = (wanted.held or {}).get(unit, 0) + (wanted.at_once or {}).get(unit, 0)
             self.stop(session, taken.standing, taken.budget, asked)
         if taken is not None:
+            self.counted |= {standing.bound.meter.unit for standing in taken.standings}
             self._warn(session, taken.standings, now)
         return taken
 

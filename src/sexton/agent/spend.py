@@ -108,6 +108,7 @@ class TurnSpend:
     def reserve(self, amounts: Mapping[Unit, int], model: str | None) -> Grant:
         """Room for one call in every budget, or BudgetExceeded; nothing is spent then."""
         amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
+        self._guard.check_pace(self._session())
         self._pass_time()
         price = self._price(model)
         held = tokens(amounts)
@@ -125,11 +126,15 @@ class TurnSpend:
         grant = Grant(self, ref, held, price)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
+        if price is None and Unit.USD in self._guard.counted:  # as somebody has just said
+            grant.release()
+            return self.reserve(amounts, model)
         return grant
 
     def before_tool(self) -> None:
         """Count a call of a tool, or BudgetExceeded."""
         self._pass_time()
+        self._check()
         self._count_own({Unit.TOOL_CALLS: 1})
         self._at_once(Unit.TOOL_CALLS)
         self._guard.pulse.beat(tool_calls=1)
@@ -207,7 +212,6 @@ class TurnSpend:
         if Unit.WALL in self._guard.counted:
             self._guard.take(self._session(), at_once={Unit.WALL: passed}, limited=False)
         if limited:
-            self._check()
             self._count_own({Unit.WALL: passed})
 
     def _count_own(self, amounts: Mapping[Unit, int]) -> None:
@@ -242,6 +246,8 @@ class TurnSpend:
 
     def _price(self, model: str | None) -> Price | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""
+        if model is not None and not isinstance(model, str):
+            raise UsageInvalid(f"a model has a name, not a {type(model).__name__}")
         prices = self._guard.rules.prices
         found = own_price(prices, model) if model else None
         if found is not None:
@@ -258,5 +264,6 @@ class TurnSpend:
 def _checked(amount: object) -> int:
     """A number of tokens that can be; anything else is a mistake that must not be counted."""
     if type(amount) is not int or not 0 <= amount <= MOST:
-        raise UsageInvalid(f"{amount!r:.40} is no number of tokens from 0 to {MOST}")
+        given = f"{amount!r:.40}" if type(amount) is not int or abs(amount) < MOST**2 else "that"
+        raise UsageInvalid(f"{given} is no number of tokens from 0 to {MOST}")
     return amount

@@ -7,7 +7,7 @@ from sexton.errors import InputInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import bounds, free_from, said, shown
+from sexton.policies.budgets import action_of, bounds, free_from, said, shown
 from sexton.policies.spend import usual_name
 from sexton.ports import Entry
 from sexton.ports.spending import Standing
@@ -30,12 +30,12 @@ def standings(estate: Estate, spender: Who) -> list[Standing]:
     return estate.ledger.spending.standing(spender, limits, now)
 
 
-def explained(standing: Standing) -> list[tuple[Budget, str, str]]:
-    """Each budget of a meter with one word about it and the words behind it."""
+def explained(standing: Standing, source: str) -> list[tuple[Budget, str, str]]:
+    """Each budget of a meter with one word, what it does to a source, and the words behind it."""
     found = []
     for budget in standing.bound.budgets:
         is_spent = standing.spent - standing.added >= budget.limit
-        word = budget.action.value if is_spent else "kept"
+        word = action_of(budget, source).value if is_spent else "kept"
         held = f"; {shown(budget.unit, standing.reserved)} held" if standing.reserved else ""
         added = f"; {shown(budget.unit, standing.added)} allowed beyond" if standing.added else ""
         until = free_from(standing.bound, standing.oldest) if is_spent else None

@@ -72,7 +72,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     yield from _decision(estate, session, processes)
     if session.home == NATIVE:
         for standing in standings(estate, who(estate, session)):
-            for budget, word, words in explained(standing):
+            for budget, word, words in explained(standing, session.source):
                 yield Answer(f"budget.{budget.name}", word, words)
 
 

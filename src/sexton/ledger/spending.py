@@ -27,6 +27,8 @@ SETTLED = (
     Unit.USD,
 )
 """What is known for certain only after a call."""
+PASSED = (Unit.MESSAGES, Unit.WALL)
+"""What is counted when it has happened, and so refuses whatever comes next."""
 _DAY = 86_400_000_000
 _COLUMNS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING, Unit.USD, Unit.MESSAGES)
 
@@ -154,14 +156,14 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
     bounds = [
         bound
         for bound in _with_caps(tx, wanted.who, wanted.bounds, now)
-        if _amount(wanted.at_once, bound) or _is_held(wanted, bound)
+        if _amount(wanted.at_once, bound) or _is_asked(wanted, bound)
     ]
     counters = [(_open(tx, bound, now), bound) for bound in bounds]
     standings = [_standing(tx, bound, counter, store=True) for counter, bound in counters]
     if wanted.limited:
         for standing in standings:
             budget = standing.bound.limit()
-            if budget is not None and standing.used + _wish(wanted, standing) > budget.limit:
+            if budget is not None and _is_full(wanted, standing, budget.limit):
                 return Refused(standing=standing, budget=budget)
     # In the order of their rows, as whoever settles them does.
     holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
@@ -211,9 +213,15 @@ def _wish(wanted: Spend, standing: Standing) -> int:
     return _amount(wanted.at_once, standing.bound) + _amount(wanted.held, standing.bound)
 
 
-def _is_held(wanted: Spend, bound: Bound) -> bool:
+def _is_asked(wanted: Spend, bound: Bound) -> bool:
     """What may turn out to be used is settled also where none of it was foreseen."""
-    return wanted.held is not None and bound.meter.unit in SETTLED
+    return wanted.held is not None and bound.meter.unit in (*SETTLED, *PASSED)
+
+
+def _is_full(wanted: Spend, standing: Standing, limit: int) -> bool:
+    if _is_asked(wanted, standing.bound) and standing.spent - standing.added >= limit:
+        return True
+    return standing.used + _wish(wanted, standing) > limit
 
 
 def _amount(amounts: Mapping[Unit, int] | None, bound: Bound) -> int:

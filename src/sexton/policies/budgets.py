@@ -123,8 +123,9 @@ def action_of(budget: Budget, source: str) -> Act:
 
 def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget]:
     """The budgets of which at least four fifths are spent, with what was added to their limits."""
-    raised = (replace(each, limit=each.limit + added) for each in budgets)
-    near = [each for each in raised if total >= each.limit * WARN_AT]
+    near = [each for each in budgets if total >= (each.limit + added) * WARN_AT]
+    if added:
+        near = [replace(each, limit=each.limit + added) for each in near]
     return sorted(near, key=lambda each: each.limit)
 
 

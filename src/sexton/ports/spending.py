@@ -85,7 +85,8 @@ class Spending(Protocol):
     def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
         """Count a spend in all its meters or in none; None if the session has ended.
 
-        Granted together never exceed a limit. What is held survives no power failure, nor does
+        What is to be held is refused also where messages or time have reached a limit. Granted
+        together never exceed a limit. What is held survives no power failure, nor does
         whoever holds it.
         """
 

@@ -50,6 +50,12 @@ def one_unit(ctx: click.Context, given: dict[str, int | None]) -> tuple[Unit, in
     return found[0]
 
 
+def check_tree(ctx: click.Context, session: str | None, tree: bool) -> None:
+    """Only sessions have trees."""
+    if tree and session is None:
+        raise click.UsageError("name a session: --tree is the tree of one", ctx)
+
+
 def spender(
     ctx: click.Context, opened: Sexton, session: str | None, source: str | None
 ) -> tuple[Session | None, Who]:

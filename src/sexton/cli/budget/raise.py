@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from sexton.cli.budget.choosing import (
+    check_tree,
     one_unit,
     session_or_none,
     source_option,
@@ -47,6 +48,7 @@ def command(
     """
     options = shared(ctx)
     unit, amount = one_unit(ctx, given)
+    check_tree(ctx, session, tree)
     with existing(options) as opened:
         found, named = spender(ctx, opened, session, source)
         raised = [

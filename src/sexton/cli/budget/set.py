@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from sexton.cli.budget.choosing import (
+    check_tree,
     meter,
     one_unit,
     session_or_none,
@@ -61,6 +62,7 @@ def command(
     """
     options = shared(ctx)
     unit, amount = one_unit(ctx, given)
+    check_tree(ctx, session, tree)
     with existing(options) as opened:
         found, named = spender(ctx, opened, session, source)
         place = meter(named, unit, tree=tree)

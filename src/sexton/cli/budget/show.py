@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from sexton.cli.budget.choosing import session_or_none, source_option, tree_option
+from sexton.cli.budget.choosing import check_tree, session_or_none, source_option, tree_option
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import native
@@ -40,6 +40,9 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
     either the budgets of the day. Budgets of single turns are counted by the agent itself.
     """
     options = shared(ctx)
+    check_tree(ctx, session, tree)
+    if session is not None and source is not None:
+        raise click.UsageError("name a session or a source, not both", ctx)
     with existing(options) as opened:
         estate = opened.estate()
         named = Who(NOWHERE, NOWHERE, source or "")
@@ -50,7 +53,7 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
             if (not tree or each.bound.meter.scope is Scope.TREE)
             and (session or source or each.bound.meter.scope is Scope.DAY)
         ]
-    told = [(each, *words) for each in found for words in explained(each)]
+    told = [(each, *words) for each in found for words in explained(each, spender.source)]
     if options.json:
         array(_shape(each, budget, word) for each, budget, word, _ in told)
     elif told:
