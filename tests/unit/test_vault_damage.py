@@ -137,14 +137,37 @@ def test_lines_that_were_dropped_doubled_swapped_or_changed_are_noticed(hurt: Hu
                 assert hurt.is_refused(data, known)
 
 
-def test_a_session_that_was_left_out_or_moved_as_a_whole_is_noticed(hurt: Hurt) -> None:
+def test_a_session_that_was_left_out_or_moved_as_a_whole_is_noticed() -> None:
     lines = lines_of(CONTENTS)
     end = next(at for at, line in enumerate(lines) if line.startswith(SEAL)) + 1
     first, second = lines[1:end], lines[end:-1]
-    for middle in ([*second], [*first], [*second, *first], [*first, *second, *second]):
-        data = hurt.packed([lines[0], *middle, lines[-1]])
-        known = replace(hurt.known_by(data), raw_bytes=10**6)
-        assert hurt.is_refused(data, known)
+    for middle in ([], second, first, [*second, *first], [*first, *second, *second]):
+        with pytest.raises(VaultDamaged):
+            exhaust([lines[0], *middle, lines[-1]])
+
+
+def test_what_no_seal_covers_is_noticed_without_understanding_it() -> None:
+    *lines, manifest = lines_of(CONTENTS)
+    for changed in (
+        lines,
+        [*lines, b"{}\n", manifest],
+        [*lines, *lines[1:3], manifest],
+        [*lines, manifest, b"{}\n"],
+        [*lines, manifest, b"x"],
+        [*lines, manifest[:-1]],
+    ):
+        with pytest.raises(VaultDamaged):
+            list(CheckedLines(changed))
+    assert list(CheckedLines([*lines, manifest])) == [*lines, manifest]
+
+
+def test_damage_of_a_session_is_told_before_the_next_one_is_given() -> None:
+    lines = lines_of(CONTENTS)
+    lines[2] = lines[2].replace(b"hello", b"hellO")
+    sessions = Reader(CheckedLines(lines)).sessions()
+    assert next(sessions).row["id"] == "s1"
+    with pytest.raises(VaultDamaged):
+        next(sessions)
 
 
 def test_another_file_in_its_place_is_refused(hurt: Hurt) -> None:
