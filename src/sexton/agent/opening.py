@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from datetime import datetime
 
@@ -24,8 +23,6 @@ from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.processes import holding_process
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
-
-log = logging.getLogger("sexton.agent")
 
 ATTEMPTS = 50
 
@@ -152,6 +149,9 @@ def _is_held(desk: Desk, session: Session, now: datetime) -> bool:
     turn = running_turn(session, desk.evidence(session))
     held = holding(session, turn, now) or holding_process(desk.overseer().of_native(session), now)
     if held is not None:
+        import logging  # noqa: PLC0415  # slow to load, and few resets are held back
+
+        log = logging.getLogger("sexton.agent")
         log.info("reset of %s held back by %s: %s", one_line(session.id), held.code, held.text)
     return held is not None
 
