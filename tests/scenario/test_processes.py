@@ -199,7 +199,9 @@ def test_what_was_never_started_is_given_up_after_a_minute(house: House, nest: N
 
 def _awaited(sexton: Sexton, session: OpenSession, tag: str) -> Process:
     """What a spawn leaves that breaks off between its two entries in the ledger."""
-    child = session.register_process(os.getppid())
+    with subprocess.Popen(["sleep", "60"]) as running:
+        child = session.register_process(running.pid)
+        running.kill()
     sexton.ledger.registry.end(child.ref, "a sample", sexton.clock.now())
     unborn = replace(child.identity, pid=0, started=0, inode=None)
     wanted = replace(child, identity=unborn, tag=tag, started_at=sexton.clock.now())
@@ -222,6 +224,14 @@ def test_a_running_process_is_adopted_with_its_command_and_its_age(
     assert [each.process for each in session.processes()] == [process]
 
 
+def _make_a_worker(sexton: Sexton, pid: int) -> None:
+    """Let a process be one that holds sessions, as far as the ledger knows."""
+    found = sexton.overseer.describe(pid)
+    assert found is not None
+    [mine, *_] = sexton.ledger.workers.all()
+    sexton.ledger.workers.register(replace(mine, id="another", identity=found.identity))
+
+
 def test_what_can_only_be_a_mistake_is_not_adopted(house: House, nest: Nest) -> None:
     sexton = house.open()
     worker, session = begun(sexton)
@@ -230,6 +240,13 @@ def test_what_can_only_be_a_mistake_is_not_adopted(house: House, nest: Nest) -> 
         session.register_process(2**22 + 1)
     with pytest.raises(InputInvalid, match="its own background process"):
         session.register_process(os.getpid())
+    for above in (1, os.getppid()):
+        with pytest.raises(InputInvalid, match="has started this one"):
+            session.register_process(above)
+    agent = nest.run(["sleep", "60"]).pid
+    _make_a_worker(sexton, agent)
+    with pytest.raises(InputInvalid, match="an agent or a keeper itself"):
+        session.register_process(agent)
     with pytest.raises(InputInvalid, match="no kind"):
         session.register_process(child.pid, kind="thing")
     with pytest.raises(InputInvalid, match="ttl"):
@@ -256,6 +273,18 @@ def test_a_forgotten_server_does_not_delay_an_idle_reset_at_all(house: House) ->
     assert sweep.held == ()
     assert state(sexton, session) == (State.ENDED, "idle")
     assert server.poll() is None  # only told of, by default
+
+
+def test_without_a_keeper_a_running_build_delays_it_and_the_log_says_so(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker, session = begun(house.open())
+    build = house.python(session, BURN)
+    house.clock.advance(TWO_HOURS)
+    with caplog.at_level(logging.INFO, "sexton.agent"):
+        assert worker.session("chat").id == session.id
+    [line] = [each.getMessage() for each in caplog.records if "held back" in each.getMessage()]
+    assert f"held back by process:{build.pid}" in line
 
 
 def test_without_a_keeper_it_does_not_delay_it_either(house: House) -> None:
@@ -768,3 +797,41 @@ def test_one_that_is_about_to_be_started_is_not_lost_when_its_session_ends(
     assert [each.identity.pid for each in sexton.ledger.registry.running()] == [child.pid]
     sexton.sweep()
     assert child.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_a_process_that_nobody_has_looked_at_for_a_month_is_looked_at_first(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    house.clock.advance(timedelta(days=31))
+    sexton.sweep()
+    assert [each.identity.pid for each in sexton.ledger.registry.running()] == [child.pid]
+
+
+def test_registering_a_process_again_does_not_undo_that_a_person_kept_it(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    sexton.ledger.registry.keep(child.process.ref, True, house.clock.now())
+    assert session.register_process(child.pid).kept
+
+
+def test_an_agent_at_work_outlives_the_shell_it_was_started_in(house: House) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    script = (
+        "import signal, subprocess\n"
+        "print(subprocess.Popen(['sleep', '60']).pid, flush=True)\n"
+        "signal.pause()"
+    )
+    shell = house.python(session, script, stdout=subprocess.PIPE)
+    assert shell.popen.stdout
+    agent = int(shell.popen.stdout.readline())
+    shell.popen.stdout.close()
+    _make_a_worker(sexton, agent)
+    session.end()
+    sexton.sweep()
+    assert shell.wait(PATIENCE) == -signal.SIGTERM
+    assert lives(agent)
+    done = sexton.overseer.stopper.stop([shell.process], TWO_HOURS)
+    assert (agent, Ending.TERM) in {(each.pid, each.ending) for each in done}

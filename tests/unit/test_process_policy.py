@@ -115,6 +115,14 @@ def test_what_vanished_uncollected_hides_no_work() -> None:
     assert doing(before, look(60, member(cpu=2.0))) is Doing.WORKING
 
 
+def test_what_vanished_uncollected_hides_no_reading_and_writing() -> None:
+    first, second = member(1, io=0), member(2, io=10**9)
+    now = look(60, replace(first, io=10**6))
+    assert judge([look(0, first, second), now]).figures.io == 10**6
+    collected = look(60, replace(first, io=10**9 + 5))
+    assert judge([look(0, first, second), collected]).figures.io == 5
+
+
 def test_a_reused_pid_in_the_tree_counts_from_its_own_start() -> None:
     before = look(0, member(), member(2, cpu=500.0, io=0))
     found = judge([before, look(60, member(), member(2, started=8, cpu=0.1, io=0))])

@@ -13,12 +13,14 @@ from sexton.errors import (
     SessionEnded,
     SessionNotFound,
 )
+from sexton.model.message import one_line
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.handling import listed, running
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
+from sexton.policies.processes import holding_process
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
 
@@ -153,8 +155,13 @@ def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session
 def _is_held(desk: Desk, session: Session, now: datetime) -> bool:
     """Whether something holds its reset back; its processes are looked at last."""
     turn = running_turn(session, desk.evidence(session))
-    held = holding(session, turn, now) is not None
-    return held or any(each.holds for each in desk.overseer().of_native(session))
+    held = holding(session, turn, now) or holding_process(desk.overseer().of_native(session), now)
+    if held is not None:
+        import logging  # noqa: PLC0415  # slow to load, and few resets are held back
+
+        log = logging.getLogger("sexton.agent")
+        log.info("reset of %s held back by %s: %s", one_line(session.id), held.code, held.text)
+    return held is not None
 
 
 def _join(desk: Desk, session: Session, now: datetime) -> Session | None:

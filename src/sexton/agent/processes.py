@@ -16,6 +16,7 @@ from sexton.model.masking import masked
 from sexton.model.process import TAG_VARIABLE, Process, ProcessKind, tagged
 from sexton.model.record import replace
 from sexton.model.session import Session, check_name
+from sexton.model.worker import Identity
 from sexton.ports.processes import Description, Stopped
 
 Reach = Callable[[Callable[[Session], Process | None]], Process]
@@ -144,9 +145,11 @@ def spawn(
 def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
     """Make a running process of this user a session's."""
     found = _described(desk, pid)
-    if pid == os.getpid():
+    if found.unfit:
+        raise InputInvalid(found.unfit, hint="Name one it started.")
+    if any(_is_same(each.identity, found.identity) for each in desk.ledger.workers.all()):
         raise InputInvalid(
-            "a process can not be its own background process", hint="Name one it started."
+            f"the process {pid} is an agent or a keeper itself", hint="Name one it started."
         )
     if found.identity.uid != os.getuid():
         raise InputInvalid(f"the process {pid} belongs to another user", hint="Name one of yours.")
@@ -159,6 +162,10 @@ def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
         age=timedelta(seconds=found.age),
     )
     return reach(lambda session: desk.ledger.registry.register(adopted, session))
+
+
+def _is_same(one: Identity, other: Identity) -> bool:
+    return replace(one, uid=other.uid) == other
 
 
 def _described(desk: Desk, pid: int) -> Description:

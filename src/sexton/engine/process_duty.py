@@ -41,7 +41,6 @@ class Teller(Protocol):
 def watch_processes(estate: Estate) -> Seen:
     """Judge every process of this machine and record what became of it; those that are there."""
     registry, now = estate.overseer.registry, estate.clock.now()
-    registry.forget(now)
     running = registry.running()
     found = estate.overseer.patrol(running)
     seen: dict[int, Judgement] = {}
@@ -56,6 +55,7 @@ def watch_processes(estate: Estate) -> Seen:
             continue
         seen[each.ref] = judgement
     registry.judge([(ref, each.doing, each.figures) for ref, each in seen.items()], now)
+    registry.forget(now)  # not before the look: who was away for a month has seen nobody
     return seen
 
 

@@ -108,10 +108,18 @@ def _cpu(before: Iterable[Member], now: Iterable[Member]) -> float:
 
 
 def _io(before: Iterable[Member], now: Iterable[Member]) -> int:
-    """Bytes that were read and written in between; those of a collected child are its parent's."""
+    """Bytes that were read and written in between.
+
+    Those of a collected child are its parent's, and not counted again; where nobody moved as many,
+    nobody has collected it, and it hides no work.
+    """
     known = {(each.pid, each.started): each.io for each in before}
-    moved = sum(each.io - known.pop((each.pid, each.started), 0) for each in now)
-    return max(0, moved - sum(known.values()))
+    moved = [each.io - known.pop((each.pid, each.started), 0) for each in now]
+    for vanished in sorted(known.values(), reverse=True):
+        most = max(moved)
+        if most >= vanished:
+            moved[moved.index(most)] -= vanished
+    return max(0, sum(moved))
 
 
 def is_fresh(process: Process, policy: ProcessPolicy, now: datetime) -> bool:

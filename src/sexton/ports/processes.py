@@ -51,12 +51,16 @@ class Registry(Protocol):
 
 
 class Description(NamedTuple):
-    """A running process of this machine; its age in seconds."""
+    """A running process of this machine; its age in seconds.
+
+    `unfit` says why it can not be anybody's background process, where that is so.
+    """
 
     identity: Identity
     command: list[str]
     cwd: str
     age: float
+    unfit: str = ""
 
 
 class Newborn(NamedTuple):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sexton.model.process import Look, Member, Presence, Process
 from sexton.model.record import replace
 from sexton.ports.processes import Description, Newborn
 from sexton.ports.system import Clock
+from sexton.system.claims import line
 from sexton.system.listening import Known, Ports
 from sexton.system.newborn import recognise
 from sexton.system.process_table import (
@@ -35,6 +37,8 @@ from sexton.system.processes import (
     pidfs_inode,
 )
 
+_KERNEL = 2
+"""The parent of the kernel's own threads, where they can be seen."""
 SETTLED = 1.0
 """After so many seconds nobody else can have been started in the same tick with the same pid."""
 
@@ -90,7 +94,7 @@ class Sampler:
         myself = SystemProcesses().myself()
         who = replace(myself, pid=pid, started=row.started, inode=inode, uid=user)
         seconds = max(0.0, age(row, self._clock.elapsed()))
-        return Description(who, read_command(pid), read_cwd(pid), seconds)
+        return Description(who, read_command(pid), read_cwd(pid), seconds, _unfit(row))
 
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         return recognise(pid, tag)
@@ -106,6 +110,18 @@ class Sampler:
             if row is not None and row.started == known[1]:
                 return Presence.ZOMBIE if row.state in ZOMBIES else Presence.PRESENT
         return presence(process, table)
+
+
+def _unfit(row: Row) -> str:
+    """Why nobody may call a process his own, if so."""
+    me = read_row(os.getpid())
+    if row.pid == os.getpid():
+        return "a process can not be its own background process"
+    if row.pid == 1 or (me is not None and row.pid in {each.pid for each in line(me)}):
+        return f"the process {row.pid} has started this one"
+    if sys.platform == "linux" and _KERNEL in (row.pid, row.parent) and not row.memory:
+        return f"the process {row.pid} is the kernel's own"
+    return ""
 
 
 def is_here(process: Process) -> bool:

@@ -107,6 +107,7 @@ class ProcessesContract:
             task="t",
             kind=ProcessKind.MCP,
             started_at=at(3),
+            kept=True,
         )
         assert registered(ledger, second, tag="b" * 32).tag == "b" * 32
 

@@ -5,7 +5,8 @@ SELECT p.ref, p.host, p.boot_id, p.pid, p.started, p.inode, p.pid_namespace, p.u
 FROM processes AS p LEFT JOIN sessions AS s ON s.ref = p.session
 
 -- register_process
--- The same process registered again, by whomever, begins anew; a tag stays, as its environment does.
+-- The same process registered again, by whomever, begins anew; a tag stays, as its environment does, and so does
+-- what a person decided.
 INSERT INTO processes (session, home, session_id, task, kind, host, boot_id, pid, started, inode, pid_namespace, uid,
                        tag, command, cwd, started_at, expires_at, registered_by)
 SELECT s.ref, h.name, s.id, CAST(:task AS TEXT), CAST(:kind AS TEXT), CAST(:host AS TEXT), CAST(:boot_id AS TEXT),
@@ -18,7 +19,7 @@ DO UPDATE SET session = excluded.session, home = excluded.home, session_id = exc
     task = excluded.task, kind = excluded.kind, inode = excluded.inode, pid_namespace = excluded.pid_namespace,
     uid = excluded.uid, tag = COALESCE(excluded.tag, processes.tag), command = excluded.command, cwd = excluded.cwd,
     started_at = excluded.started_at, expires_at = excluded.expires_at, registered_by = excluded.registered_by,
-    kept = 0, told_at = NULL, doing = 'unknown', judged_at = NULL, figures = NULL
+    told_at = NULL, doing = 'unknown', judged_at = NULL, figures = NULL
 RETURNING ref;
 
 -- identify_process
