@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
+from sexton.ledger.meters import open_counter, standing_of, standings_of, with_caps
 from sexton.ledger.rows import micros
 from sexton.ledger.sessions import root_of
-from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.model.spend import Bound, Budget, Meter, Unit, Who
 from sexton.model.usage import Usage
-from sexton.policies.budgets import with_own
 from sexton.ports import Entry
 from sexton.ports.spending import Hold, Mark, Refused, Spend, Standing, Taken
 
@@ -29,8 +29,6 @@ SETTLED = (
 """What is known for certain only after a call."""
 PASSED = (Unit.MESSAGES, Unit.WALL)
 """What is counted when it has happened, and so refuses whatever comes next."""
-_DAY = 86_400_000_000
-_COLUMNS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING, Unit.USD, Unit.MESSAGES)
 
 
 class _Crossed(Exception):
@@ -88,7 +86,7 @@ class LedgerSpending:
         return self._database.write(job)
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
-        return self._database.read(lambda tx: _standings(tx, who, bounds, now))
+        return self._database.read(lambda tx: standings_of(tx, who, bounds, now))
 
     def look(
         self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
@@ -96,7 +94,7 @@ class LedgerSpending:
         def job(tx: Transaction) -> list[Standing] | None:
             if tx.one("find_readiness", ref=who.session, epoch=epoch) is None:
                 return None
-            return _standings(tx, who, bounds, now)
+            return standings_of(tx, who, bounds, now)
 
         return self._database.read(job)
 
@@ -120,7 +118,7 @@ class LedgerSpending:
 
     def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
         def job(tx: Transaction) -> None:
-            counter = _open(tx, Bound(meter=meter, budgets=()), now)
+            counter = open_counter(tx, Bound(meter=meter, budgets=()), now)
             limit, action = (None, None) if budget is None else (budget.limit, budget.action)
             tx.all("set_cap", ref=counter, cap=limit, action=action)
             tx.all("clear_added", ref=counter)
@@ -131,8 +129,8 @@ class LedgerSpending:
 
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
         def job(tx: Transaction) -> None:
-            counter = _open(tx, bound, now)
-            _standing(tx, bound, counter, store=True)
+            counter = open_counter(tx, bound, now)
+            standing_of(tx, bound, counter, store=True)
             tx.all("add_slice", counter=counter, start=bound.start, amount=amount)
             tx.all("clear_marks", ref=counter)
             tx.all("insert_entry", **rows.entry(entry, now))
@@ -155,11 +153,11 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
         return None
     bounds = [
         bound
-        for bound in _with_caps(tx, wanted.who, wanted.bounds, now)
+        for bound in with_caps(tx, wanted.who, wanted.bounds, now)
         if _amount(wanted.at_once, bound) or _is_asked(wanted, bound)
     ]
-    counters = [(_open(tx, bound, now), bound) for bound in bounds]
-    standings = [_standing(tx, bound, counter, store=True) for counter, bound in counters]
+    counters = [(open_counter(tx, bound, now), bound) for bound in bounds]
+    standings = [standing_of(tx, bound, counter, store=True) for counter, bound in counters]
     if wanted.limited:
         for standing in standings:
             budget = standing.bound.limit()
@@ -243,66 +241,3 @@ def _settle(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | 
 
 def _held(stored: str) -> list[Hold]:
     return [Hold(*each) for each in json.loads(stored)]
-
-
-def _with_caps(
-    tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime
-) -> Sequence[Bound]:
-    """The bounds with a person's own limits in place of those of the rules."""
-    caps = tx.all("caps_of", session=str(who.session), root=str(who.root), source=who.source)
-    return with_own(bounds, [_cap(row) for row in caps], now) if caps else bounds
-
-
-def _cap(row: rows.Row) -> tuple[Meter, int, Act]:
-    return Meter(Scope(row[0]), row[1], Unit(row[2]), row[3]), row[4], Act(row[5])
-
-
-def _open(tx: Transaction, bound: Bound, now: datetime) -> int:
-    """The counter of a meter, locked; when it was last used is written down once a day only."""
-    named, at = _named(bound.meter), micros(now)
-    row = tx.one("lock_counter", **named)
-    if row is None or row[1] < at - _DAY:
-        row = tx.one("open_counter", **named, now=at)
-    assert row is not None
-    counter: int = row[0]
-    return counter
-
-
-def _standings(tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
-    found = []
-    for bound in _with_caps(tx, who, bounds, now):
-        row = tx.one("find_counter", **_named(bound.meter))
-        found.append(_standing(tx, bound, 0 if row is None else row[0]))
-    return found
-
-
-def _standing(tx: Transaction, bound: Bound, counter: int, *, store: bool = False) -> Standing:
-    row = tx.one("sum_slices", counter=counter, since=bound.since, ahead=bound.ahead)
-    assert row is not None
-    spent, reserved, added, oldest, slices = row
-    forever = bound.meter.scope is Scope.SESSION and not bound.meter.period
-    is_message = bound.meter.unit is Unit.MESSAGES  # a session counts its messages by itself
-    if forever and (not slices or is_message):
-        spent = _spent_before(tx, bound.meter)
-        if spent and store and not is_message:
-            place = {"counter": counter, "start": bound.start}
-            tx.all("settle_slice", **place, amount=0, used=spent)
-    return Standing(counter, bound, spent, reserved, added, oldest)
-
-
-def _spent_before(tx: Transaction, meter: Meter) -> int:
-    """What a session had spent before anybody set it a limit."""
-    row = tx.one("used_by_session", ref=int(meter.subject))
-    if row is None:
-        return 0
-    known: dict[Unit, int] = dict(zip(_COLUMNS, row, strict=True))
-    return sum(row[:4]) if meter.unit is Unit.TOKENS else known.get(meter.unit, 0)
-
-
-def _named(meter: Meter) -> dict[str, str]:
-    return {
-        "scope": meter.scope,
-        "subject": meter.subject,
-        "unit": meter.unit,
-        "period": meter.period,
-    }
