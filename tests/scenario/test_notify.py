@@ -54,6 +54,7 @@ class Post:
     def __init__(
         self, url: str, clock: ManualClock, found: Mapping[str, Channel], interest: Interest
     ) -> None:
+        open_ledger(url).close()  # its schema may take longer than what comes
         ledger = open_ledger(url, patience=1)
         settings = Settings(rulebook=RULES)
         self.house = Sexton(ledger, settings, clock=clock, processes=Machine("host"))
