@@ -211,7 +211,7 @@ def test_only_a_working_process_of_an_open_session_within_its_time_holds(seen: D
     assert not watched(own, found, None, rules, now).holds
 
 
-def test_what_holds_is_told_with_pid_age_program_and_rule() -> None:
+def test_what_holds_is_told_with_pid_age_command_and_rule() -> None:
     found = judge([look(0, member()), look(60, member(cpu=61.0))])
     rules = (TWO_HOURS, USUAL)
     idle = Judgement(doing=Doing.IDLE, figures=found.figures, because="")
@@ -223,7 +223,7 @@ def test_what_holds_is_told_with_pid_age_program_and_rule() -> None:
     assert reason.code == "process:12"
     assert reason.text == (
         "pid 12 on box is working (100.0 % of a processor and 0 bytes read and written in 60.0 s),"
-        " has run for 1 h and may hold it until 2026-01-01 16:00 UTC: make"
+        " has run for 1 h and may hold it until 2026-01-01 16:00 UTC: make all"
     )
 
 

@@ -175,7 +175,7 @@ def holding_process(processes: Iterable[Watched], now: datetime) -> Reason | Non
                 f"process:{process.identity.pid}",
                 f"{process.name} on {process.identity.host} is working"
                 f" ({each.because}), has run for {span(now - process.started_at)} and may hold it"
-                f" until {each.holds_until:%Y-%m-%d %H:%M} UTC: {process.program}",
+                f" until {each.holds_until:%Y-%m-%d %H:%M} UTC: {process.shown}",
             )
     return None
 
