@@ -14,6 +14,7 @@ from bench import (
     archive,
     beat,
     cold_start,
+    collect,
     find_due,
     flush,
     list_sessions,
@@ -37,6 +38,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         reap,
         flush,
         archive,
+        collect,
         observe,
         cold_start,
     )

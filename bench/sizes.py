@@ -22,6 +22,7 @@ class Sizes:
     homes: tuple[int, ...]
     starts: int
     times: int
+    garbage: int
 
     @property
     def few(self) -> int:
@@ -40,6 +41,7 @@ FULL = Sizes(
     homes=(10_000, 100_000),
     starts=9,
     times=20,
+    garbage=100_000,
 )
 QUICK = Sizes(
     rounds=5,
@@ -52,6 +54,7 @@ QUICK = Sizes(
     homes=(1_000, 10_000),
     starts=3,
     times=10,
+    garbage=5_000,
 )
 TINY = Sizes(
     rounds=1,
@@ -64,4 +67,5 @@ TINY = Sizes(
     homes=(200, 400),
     starts=1,
     times=2,
+    garbage=300,
 )
