@@ -17,6 +17,7 @@ class Unit(StrEnum):
     MILLISECONDS = "ms"
     CPU = "ms CPU"
     BYTES = "bytes"
+    COUNT = "in all"
 
 
 class Verdict(StrEnum):

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from bench import garbage
 from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
 from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
 
@@ -29,6 +30,7 @@ class Hermes:
         self._names = map(str, itertools.count())
         self._homes: dict[str, Any] = {}
         self._store: Any = None
+        self._writing: Any = None
 
     def append_one(self, count: int) -> float:
         """Each message as Hermes writes it: one call, one commit."""
@@ -160,6 +162,45 @@ class Hermes:
         """What the gateway does after a message so that the session expires later."""
         return seconds(partial(self._store.update_session, "agent:main:telegram:dm:1"))
 
+    def build_garbage(self, store: str, sessions: int, now: int) -> None:
+        """A home in which most sessions are trivial, with its search index."""
+        connection = self._store_at(store)._conn
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'messages'"
+        ).fetchall()
+        connection.execute("BEGIN IMMEDIATE")
+        for trigger in triggers:
+            connection.execute(f"DROP TRIGGER {trigger[0]}")
+        values = garbage.values(sessions, now)
+        for statement in GARBAGE:
+            used = {name: value for name, value in values.items() if f":{name}" in statement}
+            connection.execute(statement, used)
+        for trigger in triggers:
+            connection.execute(trigger[1])
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def collect(self, ledger: str) -> tuple[float, int]:
+        """Prune what has few messages and is a week old."""
+        database, done = self._store_at(ledger), []
+        prune = partial(database.prune_sessions, older_than_days=7, max_messages=garbage.MOST)
+        return seconds(lambda: done.append(prune())), done[0]
+
+    def begin_writing(self, store: str) -> None:
+        """Open a session in a database that somebody else prunes."""
+        database = self._store_at(store)
+        self._writing = partial(database.append_message, self._session(database), "user")
+
+    def write_until(self, stopped: str, pause: float) -> list[float | None]:
+        """Append again and again until a file appears."""
+        return garbage.write_until(stopped, self._writing, pause)
+
+    def _store_at(self, store: str) -> Any:
+        Path(store).parent.mkdir(parents=True, exist_ok=True)
+        if store not in self._homes:
+            self._homes[store] = self._state.SessionDB(Path(store))
+        return self._homes[store]
+
     def _load(self) -> Any:
         return self._open(str(HOME / "load"))
 
@@ -193,6 +234,24 @@ INSERT_MESSAGES = f"""INSERT INTO messages (session_id, role, content, timestamp
 SELECT id, CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END, {SAID},
        active / 1e6 - 60 * (json_array_length(:places) - 1 - place)
 FROM said"""
+
+
+GARBAGE = (
+    f"""INSERT INTO sessions (id, source, started_at, ended_at, end_reason, message_count)
+{garbage.SESSIONS}SELECT id, 'telegram', active / 1e6 - 3600, active / 1e6, 'idle', said
+FROM garbage""",
+    f"""INSERT INTO messages (session_id, role, content, timestamp)
+WITH RECURSIVE {garbage.PLACES}, said (i, session, ended, count) AS (
+    SELECT rowid, id, ended_at, message_count FROM sessions
+)
+SELECT session, CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END, {garbage.SAID},
+       ended - 60 * (count - place)
+FROM said JOIN places ON place <= count""",
+    *(
+        f"INSERT INTO {index} (rowid, content) SELECT id, content || '  ' FROM messages"
+        for index in ("messages_fts", "messages_fts_trigram")
+    ),
+)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from bench import garbage
 from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
 from bench.guarding import more_for_a_guard, tool_call
 from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
@@ -81,6 +83,7 @@ class SextonLedgers:
         self._ledgers: dict[str, Sexton] = {}
         self._workers: dict[str, AgentWorker] = {}
         self._places: dict[tuple[str, int], Place] = {}
+        self._writing: OpenSession | None = None
 
     def append_one(self, count: int, ledger: str = LOAD) -> float:
         """Each message by itself, durable when the call returns."""
@@ -221,6 +224,44 @@ class SextonLedgers:
 
         return seconds(look), sum(seen)
 
+    def build_garbage(self, store: str, sessions: int, now: int) -> None:
+        """A ledger in which most sessions are trivial."""
+        open_ledger(store).close()
+        _fill(store, garbage.values(sessions, now), GARBAGE)
+
+    def build_kept(self, ledger: str, sessions: int, now: int) -> None:
+        """A ledger of which nothing is garbage; what was said is left out."""
+        open_ledger(ledger).close()
+        _fill(ledger, garbage.values(sessions, now, trivial=0), GARBAGE[:1])
+
+    def add_garbage(self, ledger: str, sessions: int, now: int) -> None:
+        """So many trivial sessions more."""
+        values = garbage.values(sessions, now, trivial=100)
+        _fill(ledger, values | {"name": next(self._names)}, MORE_GARBAGE)
+
+    def collect(self, ledger: str) -> tuple[float, int]:
+        """Find what is garbage and put it into the trash, as `sexton gc` does."""
+        done: Counter[str] = Counter()
+        opened = self._open(ledger)
+
+        def run() -> None:
+            plan = opened.plan(gc=True)
+            done.update(outcome.result for outcome in opened.applying(plan))
+
+        return seconds(run), done[Result.DONE]
+
+    def begin_writing(self, store: str) -> None:
+        """Open a session in a ledger that somebody else collects."""
+        self._writing = self._session(store)
+
+    def write_until(self, stopped: str, pause: float) -> list[float | None]:
+        """Append again and again until a file appears."""
+        session = self._writing
+        assert session is not None
+        return garbage.write_until(
+            stopped, lambda said: session.append(role="user", content=said), pause
+        )
+
     def _open(self, ledger: str) -> Sexton:
         if ledger not in self._ledgers:
             self._ledgers[ledger] = Sexton(open_ledger(ledger), Settings())
@@ -276,6 +317,17 @@ def _append(session: OpenSession, said: Sequence[str]) -> None:
         session.append(role="user", content=text)
 
 
+def _fill(path: str, values: dict[str, Any], statements: Sequence[str]) -> None:
+    connection = apsw.Connection(path)
+    connection.set_busy_timeout(60_000)
+    connection.execute("PRAGMA cache_size = -400000").fetchall()
+    with connection:
+        for statement in statements:
+            connection.execute(statement, values)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+
+
 def _populate(path: str, values: dict[str, int | str]) -> None:
     connection = apsw.Connection(path)
     connection.execute("PRAGMA cache_size = -400000; PRAGMA journal_mode = OFF").fetchall()
@@ -285,6 +337,31 @@ def _populate(path: str, values: dict[str, int | str]) -> None:
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.close()
 
+
+GARBAGE = (
+    f"""INSERT INTO sessions (
+    home, id, key, source, state, started_at, active_at, ended_at, end_reason, last_seq,
+    message_count, byte_count, preview)
+{garbage.SESSIONS}SELECT 1, id, 'telegram:' || id, 'telegram', 'ended', active - 3600000000, active,
+    active, 'idle', said, said, 200 * said, substr(:prose, 1, 120)
+FROM garbage""",
+    f"""INSERT INTO messages (session, seq, at, role, is_text, content)
+WITH RECURSIVE {garbage.PLACES}, said (i, session, active, count) AS (
+    SELECT ref, ref, active_at, message_count FROM sessions
+)
+SELECT session, place, active - 60000000 * (count - place),
+       CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END, 1, CAST({garbage.SAID} AS BLOB)
+FROM said JOIN places ON place <= count""",
+)
+
+MORE_GARBAGE = (
+    GARBAGE[0].replace("'g%07d'", "'more ' || :name || ' %07d'"),
+    GARBAGE[1].replace(
+        "FROM sessions",
+        "FROM sessions WHERE home = 1 AND id >= 'more ' || :name"
+        " || ' ' AND id < 'more ' || :name || '!'",
+    ),
+)
 
 INSERT_SESSIONS = f"""INSERT INTO sessions (
     home, id, key, source, started_at, active_at, due_at, policy_serial,

@@ -28,6 +28,8 @@ PROGRAMS = {
     "openai-agents": (PEERS, "bench.runs_openai_agents"),
     "langgraph": (PEERS, "bench.runs_langgraph"),
     LIMIT: (None, "bench.runs_bare"),
+    f"{OURS} writer": (None, "bench.runs_sexton"),
+    "hermes writer": (HERMES, "bench.runs_hermes"),
 }
 
 

@@ -23,6 +23,7 @@ class Sizes:
     starts: int
     times: int
     processes: int
+    garbage: int
 
     @property
     def few(self) -> int:
@@ -42,6 +43,7 @@ FULL = Sizes(
     starts=9,
     times=20,
     processes=1_000,
+    garbage=100_000,
 )
 QUICK = Sizes(
     rounds=5,
@@ -55,6 +57,7 @@ QUICK = Sizes(
     starts=3,
     times=10,
     processes=1_000,
+    garbage=5_000,
 )
 TINY = Sizes(
     rounds=1,
@@ -68,4 +71,5 @@ TINY = Sizes(
     starts=1,
     times=2,
     processes=20,
+    garbage=300,
 )

@@ -32,9 +32,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def test_every_workload_still_runs_against_the_real_hermes(report: Report) -> None:
     assert {row.workload for row in report.rows} == set(WORKLOADS)
-    assert all(math.isfinite(row.ours) and row.ours > 0 for row in report.rows)
+    assert all(math.isfinite(row.ours) for row in report.rows)
+    assert all(row.ours > 0 for row in report.rows if row.unit is not Unit.COUNT)
     assert {row.workload for row in report.rows if row.other == "hermes"} == {
-        *("append_one", "append_many_sessions", "list", "find_due", "cold_start", "flush")
+        *("append_one", "append_many_sessions", "list", "find_due", "cold_start", "flush"),
+        "collect",
     }
 
 

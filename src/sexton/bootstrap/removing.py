@@ -55,7 +55,7 @@ def means(opened: Sexton) -> Means:
         grace=settings.trash.grace,
         garbage=garbage(opened, True),
         actor=opened.actor,
-        pace=Pace(opened.clock),
+        pace=Pace(opened.clock, opened.ledger.hygiene.fold),
         drift=opened.clock.now().timestamp() - opened.clock.elapsed(),
     )
 

@@ -26,6 +26,10 @@ class LedgerHygiene:
         _, free = self._database.read(_size)
         return self._database.write(_trim) if free else 0
 
+    def fold(self) -> None:
+        if isinstance(self._database, SqliteDatabase):
+            self._database.fold()
+
 
 def _size(tx: Transaction) -> tuple[int, int]:
     row = tx.one("ledger_size")

@@ -36,3 +36,9 @@ class Hygiene(Protocol):
 
         0 once there is nothing to give back, or where the server sees to it.
         """
+
+    def fold(self) -> None:
+        """Write the log's pages to their places, so that nobody who commits has to; locks nobody.
+
+        For whoever changes much in one go.
+        """

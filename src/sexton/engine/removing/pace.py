@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sexton.ports import Clock
 
 AIM = 0.01
 """Seconds for which the ledger may be locked in one go."""
+
+FOLD_EVERY = 3
+"""After so many times the log is folded in, long before somebody's commit would have to."""
 
 
 class Size:
@@ -29,8 +32,11 @@ class Size:
 class Pace:
     """Locks the ledger for a short time, then leaves it alone for as long."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, fold: Callable[[], None] = lambda: None) -> None:
+        """What `fold` does is done while others may write, every few times."""
         self._clock = clock
+        self._fold = fold
+        self._held = 0
         self._free_until = float("-inf")
         self.sessions = Size(least=200, most=1000)
         self.messages = Size(least=1000, most=20_000)
@@ -48,3 +54,6 @@ class Pace:
             ended = self._clock.monotonic()
             self._free_until = ended + (ended - begun)
             size.learn(count, ended - begun)
+        self._held += 1
+        if self._held % FOLD_EVERY == 0:
+            self._fold()
