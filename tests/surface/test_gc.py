@@ -189,6 +189,26 @@ def test_a_hermes_home_is_shown_but_not_collected(cli: Cli, scene: HermesScene) 
     assert (refused.code, "not removed" in refused.err) == (53, True)
 
 
+def test_files_of_a_hermes_home_that_a_person_let_go_come_back_by_the_receipt(
+    cli: Cli, scene: HermesScene
+) -> None:
+    scene.start("20260101_101010_abcdef")
+    scene.end("20260101_101010_abcdef")
+    folder = scene.path / "sessions"
+    folder.mkdir(exist_ok=True)
+    file = folder / "session_20260101_101010_abcdef.json"
+    file.write_text("{}")
+    old = (datetime.now(UTC) - MONTH).timestamp()
+    os.utime(file, (old, old))
+    for name in ("started_at", "ended_at"):
+        scene.sql(f"UPDATE sessions SET {name} = {name} - ?", MONTH.total_seconds())
+    done = cli("apply", "--home", str(scene.path), "--yes", "--json").json()
+    assert done["done"] == 1
+    assert not file.exists()
+    cli.ok("undo", done["receipt"])
+    assert file.read_text() == "{}"
+
+
 @pytest.fixture
 def many(cli: Cli, tmp_path: Path) -> Cli:
     """A ledger with so much garbage that it takes a while."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.bootstrap.enrolling import enrol
 from sexton.bootstrap.finding import ledger_url, load_settings, user
-from sexton.errors import SessionAmbiguous, SessionNotFound, SextonError
+from sexton.bootstrap.naming import find_session
+from sexton.errors import SextonError
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, Session, check_name
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
     from sexton.policies.collection import Collection
     from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
     from sexton.ports.hygiene import Space
-
-
-SHORTEST = 4
-"""So many characters of an id are enough to name a session, if no other begins like that."""
-CANDIDATES = 10
 
 
 def open(url: str | None = None, config: str | Path | None = None) -> Sexton:
@@ -201,27 +197,16 @@ class Sexton:
 
         An error lists the candidates if it means several.
         """
-        check_name("session", name)
-        home, slash, id = name.partition("/")
-        found = self.ledger.index.find(home, id) if slash else []
-        found = found or self.ledger.index.find(None, name)
-        if not found and len(name) >= SHORTEST:
-            found = self.ledger.index.begins_with(name, CANDIDATES)
-        if not found:
-            raise SessionNotFound(f"there is no session '{name}'")
-        if len(found) > 1:
-            names = ", ".join(f"{each.home}/{each.id}" for each in found)
-            raise SessionAmbiguous(f"'{name}' means several sessions: {names}")
-        return found[0]
+        return find_session(self.ledger.index, name)
 
-    def estate(self, extra: Sequence[HomeSetting] = ()) -> Estate:
-        """What the engine works with: the homes of the settings, and further ones."""
+    def estate(self, extra: Sequence[HomeSetting] = (), *, listed: bool = True) -> Estate:
+        """What the engine works with: the homes of the settings, unless told not to, and others."""
         from sexton.engine.estate import Estate  # noqa: PLC0415  # agents seldom need it
 
         homes: dict[str, Home] = {NATIVE: self._native()}
         records: dict[str, HomeRecord] = {}
         unreachable: list[str] = []
-        for setting in (*self.settings.homes, *extra):
+        for setting in (*(self.settings.homes if listed else ()), *extra):
             try:
                 home, record = self.attach(setting)
             except SextonError as trouble:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,7 @@ def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
 
 def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:
     """Our own sessions and the given homes, whatever the settings list."""
-    settings = replace(opened.settings, homes=())
-    bare = Sexton(opened.ledger, settings, clock=opened.clock, processes=opened.processes)
-    return bare.estate(homes)
+    return opened.estate(homes, listed=False)
 
 
 def observe_all(estate: Estate, *, strict: bool = False) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from sexton.bootstrap import Sexton
 from sexton.cli.command import Shared
+from sexton.cli.homes import reachable
 from sexton.cli.terminal import document, note, progress, say
-from sexton.cli.vault_view import means_of, restored_shape, shape, show_files
+from sexton.cli.vault_view import restored_shape, shape, show_files
 from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
+from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
 from sexton.ports.removal import VaultFile
@@ -17,7 +19,7 @@ from sexton.ports.removal import VaultFile
 
 def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_run: bool) -> None:
     """Bring back what is in vault files, or only show which ones these are."""
-    means = means_of(opened)
+    means = _reaching(opened, found)
     if dry_run:
         if options.json:
             document({"files": [shape(each) for each in found]})
@@ -34,6 +36,16 @@ def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_
         document({"receipt": receipt, "files": [restored_shape(each) for each in done]})
     else:
         _tell(done, receipt)
+
+
+def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
+    """The means to restore these, with the homes they are from as far as these are here."""
+    meant = {file.home for file in found}
+    records = [each for each in opened.ledger.homes.all() if each.name in meant]
+    homes = [reachable(each, opened.settings.homes) for each in records]
+    means = opened.estate([each for each in homes if each is not None]).removing
+    assert means is not None
+    return means
 
 
 def _tell(done: Sequence[Restored], receipt: str) -> None:

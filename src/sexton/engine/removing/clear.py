@@ -23,7 +23,7 @@ def clear(
         if not _clear_messages(means, file, refs, count):
             return  # taken over: whoever did it goes on
     if seen:
-        means.files[file.home].remove(seen)
+        means.files_of(file.home).remove(seen)
     means.ledger.removal.turn(file, VaultState.KEPT, None)
 
 

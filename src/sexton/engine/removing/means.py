@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import TypeVar
 
 from sexton.engine.removing.pace import Pace
-from sexton.errors import VaultElsewhere, VaultMissing
+from sexton.errors import HomeNotFound, VaultElsewhere, VaultMissing
 from sexton.model.plan import Reason
 from sexton.policies.collection import Collection
 from sexton.ports import Clock, Entry, Ledger
@@ -70,6 +70,15 @@ class Means:
             if file.place == self.place:
                 raise
         return ask(self.vault_at(file.place))
+
+    def files_of(self, home: str) -> SessionFiles:
+        """The files of a home's sessions; HomeNotFound if they can not be reached from here."""
+        if home not in self.files:
+            raise HomeNotFound(
+                f"the files of the home '{home}' can not be reached from here",
+                hint="List the home in the settings, or name it with --home.",
+            )
+        return self.files[home]
 
     def unlink(self, file: VaultFile) -> None:
         """Remove a file, wherever it is; where its disk is away, VaultMissing."""
