@@ -16,7 +16,7 @@ from sexton.bootstrap.naming import find_session
 from sexton.errors import SextonError
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
-from sexton.model.session import NATIVE, Session, check_name
+from sexton.model.session import NATIVE, Session
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
