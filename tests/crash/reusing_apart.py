@@ -13,7 +13,7 @@ from sexton.testing.hurting import may_choose_pids, reuse_pid
 from tests.crash.holding import HOLD
 from tests.crash.victims import Victim
 
-REUSE_APART = "tests.crash.reusing:reuse_apart"
+REUSE_APART = "tests.crash.reusing_apart:reuse_apart"
 
 
 def reuse_apart(report: Report, url: str) -> None:

@@ -36,8 +36,10 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("address", SECRETS)
-def test_no_error_tells_a_password(address: str, tmp_path: Path) -> None:
-    os.chdir(tmp_path)
+def test_no_error_tells_a_password(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(LedgerError) as refused:
         open_ledger(address)
     assert "s3cret" not in f"{refused.value} {refused.value.hint}"
@@ -50,8 +52,10 @@ def test_no_shown_address_tells_a_password(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", [":memory:", "", "sqlite:///", "~nosuchuser/l.db", "x" * 300])
-def test_an_address_that_names_no_file_is_refused(address: str, tmp_path: Path) -> None:
-    os.chdir(tmp_path)
+def test_an_address_that_names_no_file_is_refused(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(LedgerError):
         open_ledger(address)
 

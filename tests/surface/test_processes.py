@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,17 +70,18 @@ def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
 def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) -> None:
     first, second = desk.spawn(task="a"), desk.spawn(task="b")
     other = desk.opened.worker().session("other")
-    other.register_process(os.getppid())
+    third = other.spawn(["sleep", "60"])
 
     def pids(*options: str) -> list[int]:
         return [each["pid"] for each in any_cli("processes", "list", "--json", *options).json()]
 
-    assert pids() == [first.pid, second.pid, os.getppid()]
+    assert pids() == [first.pid, second.pid, third.pid]
     assert pids("--task", "b") == [second.pid]
-    assert pids("--session", other.id) == [os.getppid()]
+    assert pids("--session", other.id) == [third.pid]
     first.stop(timedelta(seconds=5))
-    assert pids() == [second.pid, os.getppid()]
+    assert pids() == [second.pid, third.pid]
     assert pids("--all", "--session", desk.session.id) == [first.pid, second.pid]
+    third.stop(timedelta(seconds=5))
     ended = any_cli("processes", "list", "--all", "--json").json()[0]
     assert (ended["doing"], ended["ended_how"]) == ("dead", "stopped by its agent")
 
