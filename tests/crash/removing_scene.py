@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Mapping
@@ -90,11 +91,8 @@ def sessions(house: Sexton) -> list[Session]:
 
 
 def _truth(house: Sexton, session: Session) -> Truth:
-    row = {
-        name: value
-        for name, value in house.ledger.removable.rows([session.ref])[session.ref].row.items()
-        if name not in ("state", "vault")
-    }
+    stored = json.loads(house.ledger.removable.rows([session.ref])[session.ref].row)
+    row = {name: value for name, value in stored.items() if name not in ("state", "vault")}
     if session.state in HERE:
         said = house.ledger.removable.messages([session.ref]).get(session.ref, [])
         return Truth(row, said, _files(house, session.id))
