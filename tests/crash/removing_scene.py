@@ -14,6 +14,7 @@ from sexton.bootstrap import Sexton
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.recover import recover
+from sexton.errors import VaultError
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import ArchiveSession, Plan, TrashSession
 from sexton.model.record import replace
@@ -99,7 +100,10 @@ def _truth(house: Sexton, session: Session) -> Truth:
     means = means_of(house)
     file = house.ledger.vault.of_session(session.ref)
     assert file is not None, f"{session.id} is {session.state} and nowhere"
-    means.vault.verify(file.name, file.written)
+    try:
+        means.vault.verify(file.name, file.written)
+    except VaultError as trouble:
+        raise AssertionError(f"{session.id} is lost: {trouble}") from None
     for content in means.vault.read(file.name, file.written)[1]:
         if content.row["id"] == session.id:
             said = list(content.messages)
