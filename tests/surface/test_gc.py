@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import subprocess
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
 
 MONTH = timedelta(days=30)
+MANY = 12_000
 
 
 def garbage(cli: Cli, count: int = 3, said: int = 1, source: str = "chat") -> list[str]:
@@ -217,7 +219,7 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
     now = int(datetime.now(UTC).timestamp() * 1e6) - int(MONTH.total_seconds() * 1e6)
     with connection:
         connection.execute(
-            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
+            f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "
             "INSERT INTO sessions (home, id, source, state, started_at, active_at, ended_at) "
             "SELECT 1, 'many ' || i, 'chat', 'ended', ?, ?, ? FROM n",
             (now, now, now),
@@ -250,8 +252,8 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     assert process.wait(60) == 130, (out, rest)
     [file] = tmp_path.glob("sexton-gc-*.json")
     with many.opened() as opened:
-        tally = {each.state: each.sessions for each in opened.ledger.index.tally(None)}
-        assert tally[State.TRASHED] + tally[State.ENDED] == 6000
+        tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
+        assert tally[State.TRASHED] + tally[State.ENDED] == MANY
         assert {each.state for each in opened.ledger.vault.unfinished("")} == set()
     left = len(json.loads(file.read_text())["actions"])
     assert left == tally[State.ENDED]
