@@ -101,6 +101,20 @@ def test_the_plan_can_be_kept_and_applied_later(cli: Cli, tmp_path: Path) -> Non
     assert states(cli) == {"trashed"}
 
 
+def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
+    cli.talk("a", "1", "2", "3")
+    cli.talk("b", "1", "2", "3", source="discord")
+    plan = cli("plan", "--source", "discord", "--config", short, "--json").json()
+    assert len(plan["actions"]) == 1
+    done = cli("apply", "--source", "discord", "--config", short, "--yes", "--json").json()
+    assert done["done"] == 1
+    listed = cli("sessions", "list", "--json").json()
+    assert {each["source"]: each["state"] for each in listed} == {
+        "telegram": "open",
+        "discord": "ended",
+    }
+
+
 def test_what_is_kept_although_it_is_small_is_told(cli: Cli) -> None:
     [pinned] = garbage(cli, 1)
     cli.ok("sessions", "pin", pinned)

@@ -112,10 +112,12 @@ def contents(means: Means, load: Load) -> Iterator[SessionContent]:
 
 
 def _belongs(last: Removing, action: Removing) -> bool:
-    if isinstance(last, ArchiveSession) and isinstance(action, ArchiveSession):
-        return action.tree is not None and action.tree == last.tree
-    same = action.conversation is not None and action.conversation == last.conversation
-    return same and action.kind == last.kind
+    if action.kind != last.kind:
+        return False
+    if action.conversation is not None and action.conversation == last.conversation:
+        return True
+    trees = [each.tree for each in (last, action) if isinstance(each, ArchiveSession)]
+    return len(trees) == 2 and trees[0] is not None and trees[0] == trees[1]
 
 
 def _suits(first: Removing, action: Removing) -> bool:
