@@ -68,6 +68,16 @@ EQUAL = {
     ("free_to_go", "NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref)"): (
         "an ended session has no holders"
     ),
+    ("bring_back", "COALESCE(sessions.vault, 0) = :vault"): (
+        "still_inside has asked the same in the same transaction"
+    ),
+    ("purge_sessions", "state = 'trashed'"): "what is in a file of the trash is trashed",
+    **{
+        (name, f"{column} IN (SELECT value FROM json_each(:refs))"): (
+            "spares rows: only what was asked for is looked up"
+        )
+        for name, column in (("still_inside", "s.ref"), ("stored_finalizations", "session"))
+    },
     ("move_sessions", "state IN ('ended', 'finalized')"): (
         "free_to_go has asked the same in the same transaction"
     ),
@@ -231,7 +241,6 @@ FURTHER = (
     ("forget_file", "s.vault = vault.ref", "0"),
     ("counts_present", "AND s.state IN ('ended', 'finalized') AND", "AND"),
     ("counts_present", "s.home = :home AND s.state IN", "s.state IN"),
-    ("counts_present", "WHERE present.count < :most", ""),
     ("turn_file", "COALESCE(worker, '') = COALESCE(CAST(:worker AS TEXT), '')", "1 = 1"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from sexton.bootstrap import Sexton
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.recover import recover
+from sexton.errors import VaultError
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import ArchiveSession, Plan, TrashSession
 from sexton.model.record import replace
@@ -90,18 +92,18 @@ def sessions(house: Sexton) -> list[Session]:
 
 
 def _truth(house: Sexton, session: Session) -> Truth:
-    row = {
-        name: value
-        for name, value in house.ledger.removable.rows([session.ref])[session.ref].row.items()
-        if name not in ("state", "vault")
-    }
+    stored = json.loads(house.ledger.removable.rows([session.ref])[session.ref].row)
+    row = {name: value for name, value in stored.items() if name not in ("state", "vault")}
     if session.state in HERE:
         said = house.ledger.removable.messages([session.ref]).get(session.ref, [])
         return Truth(row, said, _files(house, session.id))
     means = means_of(house)
     file = house.ledger.vault.of_session(session.ref)
     assert file is not None, f"{session.id} is {session.state} and nowhere"
-    means.vault.verify(file.name, file.written)
+    try:
+        means.vault.verify(file.name, file.written)
+    except VaultError as trouble:
+        raise AssertionError(f"{session.id} is lost: {trouble}") from None
     for content in means.vault.read(file.name, file.written)[1]:
         if content.row["id"] == session.id:
             said = list(content.messages)

@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import subprocess
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
 
 MONTH = timedelta(days=30)
+MANY = 12_000
 
 
 def garbage(cli: Cli, count: int = 3, said: int = 1, source: str = "chat") -> list[str]:
@@ -97,6 +99,20 @@ def test_the_plan_can_be_kept_and_applied_later(cli: Cli, tmp_path: Path) -> Non
     assert file.stat().st_mode & 0o777 == 0o600
     assert cli("apply", str(file), "--json").json()["done"] == 3
     assert states(cli) == {"trashed"}
+
+
+def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
+    cli.talk("a", "1", "2", "3")
+    cli.talk("b", "1", "2", "3", source="discord")
+    plan = cli("plan", "--source", "discord", "--config", short, "--json").json()
+    assert len(plan["actions"]) == 1
+    done = cli("apply", "--source", "discord", "--config", short, "--yes", "--json").json()
+    assert done["done"] == 1
+    listed = cli("sessions", "list", "--json").json()
+    assert {each["source"]: each["state"] for each in listed} == {
+        "telegram": "open",
+        "discord": "ended",
+    }
 
 
 def test_what_is_kept_although_it_is_small_is_told(cli: Cli) -> None:
@@ -217,7 +233,7 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
     now = int(datetime.now(UTC).timestamp() * 1e6) - int(MONTH.total_seconds() * 1e6)
     with connection:
         connection.execute(
-            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
+            f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "
             "INSERT INTO sessions (home, id, source, state, started_at, active_at, ended_at) "
             "SELECT 1, 'many ' || i, 'chat', 'ended', ?, ?, ? FROM n",
             (now, now, now),
@@ -250,8 +266,8 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     assert process.wait(60) == 130, (out, rest)
     [file] = tmp_path.glob("sexton-gc-*.json")
     with many.opened() as opened:
-        tally = {each.state: each.sessions for each in opened.ledger.index.tally(None)}
-        assert tally[State.TRASHED] + tally[State.ENDED] == 6000
+        tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
+        assert tally[State.TRASHED] + tally[State.ENDED] == MANY
         assert {each.state for each in opened.ledger.vault.unfinished("")} == set()
     left = len(json.loads(file.read_text())["actions"])
     assert left == tally[State.ENDED]

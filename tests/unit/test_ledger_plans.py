@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from sexton.ledger.sqlite import SqliteDatabase
-from sexton.ledger.statements import statements
+from sexton.ledger.statements import ROW, statements
 
 LARGE = (
     *("sessions", "messages", "journal", "holders", "finalizations", "processes"),
@@ -49,3 +49,18 @@ def test_no_statement_goes_through_a_whole_table(connection: apsw.Connection, na
 
 def test_a_statement_that_would_is_noticed(connection: apsw.Connection) -> None:
     assert scans(connection, "tally")
+
+
+def test_a_row_is_put_away_with_every_column(connection: apsw.Connection) -> None:
+    found = connection.execute("SELECT name FROM pragma_table_info('sessions')").fetchall()
+    assert sorted(ROW) == sorted(name for (name,) in found)
+
+
+def test_garbage_is_found_by_its_size_and_age(connection: apsw.Connection) -> None:
+    for name in ("page_candidates", "counts_present"):
+        text = statements("sqlite")[name]
+        values = dict.fromkeys(PARAMETER.findall(text), 1)
+        steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
+        found = [step for *_, step in steps if step.startswith("SEARCH s ")]
+        assert found
+        assert all("USING INDEX sessions_over (home=?" in step for step in found)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from sexton.cli import shapes
-from sexton.cli.arguments import home_option, yes_option
+from sexton.cli.arguments import dry_run_option, home_option, source_option, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, observe_all
@@ -19,6 +19,7 @@ from sexton.cli.plan_view import say_outcome, show_plan, tallied
 from sexton.cli.terminal import document, note, say, write
 from sexton.engine.apply import apply, new_receipt
 from sexton.engine.estate import Estate
+from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
@@ -40,11 +41,17 @@ MOST_BYTES = 1_000_000_000
 )
 @click.argument("plan_file", metavar="[PLAN.json]", required=False, type=click.Path(path_type=Path))
 @home_option
+@source_option
 @yes_option
-@click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
+@dry_run_option
 @click.pass_context
 def command(
-    ctx: click.Context, plan_file: Path | None, home: str | None, yes: bool, dry_run: bool
+    ctx: click.Context,
+    plan_file: Path | None,
+    home: str | None,
+    source: str | None,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
     """Carry out a plan.
 
@@ -65,6 +72,7 @@ def command(
             observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
         plan = given or with_retention(estate, survey(estate, name, rules).plan, name, rules)
+        plan = of_source(opened.ledger, plan, source)
         if dry_run and options.json:
             write(write_plan(plan))
             return

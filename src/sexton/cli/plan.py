@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sexton.cli.arguments import force_file_option, home_option
+from sexton.cli.arguments import force_file_option, home_option, source_option
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.homes import estate_of, observe_all
@@ -14,6 +14,7 @@ from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import show_plan, summary
 from sexton.cli.terminal import note, write
+from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import write_plan
 from sexton.engine.removing.proposal import with_retention
@@ -30,12 +31,15 @@ from sexton.engine.removing.proposal import with_retention
     ),
 )
 @home_option
+@source_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to a file."
 )
 @force_file_option
 @click.pass_context
-def command(ctx: click.Context, home: str | None, output: Path | None, force: bool) -> None:
+def command(
+    ctx: click.Context, home: str | None, source: str | None, output: Path | None, force: bool
+) -> None:
     """Show what should be done now, and why.
 
     Observes the homes and asks the policies about every session whose time has come. Nothing is
@@ -50,6 +54,7 @@ def command(ctx: click.Context, home: str | None, output: Path | None, force: bo
         observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
         plan = with_retention(estate, survey(estate, name, rules).plan, name, rules)
+        plan = of_source(opened.ledger, plan, source)
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))
             with private_file(output, force=force, ledger=ledger) as file:

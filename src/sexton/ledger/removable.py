@@ -12,14 +12,12 @@ from typing import Any
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.messages import last_within
 from sexton.ledger.rows import Row, maybe_moment, micros, moment
-from sexton.ledger.statements import ROW
 from sexton.model.removal import Member
 from sexton.model.session import Relation, State
 from sexton.ports import Place
 from sexton.ports.removal import Sieve, StoredSession
 from sexton.ports.vault import StoredMessage
 
-_COLUMNS = [name.strip().removeprefix("s.") for name in ROW.split(",")]
 _WORK = (
     "session", "finalizer", "since", "through", "state", "attempts", "owed_at", "finished_at",
     "last_error", "note",
@@ -80,10 +78,8 @@ class LedgerRemovable:
         for row in work:
             owed.setdefault(row[0], []).append(dict(zip(_WORK[1:], row[1:], strict=True)))
         return {
-            row[0]: StoredSession(
-                row=dict(zip(_COLUMNS, row, strict=True)), finalizations=owed.get(row[0], ())
-            )
-            for row in sessions
+            ref: StoredSession(_STATES[state], last_seq, row, owed.get(ref, ()))
+            for ref, state, last_seq, row in sessions
         }
 
     def messages(self, refs: Sequence[int]) -> dict[int, list[StoredMessage]]:

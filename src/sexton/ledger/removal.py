@@ -74,9 +74,7 @@ class LedgerRemoval:
             _count(tx, departure, len(going))
             if departure.at_once:
                 tx.all("clear_messages", vault=file.ref, refs=_listed(gone))
-                _turn(tx, file, VaultState.KEPT, None, departure.written)
-            else:
-                _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
+            _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
             return gone
 
         return self._database.write(job)

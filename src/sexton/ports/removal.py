@@ -76,7 +76,7 @@ class Move(NamedTuple):
     """
 
     ref: int
-    state: str
+    state: State
     epoch: int
     active_at: datetime
     message_count: int
@@ -92,8 +92,8 @@ class Departure:
     """Sessions that are in a vault file now, and become what `state` says.
 
     One whose end-of-session work was given up after `spares` stays. With a `day` they count as
-    removed without a person's word on it. Of the entry all but session and reason is taken. What
-    is small goes `at_once`: its messages are deleted together with the move.
+    removed without a person's word on it. Of the entry all but session and reason is taken. Of
+    those that go `at_once` the messages are deleted together with the move.
     """
 
     file: VaultFile
@@ -142,7 +142,10 @@ class Removal(Protocol):
         """Record that a file is going to be written, before anything of it is on the disk."""
 
     def move(self, departure: Departure, now: datetime) -> frozenset[int]:
-        """Remove those sessions that still are as seen; then the file is `clearing`, or kept."""
+        """Remove those sessions that still are as seen; the file is `clearing` if any did.
+
+        What is in one file may go in several steps.
+        """
 
     def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
         """Delete the messages of removed sessions; False if the file was lost."""
@@ -203,12 +206,13 @@ class Sieve:
     source: str | None = None
 
 
-@record
-class StoredSession:
-    """A session's whole row by column, and its end-of-session work."""
+class StoredSession(NamedTuple):
+    """A session as it is stored: its whole row by column, as JSON, and its end-of-session work."""
 
-    row: Mapping[str, Any]
-    finalizations: Sequence[Mapping[str, Any]] = ()
+    state: State
+    last_seq: int
+    row: str
+    finalizations: Sequence[Mapping[str, Any]]
 
 
 class Removable(Protocol):

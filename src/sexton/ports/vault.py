@@ -57,8 +57,10 @@ class FileContent:
 class SessionContent:
     """All there is of one session. `owner` is what its home's files call it, if it has files."""
 
-    row: Mapping[str, Any]
+    row: Mapping[str, Any] = made(dict)
     """The whole row by column; values are None, numbers, text or bytes."""
+    row_json: str | None = None
+    """The row as JSON instead, on its way into a file."""
     messages: Iterable[StoredMessage] = ()
     finalizations: Sequence[Mapping[str, Any]] = ()
     owner: str | None = None

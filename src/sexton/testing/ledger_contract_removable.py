@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from sexton.model.removal import Member
@@ -21,6 +22,8 @@ from sexton.testing.ledger_contract_samples import (
     reread,
     say,
 )
+
+MICROS = int(NOON.timestamp()) * 1_000_000
 
 
 def active(ledger: Ledger, count: int, second: float, **facts: str) -> Session:
@@ -154,8 +157,11 @@ class RemovableContract:
         session = given_up(ledger)
         found = ledger.removable.rows([session.ref])
         assert found.keys() == {session.ref}
-        row = found[session.ref].row
+        state, last_seq, text, _ = found[session.ref]
+        assert (state, last_seq) == (State.FINALIZED, 1)
+        row = json.loads(text)
         assert (row["id"], row["state"], row["last_seq"]) == (session.id, "finalized", 1)
+        assert (row["message_count"], row["title"], row["active_at"]) == (1, None, MICROS)
         [work] = found[session.ref].finalizations
         assert (work["finalizer"], work["state"], work["through"]) == ("log", "dead", 1)
         assert ledger.removable.rows([other.ref])[other.ref].finalizations == ()

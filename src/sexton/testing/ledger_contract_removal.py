@@ -46,7 +46,7 @@ MISREMEMBERED: tuple[dict[str, Any], ...] = (
     {"turn_count": 1},
     {"last_seq": 3},
     {"stored": 1},
-    {"state": "finalized"},
+    {"state": State.FINALIZED},
 )
 
 
@@ -183,11 +183,18 @@ class DepartureContract:
         ledger.book.mark(staying.ref, pinned=True)
         moves = [move_of(going), move_of(staying)]
         assert move(ledger, intended(ledger), *moves, at_once=True) == {going.ref}
-        assert ledger.vault.unfinished("host") == []
-        [kept] = ledger.vault.of_receipt(RECEIPT)
-        assert (kept.state, kept.worker, kept.written) == (KEPT, None, FIGURES)
+        [file] = ledger.vault.unfinished("host")
+        assert (file.state, file.written) == (VaultState.CLEARING, FIGURES)
         found = ledger.removable.messages([going.ref, staying.ref])
         assert found.keys() == {staying.ref}
+
+    def test_what_is_in_one_file_may_go_in_several_steps(self, ledger: Ledger) -> None:
+        first, second, late = (over(ledger, 2) for _ in range(3))
+        assert move(ledger, intended(ledger), move_of(first)) == {first.ref}
+        [file] = ledger.vault.unfinished("host")
+        ledger.book.mark(late.ref, pinned=True)
+        assert move(ledger, file, move_of(second), move_of(late)) == {second.ref}
+        assert len(ledger.vault.inside(file)) == 2
 
     def test_whoever_was_taken_for_dead_changes_nothing_more(self, ledger: Ledger) -> None:
         first, second = over(ledger, 2), over(ledger, 2)

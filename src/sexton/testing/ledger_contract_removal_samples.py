@@ -49,7 +49,7 @@ def move_of(session: Session, conversation: int = 0, **otherwise: Any) -> Move:
     """A session as it was planned and written, with some facts misremembered."""
     facts: dict[str, Any] = {
         "ref": session.ref,
-        "state": session.state.value,
+        "state": session.state,
         "epoch": session.epoch,
         "active_at": session.active_at,
         "message_count": session.message_count,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sexton.model.finalization import FinalizationState
+from sexton.model.message import draft
 from sexton.model.session import State
-from sexton.ports import Ledger
+from sexton.ports import Batch, Ledger
 from sexton.ports.removal import Part, VaultState
 from sexton.ports.vault import VaultKind
 from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
@@ -23,7 +24,15 @@ from sexton.testing.ledger_contract_removal_samples import (
     trashed,
     unread,
 )
-from sexton.testing.ledger_contract_samples import at, heard, journal, reread
+from sexton.testing.ledger_contract_samples import (
+    NO_RULES,
+    NOON,
+    at,
+    born,
+    heard,
+    journal,
+    reread,
+)
 
 DAY = timedelta(days=1)
 
@@ -53,6 +62,13 @@ class RestoringContract:
         rest = Part(session.ref, whole.messages[3:], whole.state)
         assert put_back(ledger, file, [rest]) == {session.ref}
         assert [each.seq for each in heard(ledger, session)] == [1, 2, 3, 4, 5]
+
+    def test_others_in_its_file_stay_there(self, ledger: Ledger) -> None:
+        session, other = over(ledger, 2), over(ledger, 2)
+        [one, two] = parts_of(ledger, session, other)
+        file = restoring(ledger, trashed(ledger, session, other))
+        assert put_back(ledger, file, [one, two._replace(state=None)]) == {session.ref}
+        assert state(ledger, other) is State.TRASHED
 
     def test_what_is_put_back_again_after_a_crash_is_there_once(self, ledger: Ledger) -> None:
         session = over(ledger, 3)
@@ -127,7 +143,12 @@ class PurgingContract:
     def test_expired_trash_is_purged_and_its_row_tells_nothing_of_what_was_said(
         self, ledger: Ledger
     ) -> None:
-        session, other = over(ledger, 3, title="secret"), over(ledger)
+        begun, other = born(ledger, None, title="secret"), over(ledger)
+        drafts = [draft("user", "secret")] * 3
+        batch = Batch(session=begun, drafts=drafts, schedule=NO_RULES, preview="secret")
+        assert ledger.messages.append(batch, NOON)
+        assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(1))
+        session = reread(ledger, begun)
         kept = trashed(ledger, session, expires_at=at(100))
         trashed(ledger, other, name="other", expires_at=at(200))
         doomed = purge(ledger, kept, at(100))

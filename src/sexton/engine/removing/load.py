@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from sexton.engine.removing.means import Means
 from sexton.model.plan import ArchiveSession, Removing
@@ -13,6 +14,7 @@ from sexton.ports.vault import FileContent, SessionContent, StoredMessage
 
 TOGETHER = 4_000_000
 """So many bytes of messages are read at once; a session with more is read page by page."""
+MOST_SESSIONS = 1000
 MOST_BYTES = 32_000_000
 """What goes into one file, unless it is of one conversation or tree."""
 
@@ -41,24 +43,24 @@ class Load:
                 self.refused[each.seen.ref] = why
         self.actions = [each for each in self.actions if conversation(each) not in left]
 
-    def moves(self) -> list[Move]:
-        """Each session as it was planned and as it was written."""
-        numbers: dict[str, int] = {}
-        return [
-            Move(
-                each.seen.ref,
-                self.rows[each.seen.ref].row["state"],
-                each.seen.epoch,
-                each.seen.active_at,
-                each.seen.message_count,
-                each.seen.turn_count,
-                self.rows[each.seen.ref].row["last_seq"],
-                self.stored[each.seen.ref],
-                numbers.setdefault(conversation(each), len(numbers)),
-                each.reason,
-            )
-            for each in self.actions
-        ]
+    def moves(self) -> Iterator[list[Move]]:
+        """Each conversation as it was planned and as it was written."""
+        for number, (_, members) in enumerate(groupby(self.actions, key=conversation)):
+            yield [
+                Move(
+                    seen.ref,
+                    self.rows[seen.ref].state,
+                    seen.epoch,
+                    seen.active_at,
+                    seen.message_count,
+                    seen.turn_count,
+                    self.rows[seen.ref].last_seq,
+                    self.stored[seen.ref],
+                    number,
+                    reason,
+                )
+                for seen, reason in ((each.seen, each.reason) for each in members)
+            ]
 
 
 def chunks(means: Means, actions: Iterable[Removing]) -> Iterator[list[Removing]]:
@@ -66,7 +68,7 @@ def chunks(means: Means, actions: Iterable[Removing]) -> Iterator[list[Removing]
     batch: list[Removing] = []
     weight = 0
     for action in actions:
-        full = len(batch) >= means.pace.sessions.now or weight + action.size > MOST_BYTES
+        full = len(batch) >= MOST_SESSIONS or weight + action.size > MOST_BYTES
         if batch and not _belongs(batch[-1], action) and (full or not _suits(batch[0], action)):
             if means.stopping():
                 return
@@ -87,7 +89,7 @@ def take(means: Means, batch: Sequence[Removing]) -> Load:
     """What there is of the sessions; those that are not here any more are left out."""
     rows = means.ledger.removable.rows([each.seen.ref for each in batch])
     load = Load(list(batch), rows)
-    here = {ref for ref, found in rows.items() if found.row["state"] in HERE}
+    here = {ref for ref, found in rows.items() if found.state in HERE}
     load.leave_out(each.seen.ref for each in batch if each.seen.ref not in here)
     _take_files(means, load)
     return load
@@ -110,10 +112,12 @@ def contents(means: Means, load: Load) -> Iterator[SessionContent]:
 
 
 def _belongs(last: Removing, action: Removing) -> bool:
-    if isinstance(last, ArchiveSession) and isinstance(action, ArchiveSession):
-        return action.tree is not None and action.tree == last.tree
-    same = action.conversation is not None and action.conversation == last.conversation
-    return same and action.kind == last.kind
+    if action.kind != last.kind:
+        return False
+    if action.conversation is not None and action.conversation == last.conversation:
+        return True
+    trees = [each.tree for each in (last, action) if isinstance(each, ArchiveSession)]
+    return len(trees) == 2 and trees[0] is not None and trees[0] == trees[1]
 
 
 def _suits(first: Removing, action: Removing) -> bool:
@@ -162,7 +166,7 @@ def _content(load: Load, action: Removing, messages: Iterable[StoredMessage]) ->
     found = load.rows[action.seen.ref]
     owner = load.named.get(action.seen.ref)
     return SessionContent(
-        row=found.row,
+        row_json=found.row,
         messages=messages,
         finalizations=found.finalizations,
         owner=owner,

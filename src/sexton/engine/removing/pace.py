@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sexton.ports import Clock
 
-AIM = 0.01
+AIM = 0.008
 """Seconds for which the ledger may be locked in one go."""
 
 FOLD_EVERY = 3
@@ -38,7 +38,7 @@ class Pace:
         self._fold = fold
         self._held = 0
         self._free_until = float("-inf")
-        self.sessions = Size(least=200, most=1000)
+        self.sessions = Size(least=50, most=1000)
         self.messages = Size(least=1000, most=20_000)
 
     @contextmanager

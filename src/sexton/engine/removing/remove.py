@@ -21,7 +21,7 @@ from sexton.model.plan import ArchiveSession, Removing
 from sexton.model.record import replace
 from sexton.model.session import State
 from sexton.policies.shielding import SPARED
-from sexton.ports.removal import Departure, Intent, VaultFile, VaultState
+from sexton.ports.removal import Departure, Intent, Move, VaultFile, VaultState
 from sexton.ports.vault import FileChanged, Header, VaultKind, Written
 
 
@@ -103,14 +103,34 @@ def _remove(means: Means, copy: Copy, allowed: Callable[[], bool]) -> PutAway | 
 
 
 def _let_go(means: Means, load: Load, file: VaultFile, written: Written) -> frozenset[int]:
-    departure = _departure(means, file, load, written)
-    with means.pace.hold(means.pace.sessions, len(departure.moves)):
-        gone = means.ledger.removal.move(departure, means.clock.now())
-    if gone and not departure.at_once:
-        counts = [(move.ref, move.stored) for move in departure.moves if move.ref in gone]
+    """In steps that nobody who writes notices; what is not moved yet simply stays for a while."""
+    pace, gone = means.pace, frozenset[int]()
+    left: list[tuple[int, int]] = []
+    for moves in _steps(means, load):
+        departure = _departure(means, file, load, written, moves)
+        with pace.hold(pace.sessions, len(moves)):
+            moved = means.ledger.removal.move(departure, means.clock.now())
+        if moved:
+            file = replace(file, state=VaultState.CLEARING, written=written)
+            gone |= moved
+        if not departure.at_once:
+            left += [(move.ref, move.stored) for move in moves if move.ref in moved]
+    if gone:
         seen = {owner: load.files[owner] for ref, owner in load.named.items() if ref in gone}
-        clear(means, replace(file, state=VaultState.CLEARING, written=written), counts, seen)
+        clear(means, file, left, seen)
     return gone
+
+
+def _steps(means: Means, load: Load) -> Iterator[list[Move]]:
+    """Conversations that go together, as many as may go at once right now."""
+    step: list[Move] = []
+    for moves in load.moves():
+        if step and len(step) + len(moves) > means.pace.sessions.now:
+            yield step
+            step = []
+        step += moves
+    if step:
+        yield step
 
 
 def _write(means: Means, file: VaultFile, load: Load) -> Written | None:
@@ -131,18 +151,20 @@ def _write(means: Means, file: VaultFile, load: Load) -> Written | None:
     return None
 
 
-def _departure(means: Means, file: VaultFile, load: Load, written: Written) -> Departure:
+def _departure(
+    means: Means, file: VaultFile, load: Load, written: Written, moves: Sequence[Move]
+) -> Departure:
     archiving = file.kind is VaultKind.ARCHIVE
     first = load.actions[0]
     return Departure(
         file=file,
         written=written,
         state=State.ARCHIVED if archiving else State.TRASHED,
-        moves=load.moves(),
+        moves=moves,
         entry=means.entry(first.kind, file.receipt, first.reason),
         spares=None if archiving else means.clock.now() - SPARED,
         day=means.day,
-        at_once=written.files == 0 and written.messages <= means.pace.messages.now,
+        at_once=sum([move.stored for move in moves]) <= means.pace.messages.now,
     )
 
 

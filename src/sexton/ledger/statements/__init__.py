@@ -21,11 +21,20 @@ WORKER = """w.id, w.host, w.boot_id, w.pid, w.started, w.inode, w.pid_namespace,
     w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at,
     w.dead_at, w.evidence"""
 
-ROW = """s.ref, s.home, s.id, s.key, s.source, s.chat_type, s.job, s.parent, s.relation, s.state,
-    s.epoch, s.started_at, s.active_at, s.due_at, s.policy_serial, s.ended_at, s.end_reason,
-    s.last_seq, s.message_count, s.byte_count, s.turn_count, s.input_tokens, s.output_tokens,
-    s.cached_tokens, s.reasoning_tokens, s.cost_micros, s.title, s.preview, s.pinned,
-    s.human_touched, s.errored, s.warned, s.inherited, s.compress_after, s.vault"""
+ROW = (
+    "ref", "home", "id", "key", "source", "chat_type", "job", "parent", "relation", "state",
+    "epoch", "started_at", "active_at", "due_at", "policy_serial", "ended_at", "end_reason",
+    "last_seq", "message_count", "byte_count", "turn_count", "input_tokens", "output_tokens",
+    "cached_tokens", "reasoning_tokens", "cost_micros", "title", "preview", "pinned",
+    "human_touched", "errored", "warned", "inherited", "compress_after", "vault",
+)  # fmt: skip
+"""Every column of a session."""
+
+_PAIRS = ", ".join(f"'{name}', s.{name}" for name in ROW)
+_AS_JSON = {
+    "sqlite": f"json_object({_PAIRS})",
+    "postgres": f"CAST(json_build_object({_PAIRS}) AS TEXT)",
+}
 
 _HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
 _INCLUDED = re.compile(r"\{(\w+)\}")
@@ -36,7 +45,7 @@ _BYTES = r"%\((contents|extras)\)s"
 @cache
 def statements(dialect: str) -> dict[str, str]:
     """Every statement by name, in the words of one engine."""
-    columns = {"session": SESSION, "worker": WORKER, "row": ROW}
+    columns = {"session": SESSION, "worker": WORKER, "row": _AS_JSON[dialect]}
     found = dict(columns)
     for text in _files():
         parts = _HEADER.split(text)[1:]

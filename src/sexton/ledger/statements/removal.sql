@@ -4,7 +4,7 @@ SELECT v.ref, v.name, v.kind, v.holds, h.name, v.source, v.host, v.place, v.stat
 FROM vault AS v JOIN homes AS h ON h.ref = v.home
 
 -- stored_session
-SELECT {row} FROM sessions AS s WHERE s.ref IN ({refs}) ORDER BY s.ref;
+SELECT s.ref, s.state, s.last_seq, {row} FROM sessions AS s WHERE s.ref IN ({refs}) ORDER BY s.ref;
 
 -- stored_finalizations
 SELECT session, finalizer, since, through, state, attempts, owed_at, finished_at, last_error, note

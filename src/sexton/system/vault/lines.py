@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from sexton.errors import VaultDamaged, VaultError
-from sexton.ports.vault import FileContent, Header, StoredMessage, VaultKind
+from sexton.ports.vault import FileContent, Header, SessionContent, StoredMessage, VaultKind
 from sexton.system.files.names import unfit
 
 VERSION = 1
@@ -54,6 +54,14 @@ def row_line(kind: str, row: Mapping[str, Any], **more: Any) -> bytes:
         return made({"type": kind, **more, "row": rest, "row_base64": encoded})
     except TypeError as problem:
         raise VaultError(f"a row can not be stored exactly: {problem}") from None
+
+
+def session_line(content: SessionContent) -> bytes:
+    """The line a session begins with."""
+    if content.row_json is None:
+        return row_line("session", content.row, owner=content.owner)
+    owner = json.dumps(content.owner).encode()
+    return b'{"type":"session","owner":%b,"row":%b}\n' % (owner, content.row_json.encode())
 
 
 def row_of(line: Line) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sexton.system.vault.lines import (
     made,
     message_lines,
     row_line,
+    session_line,
 )
 from sexton.system.vault.seals import Seals, Tally
 
@@ -52,7 +53,7 @@ class _Part:
 
     def write(self, content: SessionContent) -> None:
         waiting = self._waiting
-        waiting.append(row_line("session", content.row, owner=content.owner))
+        waiting.append(session_line(content))
         waiting += [row_line("finalization", row) for row in content.finalizations]
         weight = 0
         for message in content.messages:
