@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 import psycopg
 import pytest
 
 from sexton.errors import SextonError
+from sexton.ledger import sqlite
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.statements import statements
 from sexton.ports import Ledger
@@ -266,11 +269,6 @@ RACING = (
 
 ATTEMPTS = 4
 
-SESSIONS = {
-    "find_current", "find_by_ref", "drop_holders", "end_as_seen", "end_fenced", "start_turn",
-    "mark_busy", "clear_busy", "mark_errored", "mark_pinned", "mark_title",
-}  # fmt: skip
-
 
 class Mutant(NamedTuple):
     """A statement without one of its guards."""
@@ -304,21 +302,34 @@ def guards() -> Iterator[Mutant]:
         yield Mutant(name, f"{old} => {new}", text.replace(old, new))
 
 
-def promises(hint: str) -> list[Any]:
-    """The quick tests of the contract, those with the hint in their module's name first."""
-    tests = inspect.getmembers(LedgerContract(), inspect.ismethod)
-    quick = [test for name, test in tests if not any(word in name for word in SLOW)]
-    quick = [test for test in quick if "races" not in test.__func__.__module__]
-    return sorted(
-        quick, key=lambda test: (hint not in test.__func__.__module__, "pages" in str(test))
-    )
+class Recorder(dict[str, str]):
+    """The statements, and which of them were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(statements("sqlite"))
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
-def is_noticed(promise: Callable[[Ledger], None], url: str) -> bool:
+class Promise(NamedTuple):
+    """A test of the contract, what it took and which statements it used."""
+
+    test: Callable[[Ledger], None]
+    seconds: float
+    used: set[str]
+
+
+MUTANTS = [mutant for mutant in guards() if (mutant.name, mutant.guard) not in EQUAL]
+
+
+def is_noticed(test: Callable[[Ledger], None], url: str) -> bool:
     """Whether a test of the contract fails on a fresh ledger."""
     ledger = open_ledger(url)
     try:
-        promise(ledger)
+        test(ledger)
     except NOTICED:
         return True
     finally:
@@ -326,177 +337,48 @@ def is_noticed(promise: Callable[[Ledger], None], url: str) -> bool:
     return False
 
 
-HINTS = {
-    **dict.fromkeys(
-        (
-            "register_process",
-            "identify_process",
-            "end_twins",
-            "find_process",
-            "running_processes",
-            "processes_of_session",
-            "page_processes",
-            "judge_process",
-            "end_process",
-            "keep_process",
-            "tell_of_process",
-            "move_processes",
-            "forget_ended_processes",
-            "forget_lost_processes",
-        ),
-        "processes",
-    ),
-    **dict.fromkeys(
-        (
-            "free_to_go",
-            "move_sessions",
-            "tell_of_sessions",
-            "count_removed",
-            "forget_removal_days",
-            "removed_on",
-            "insert_file",
-            "lock_file",
-            "store_written",
-            "turn_file",
-            "forget_file",
-            "sessions_inside",
-            "clear_messages",
-            "clear_some_messages",
-            "file_of_session",
-            "unfinished_files",
-        ),
-        "removal",
-    ),
-    "find_removed": "removed",
-    **dict.fromkeys(
-        (
-            "stored_session",
-            "stored_finalizations",
-            "stored_messages",
-            "page_stored",
-            "files_of_receipt",
-            "page_files",
-            "counts_present",
-            "page_candidates",
-            "members_named",
-            "members_below",
-        ),
-        "removable",
-    ),
-    **dict.fromkeys(
-        (
-            "doom_file",
-            "purge_sessions",
-            "purge_finalizations",
-            "still_inside",
-            "insert_stored",
-            "bring_back",
-            "find_file",
-            "expired_files",
-        ),
-        "restoring",
-    ),
-    **dict.fromkeys(
-        (
-            "known_notices",
-            "post_notice",
-            "claim_letters",
-            "find_letters",
-            "finish_letter",
-            "put_back_letter",
-            "free_letters",
-            "forget_letters",
-            "page_letters",
-            "page_letters_in_state",
-            "all_held",
-            "forget_held",
-            "remember_held",
-        ),
-        "outbox",
-    ),
-    **dict.fromkeys(
-        (
-            "find_readiness",
-            "rest_session",
-            "end_compressed",
-            "insert_shorter",
-            "copy_messages",
-            "move_holders",
-            "cover_copies",
-            "find_tip",
-            "find_chain",
-        ),
-        "compression",
-    ),
-    **dict.fromkeys((
-        "clear_owing",
-        "claim_finalizations",
-        "find_finalizations",
-        "find_memo",
-        "memoise",
-        "finish_finalization",
-        "put_back_finalization",
-        "finalize_session",
-        "forget_superseded",
-        "free_finalizations",
-        "delay_finalization",
-        "page_finalizations",
-        "page_finalizations_in_state",
-        "page_finalizations_of_session",
-        "tally_finalizations",
-        "session_of_finalization",
-        "retry_finalization",
-        "discard_finalization",
-        "count_backfill",
-        "backfill",
-        "spend_calls",
-        "forget_days",
-    ), "finalizing"),
-    **dict.fromkeys((
-        "caps_of", "lock_counter", "open_counter", "find_counter", "sum_slices", "take_slice",
-        "take_grant", "settle_slice", "add_usage", "used_by_session", "free_grants",
-        "forget_grants", "forget_slices", "forget_counters", "mark_warned",
-        "mark_stopped", "clear_marks", "set_cap", "add_slice", "find_root", "find_ref",
-        "find_guard", "store_guard", "clear_added",
-    ), "spending"),
-    **dict.fromkeys(
-        ("page_remains", "remains_named", "sources_over", "count_over", "forget_journal",
-         "forget_policies", "spend_removals", "table_sizes"), "retention"
-    ),
-    "take_policies": "messages",
-    "cohorts": "census", "started_by_day": "census", "biggest": "census",
-    "count_open": "census", "count_silent": "census", "first_shadow_reap": "census",
-    "page_messages": "messages", "page_sizes": "messages", "append_guard": "messages",
-    "page_recent": "index", "page_due": "index", "page_stale": "index", "reschedule": "index",
-    "set_warned": "index", "tally": "index", "find_by_id": "index", "find_by_prefix": "index",
-    "join_session": "holders", "lock_open": "holders", "end_with_owner": "holders",
-    "beat": "liveness", "sessions_of_worker": "liveness", "confirm_dead": "liveness",
-    "reap_sessions": "liveness", "release_holders": "liveness", "declare_dead": "liveness",
-    "drop_holders_of": "liveness",
-    "dead_and_holding": "liveness", "make_progress": "liveness", "revive_session": "reviving",
-    "drop_holder": "holders", "drop_all_of_worker": "holders", "find_holders": "holders",
-}  # fmt: skip
-MUTANTS = [mutant for mutant in guards() if (mutant.name, mutant.guard) not in EQUAL]
-
-
-@pytest.fixture
-def quick_path(tmp_path: Path) -> Iterator[Path]:
-    """A directory in memory where there is one: what is tested here is not the disk."""
+@pytest.fixture(scope="module")
+def new_ledger() -> Iterator[Callable[[], str]]:
+    """Makes copies of an empty ledger, in memory where there is some: the disk is not tested."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as place:
-        yield Path(place)
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        empty = Path(place, "empty.db")
+        open_ledger(str(empty)).close()
+        numbers = count()
+
+        def new() -> str:
+            return str(shutil.copy(empty, Path(place, f"{next(numbers)}.db")))
+
+        yield new
+
+
+@pytest.fixture(scope="module")
+def promises(new_ledger: Callable[[], str]) -> list[Promise]:
+    """The quick tests of the contract, the quickest first; each is run once to know it."""
+    known = []
+    for name, test in inspect.getmembers(LedgerContract(), inspect.ismethod):
+        if "races" in test.__func__.__module__ or any(word in name for word in SLOW):
+            continue
+        recorder, began = Recorder(), time.perf_counter()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sqlite, "statements", lambda _, recorder=recorder: recorder)
+            assert not is_noticed(test, new_ledger())
+        known.append(Promise(test, time.perf_counter() - began, recorder.asked))
+    return sorted(known, key=lambda promise: promise.seconds)
 
 
 @pytest.mark.parametrize("name", sorted({mutant.name for mutant in MUTANTS}))
 def test_the_contract_notices_every_guard_that_is_missing(
-    name: str, quick_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    promises: list[Promise],
+    new_ledger: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hint = HINTS.get(name) or ("sessions" if name in SESSIONS else "upkeep")
+    tests = [promise.test for promise in promises if name in promise.used]
     survivors = []
-    for number, mutant in enumerate(mutant for mutant in MUTANTS if mutant.name == name):
+    for mutant in (mutant for mutant in MUTANTS if mutant.name == name):
         monkeypatch.setitem(statements("sqlite"), name, mutant.text)
-        urls = (f"sqlite:///{quick_path}/{number}.{turn}.db" for turn in count())
-        if not any(map(is_noticed, promises(hint), urls)):
+        if not any(is_noticed(test, new_ledger()) for test in tests):
             survivors.append(mutant.guard)
     assert survivors == []
 

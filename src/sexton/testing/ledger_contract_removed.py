@@ -43,6 +43,7 @@ class RemovedContract:
         assert "sexton undo receipt" in unread(ledger, session)
         [file] = ledger.vault.unfinished("host")
         settled(ledger, file)
+        assert ledger.vault.unfinished("host") == []
         assert "sexton undo receipt" in unread(ledger, session)
         trashed(ledger, archived, name="other", kind=ARCHIVE)
         assert f"sexton archive restore {archived.id}" in unread(ledger, archived)
