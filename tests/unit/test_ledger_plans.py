@@ -53,7 +53,7 @@ def test_a_statement_that_would_is_noticed(connection: apsw.Connection) -> None:
 
 def test_a_row_is_put_away_with_every_column(connection: apsw.Connection) -> None:
     found = connection.execute("SELECT name FROM pragma_table_info('sessions')").fetchall()
-    assert sorted(ROW) == sorted(name for (name,) in found)
+    assert sorted(ROW) == sorted(str(name) for (name,) in found)
 
 
 def test_garbage_is_found_by_its_size_and_age(connection: apsw.Connection) -> None:
@@ -61,6 +61,6 @@ def test_garbage_is_found_by_its_size_and_age(connection: apsw.Connection) -> No
         text = statements("sqlite")[name]
         values = dict.fromkeys(PARAMETER.findall(text), 1)
         steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
-        found = [step for *_, step in steps if step.startswith("SEARCH s ")]
+        found = [str(step) for *_, step in steps if str(step).startswith("SEARCH s ")]
         assert found
         assert all("USING INDEX sessions_over (home=?" in step for step in found)
