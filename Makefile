@@ -4,7 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-WORKERS ?= 2
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check fix docs wheel bench crash e2e hermes constraints
@@ -23,7 +23,7 @@ run: $(READY) ## Sweep the default ledger once and report on it
 	@$(BIN)/sexton doctor
 	@$(BIN)/sexton sessions list
 
-test: $(READY) ## Run all tests (WORKERS=2)
+test: $(READY) ## Run all tests (WORKERS=3)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: $(READY) ## Lint, types, layers, generated pages, then all tests

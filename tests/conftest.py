@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from psycopg.conninfo import conninfo_to_dict
 
+from sexton.ledger.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
 
@@ -39,10 +42,29 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     postgres_server.drop_database(url)
 
 
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty ledger in a file, to be copied: cheaper than to make one for every test."""
+    path = tmp_path_factory.mktemp("empty") / "ledger.db"
+    open_ledger(str(path)).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def empty_database(postgres_server: PostgresServer) -> str:
+    """The name of a database with an empty ledger, to be copied."""
+    url = postgres_server.create_database()
+    open_ledger(url).close()
+    return str(conninfo_to_dict(url)["dbname"])
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def engine_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a ledger that does not exist yet, once per engine."""
+def engine_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a fresh ledger, once per engine."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'ledger.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    return url
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue('empty_file'), tmp_path)}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    url = server.create_database(request.getfixturevalue("empty_database"))
+    yield url
+    server.drop_database(url)

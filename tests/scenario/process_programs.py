@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psutil
+
 from sexton.model.process import TAG_VARIABLE, Process, ProcessKind
 from sexton.model.record import replace
 from sexton.system.clock import SystemClock
@@ -74,6 +76,15 @@ def lives(pid: int) -> bool:
     """Whether a process exists and has not exited."""
     row = read_row(pid)
     return row is not None and row.state not in ZOMBIES
+
+
+def rests(pid: int) -> bool:
+    """Whether a process has started and waits: asleep, and no work done for a moment."""
+    process = psutil.Process(pid)
+    before = process.cpu_times()
+    asleep = process.status() == psutil.STATUS_SLEEPING
+    time.sleep(0.1)
+    return asleep and process.status() == psutil.STATUS_SLEEPING and process.cpu_times() == before
 
 
 def registered(pid: int, **facts: Any) -> Process:

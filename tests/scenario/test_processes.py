@@ -54,6 +54,7 @@ from tests.scenario.process_programs import (
     eventually,
     lives,
     nesting,
+    rests,
 )
 
 IDLE = ResetPolicy(mode=Mode.IDLE, idle_minutes=120)
@@ -155,6 +156,7 @@ def test_a_started_process_is_known_with_its_tag_before_and_after_a_restart(hous
     assert (process.identity.pid, process.task, process.kind) == (child.pid, "t", "mcp")
     assert process.command.endswith("--token=***")
     assert (process.registered_by, process.session) == (worker.id, session.id)
+    assert eventually(lambda: rests(child.pid))
     sexton.close()
     again = house.open()
     [seen] = again.worker().session("chat").processes()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sexton.model.process import TAG_VARIABLE, Process
@@ -82,6 +83,7 @@ def test_one_that_is_deaf_is_killed_after_the_grace(nest: Nest) -> None:
 def test_one_that_stands_still_is_killed_after_the_grace(nest: Nest) -> None:
     child = waiting(nest)
     child.send_signal(signal.SIGSTOP)
+    assert eventually(lambda: psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
     assert stop(registered(child.pid), grace=SOON)[child.pid].ending is Ending.KILL
 
 
