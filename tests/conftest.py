@@ -50,6 +50,12 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def new_file(empty_file: Path, tmp_path: Path) -> Path:
+    """A fresh ledger in a file of the test's own."""
+    return Path(shutil.copy(empty_file, tmp_path))
+
+
 @pytest.fixture(scope="session")
 def empty_database(postgres_server: PostgresServer) -> str:
     """The name of a database with an empty ledger, to be copied."""
@@ -59,10 +65,10 @@ def empty_database(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def engine_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def engine_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh ledger, once per engine."""
     if request.param == "sqlite":
-        yield f"sqlite:///{shutil.copy(request.getfixturevalue('empty_file'), tmp_path)}"
+        yield f"sqlite:///{request.getfixturevalue('new_file')}"
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
     url = server.create_database(request.getfixturevalue("empty_database"))
