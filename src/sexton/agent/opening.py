@@ -20,7 +20,6 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.handling import listed, running
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
-from sexton.policies.processes import holding_process
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
 
@@ -154,6 +153,8 @@ def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session
 
 def _is_held(desk: Desk, session: Session, now: datetime) -> bool:
     """Whether something holds its reset back; its processes are looked at last."""
+    from sexton.policies.processes import holding_process  # noqa: PLC0415  # few are overdue
+
     turn = running_turn(session, desk.evidence(session))
     held = holding(session, turn, now) or holding_process(desk.overseer().of_native(session), now)
     if held is not None:

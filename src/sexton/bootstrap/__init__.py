@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.bootstrap.enrolling import enrol
 from sexton.bootstrap.finding import ledger_url, load_settings, user
-from sexton.bootstrap.naming import find_session
 from sexton.errors import SextonError
 from sexton.ledger.in_force import RulesInForce
 from sexton.ledger.opening import open_ledger
@@ -197,6 +196,8 @@ class Sexton:
 
         An error lists the candidates if it means several.
         """
+        from sexton.bootstrap.naming import find_session  # noqa: PLC0415  # agents hold their own
+
         return find_session(self.ledger.index, name)
 
     def estate(self, extra: Sequence[HomeSetting] = (), *, listed: bool = True) -> Estate:

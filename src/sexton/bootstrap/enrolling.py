@@ -9,10 +9,10 @@ from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
 from sexton.model.session import Session, check_name
-from sexton.system.prices import listed_price
 
 if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
+    from sexton.policies.spend import Price
 
 
 def enrol(opened: Sexton, kind: str) -> AgentWorker:
@@ -32,10 +32,16 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         membership=membership,
         actor=opened.actor,
         overseer=lambda: opened.overseer,
-        price=listed_price,
+        price=_price,
         stop_processes=partial(_see_to_processes, opened),
     )
     return AgentWorker(desk)
+
+
+def _price(model: str) -> Price | None:
+    from sexton.system.prices import listed_price  # noqa: PLC0415  # only budgets of money ask
+
+    return listed_price(model)
 
 
 def _see_to_processes(opened: Sexton, session: Session) -> None:

@@ -6,12 +6,8 @@ Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x hom
 
 from __future__ import annotations
 
-from sexton.errors.homes import (
-    HomeNotFound,
-    HomeObserved,
-    HomeUnknown,
-    HomeUnreadable,
-)
+from typing import TYPE_CHECKING, Any
+
 from sexton.errors.ledger import (
     EngineTooOld,
     LedgerBusy,
@@ -35,12 +31,6 @@ from sexton.errors.machine import (
     ProcessNotStopped,
 )
 from sexton.errors.mendable import SextonError
-from sexton.errors.plans import (
-    NothingToUndo,
-    PlanEdited,
-    PlanForeign,
-    PlanInvalid,
-)
 from sexton.errors.sessions import (
     InvalidMessage,
     InvalidName,
@@ -66,16 +56,30 @@ from sexton.errors.spending import (
     PriceUnknown,
     UsageInvalid,
 )
-from sexton.errors.vault import (
-    PlaceUnsafe,
-    VaultBusy,
-    VaultDamaged,
-    VaultElsewhere,
-    VaultError,
-    VaultFull,
-    VaultMissing,
-    VaultOutdated,
-)
+
+if TYPE_CHECKING:
+    from sexton.errors.homes import (
+        HomeNotFound,
+        HomeObserved,
+        HomeUnknown,
+        HomeUnreadable,
+    )
+    from sexton.errors.plans import (
+        NothingToUndo,
+        PlanEdited,
+        PlanForeign,
+        PlanInvalid,
+    )
+    from sexton.errors.vault import (
+        PlaceUnsafe,
+        VaultBusy,
+        VaultDamaged,
+        VaultElsewhere,
+        VaultError,
+        VaultFull,
+        VaultMissing,
+        VaultOutdated,
+    )
 
 __all__ = [
     "BreakerOpen",
@@ -133,3 +137,14 @@ __all__ = [
     "VaultOutdated",
     "WorkerLeft",
 ]
+
+_LATE = ("homes", "plans", "vault")
+"""What an agent hardly ever meets is loaded when it is first named."""
+
+
+def __getattr__(name: str) -> Any:
+    for group in _LATE if name in __all__ else ():
+        module = __import__(f"sexton.errors.{group}", fromlist=[name])
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

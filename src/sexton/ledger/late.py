@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from sexton.ledger.database import Database
@@ -17,7 +16,9 @@ class _Late:
         self._database = database
 
     def __getattr__(self, asked: str) -> Any:
-        part = getattr(import_module(f"sexton.ledger.{self._module}"), self._name)(self._database)
+        # The function of `importlib` would load a module of its own, and `warnings` with it.
+        module = __import__(f"sexton.ledger.{self._module}", fromlist=[self._name])
+        part = getattr(module, self._name)(self._database)
         # Once found here, it is not looked for again.
         self.__dict__.update({name: getattr(part, name) for name in dir(part) if name[0] != "_"})
         return getattr(part, asked)

@@ -9,7 +9,6 @@ from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
 from sexton.ledger.database import HIDDEN, Database
 from sexton.ledger.late import late
 from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.reaping import LedgerReaping
 from sexton.ledger.sessions import LedgerSessions
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
@@ -36,7 +35,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         journal=LedgerJournal(database),
         policies=LedgerPolicies(database),
         homes=late("homes", "LedgerHomes", database),
-        reaping=LedgerReaping(database),
+        reaping=late("reaping", "LedgerReaping", database),
         samples=late("samples", "LedgerSamples", database),
         finalizing=late("finalizing", "LedgerFinalizing", database),
         backfill=late("finalizing", "LedgerBackfill", database),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from sexton.model.record import as_dict, made, names, record, replace
@@ -14,11 +13,11 @@ from sexton.model.session import Session
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, schedule
-from sexton.policies.retention import Retention, restored
 from sexton.policies.spend import SpendRules, spend_rules
 
 if TYPE_CHECKING:
     from sexton.policies.finalizing import Owing
+    from sexton.policies.retention import Retention
 
 
 @record
@@ -41,7 +40,7 @@ class ResetRule:
         if self.chat_types and session.chat_type not in self.chat_types:
             return None
         literal = max(
-            (_literal(key) for key in self.keys if fnmatchcase(session.key or "", key)),
+            (_literal(key) for key in self.keys if _matches(session.key or "", key)),
             default=None,
         )
         if self.keys and literal is None:
@@ -64,7 +63,7 @@ class Rulebook:
     finalizers: tuple[Owing, ...] = ()
     processes: ProcessPolicy = made(ProcessPolicy)
     spend: SpendRules = made(SpendRules)
-    retention: Retention = made(Retention)
+    retention: Retention = made(lambda: _retention(None))
 
     def reset_rule(self, session: Session) -> ResetRule | None:
         """The most specific rule for a session; of equals the later one; None means the default."""
@@ -125,7 +124,7 @@ def decode(text: str) -> Rulebook:
         finalizers=_finalizers(stored),
         processes=_processes(stored.get("processes", {})),
         spend=spend_rules(stored.get("spend")),
-        retention=restored(stored["retention"]) if "retention" in stored else Retention(),
+        retention=_retention(stored.get("retention")),
     )
 
 
@@ -143,6 +142,18 @@ def digest(text: str) -> str:
     import hashlib  # noqa: PLC0415  # an agent that only writes needs none
 
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _matches(key: str, pattern: str) -> bool:
+    from fnmatch import fnmatchcase  # noqa: PLC0415  # few rules name a key
+
+    return fnmatchcase(key, pattern)
+
+
+def _retention(stored: Mapping[str, Any] | None) -> Retention:
+    from sexton.policies.retention import Retention, restored  # noqa: PLC0415  # for keepers
+
+    return Retention() if stored is None else restored(stored)
 
 
 def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:

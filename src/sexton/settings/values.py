@@ -8,11 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sexton.model.record import made, record
-from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.rulebook import Rulebook
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sexton.policies.disk_budget import DiskBudget
 
 PREFIX = "SEXTON_"
 RESERVED = frozenset(
@@ -157,6 +158,12 @@ class GcSettings:
     trivial_max: int = 5
 
 
+def _disk_budget() -> DiskBudget:
+    from sexton.policies.disk_budget import DiskBudget  # noqa: PLC0415  # for keepers
+
+    return DiskBudget()
+
+
 @record
 class Settings:
     """Everything that can be set.
@@ -170,7 +177,7 @@ class Settings:
     finalizers: tuple[FinalizerSetting, ...] = ()
     notify: NotifySetting = made(NotifySetting)
     keeper: KeeperSettings = made(KeeperSettings)
-    disk: DiskBudget = made(DiskBudget)
+    disk: DiskBudget = made(_disk_budget)
     archive: ArchiveSettings = made(ArchiveSettings)
     trash: TrashSettings = made(TrashSettings)
     gc: GcSettings = made(GcSettings)

@@ -37,8 +37,8 @@ _AS_JSON = {
     "postgres": f"CAST(json_build_object({_PAIRS}) AS TEXT)",
 }
 
-_HEADER = re.compile(r"^-- (\w+)(?: \[(\w+)\])?$", re.MULTILINE)
-_INCLUDED = re.compile(r"\{(\w+)\}")
+_HEADER = r"(?m)^-- (\w+)(?: \[(\w+)\])?$"
+_INCLUDED = r"\{(\w+)\}"
 _PARAMETER = r"(?<!:):([a-z_]+)"
 _BYTES = r"%\((contents|extras)\)s"
 
@@ -49,7 +49,7 @@ def statements(dialect: str) -> dict[str, str]:
     columns = {"session": SESSION, "worker": WORKER, "row": _AS_JSON[dialect]}
     found = dict(columns)
     for text in _files():
-        parts = _HEADER.split(text)[1:]
+        parts = re.split(_HEADER, text)[1:]
         for name, only, sql in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
             if only in (None, dialect):
                 found[name] = sql.strip()
@@ -66,7 +66,7 @@ def _files() -> Iterator[str]:
 
 def _translate(found: dict[str, str], name: str, dialect: str) -> str:
     """The statement with what it includes, columns or another statement, and its parameters."""
-    sql = _INCLUDED.sub(lambda match: found[match[1]].rstrip(";"), found[name])
+    sql = re.sub(_INCLUDED, lambda match: found[match[1]].rstrip(";"), found[name])
     if dialect == "sqlite":
         return sql
     named = re.sub(_PARAMETER, r"%(\1)s", sql.replace("%", "%%"))
