@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +16,14 @@ from sexton.system.space import space_at
 from sexton.testing.ledger_contract_samples import born, say
 
 MB = 1_000_000
+COPYING = """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX, 1, 121)
+print(flush=True)
+sys.stdin.read()
+"""
+"""Holds the lock of whoever copies the log of a SQLite file into it."""
 
 
 def swollen(url: str) -> None:
@@ -34,6 +44,20 @@ def test_the_size_of_a_ledger_is_told_on_each_engine(engine_url: str) -> None:
         for _ in range(10):
             assert say(ledger, begun, os.urandom(50_000).hex())
         assert ledger.hygiene.size().bytes > before.bytes + 500_000
+
+
+def test_a_log_that_somebody_else_is_folding_is_left_to_them(new_file: Path) -> None:
+    with closing(open_ledger(str(new_file))) as ledger:
+        assert say(ledger, born(ledger), "x" * MB)
+        command = [sys.executable, "-c", COPYING, f"{new_file}-shm"]
+        with subprocess.Popen(command, stdin=-1, stdout=-1) as somebody:
+            assert somebody.stdout
+            assert somebody.stdout.readline()
+            ledger.hygiene.fold()
+            assert new_file.stat().st_size < MB
+            somebody.communicate()
+        ledger.hygiene.fold()
+        assert new_file.stat().st_size > MB
 
 
 def test_what_is_free_is_given_back_in_small_steps_until_nothing_is_left(tmp_path: Path) -> None:
