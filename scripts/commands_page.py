@@ -100,11 +100,8 @@ def _options(options: list[click.Option] | tuple[click.Option, ...]) -> Iterator
 def _exit_codes() -> Iterator[str]:
     yield "| code | error | meaning |"
     yield "| --- | --- | --- |"
-    found = [
-        (kind.exit_code, name, inspect.getdoc(kind) or "")
-        for name, kind in vars(errors).items()
-        if isinstance(kind, type) and issubclass(kind, errors.SextonError)
-    ]
+    kinds = [(name, getattr(errors, name)) for name in errors.__all__]
+    found = [(kind.exit_code, name, inspect.getdoc(kind) or "") for name, kind in kinds]
     for code, name, meaning in sorted([*OTHER_CODES, *found], key=lambda each: each[:2]):
         error = f"`{name}`" if name else ""
         yield f"| {code} | {error} | {_cell(meaning)} |"
