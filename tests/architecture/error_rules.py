@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.architecture.source import Module, modules
 
 ROOT_ERROR = "SextonError"
+PLACE = "errors/"
 
 
 @dataclass(frozen=True)
 class ErrorClass:
     """What is written about one error."""
 
+    module: Module
     node: ast.ClassDef
     parent: str
     exit_code: int | None
@@ -24,29 +26,39 @@ class ErrorClass:
 
 def explained_errors(root: Path) -> list[str]:
     """Every error is explained: what it is, its exit code (its own or its parent's), a hint."""
-    findings = []
-    for module in modules(root):
-        if module.inside == "errors.py":
-            errors = {error.node.name: error for error in _errors(module)}
-            findings += [*_undocumented(module, errors), *_shared_codes(module, errors)]
-            findings += _raised_without_hint(root, _hintless(errors))
-            findings += _defined_elsewhere(root, set(errors) | {ROOT_ERROR})
-    return findings
+    place = [module for module in modules(root) if module.inside.startswith(PLACE)]
+    about = [ast.get_docstring(each.tree) or "" for each in place if each.inside.endswith("__.py")]
+    errors = _errors(place)
+    return [
+        *_undocumented(errors, "".join(about)),
+        *_shared_codes(errors),
+        *_raised_without_hint(root, _hintless(errors)),
+        *_defined_elsewhere(root, set(errors) | {ROOT_ERROR}),
+    ]
 
 
-def _errors(module: Module) -> Iterator[ErrorClass]:
-    known = {ROOT_ERROR}
-    for node in module.tree.body:
-        match node:
-            case ast.ClassDef(name=name, bases=[ast.Name(id=parent)]) if parent in known:
-                known.add(name)
-                code, hint = _constant(node, "exit_code"), _constant(node, "hint")
-                yield ErrorClass(
-                    node,
-                    parent,
-                    code if isinstance(code, int) else None,
-                    hint if isinstance(hint, str) else None,
-                )
+def _errors(place: Sequence[Module]) -> dict[str, ErrorClass]:
+    """Every class that comes from the root error, directly or not, by name."""
+    written = [
+        (module, node)
+        for module in place
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef)
+    ]
+    errors: dict[str, ErrorClass] = {}
+    for _ in written:  # a parent may be written after its child, in another file
+        for module, node in written:
+            match node.bases:
+                case [ast.Name(id=parent)] if parent in {ROOT_ERROR, *errors}:
+                    code, hint = _constant(node, "exit_code"), _constant(node, "hint")
+                    errors[node.name] = ErrorClass(
+                        module,
+                        node,
+                        parent,
+                        code if isinstance(code, int) else None,
+                        hint if isinstance(hint, str) else None,
+                    )
+    return errors
 
 
 def _constant(node: ast.ClassDef, name: str) -> object:
@@ -67,18 +79,17 @@ def _code(errors: dict[str, ErrorClass], name: str) -> int | None:
     return None
 
 
-def _undocumented(module: Module, errors: dict[str, ErrorClass]) -> Iterator[str]:
-    """Errors without a docstring, or whose range of exit codes the module does not explain."""
-    about = ast.get_docstring(module.tree) or ""
+def _undocumented(errors: dict[str, ErrorClass], about: str) -> Iterator[str]:
+    """Errors without a docstring, or whose range of exit codes the package does not explain."""
     for name, error in errors.items():
         code = _code(errors, name)
         if not ast.get_docstring(error.node):
-            yield module.at(error.node, f"{name} has no docstring")
+            yield error.module.at(error.node, f"{name} has no docstring")
         if code is None or f"{code // 10}x " not in about:
-            yield module.at(error.node, f"{name}: exit code {code} is not documented")
+            yield error.module.at(error.node, f"{name}: exit code {code} is not documented")
 
 
-def _shared_codes(module: Module, errors: dict[str, ErrorClass]) -> Iterator[str]:
+def _shared_codes(errors: dict[str, ErrorClass]) -> Iterator[str]:
     """Errors that have the exit code of another one that is not their parent."""
     owners: dict[int, str] = {}
     for name, error in errors.items():
@@ -86,7 +97,8 @@ def _shared_codes(module: Module, errors: dict[str, ErrorClass]) -> Iterator[str
         if code is None or code == _code(errors, error.parent):
             continue
         if code in owners:
-            yield module.at(error.node, f"{name} has the exit code {code} of {owners[code]}")
+            told = f"{name} has the exit code {code} of {owners[code]}"
+            yield error.module.at(error.node, told)
         owners.setdefault(code, name)
 
 
@@ -111,15 +123,17 @@ def _raised_without_hint(root: Path, hintless: set[str]) -> Iterator[str]:
 
 
 def _defined_elsewhere(root: Path, errors: set[str]) -> Iterator[str]:
-    """Errors live in errors.py."""
+    """Errors live in a folder of their own."""
     for module in modules(root):
+        if module.inside.startswith(PLACE):
+            continue
         for node in ast.walk(module.tree):
             parents = node.bases if isinstance(node, ast.ClassDef) else []
             if errors & {_error_name(module, parent) for parent in parents}:
-                yield module.at(node, "an error belongs in errors.py")
+                yield module.at(node, f"an error belongs into {PLACE}")
 
 
 def _error_name(module: Module, node: ast.expr) -> str | None:
     """The error an expression means, if it means one."""
     package, _, name = (module.meaning(node) or "").rpartition(".")
-    return name if package == "sexton.errors" else None
+    return name if f"{package}.".startswith("sexton.errors.") else None

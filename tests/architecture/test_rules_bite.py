@@ -82,22 +82,22 @@ BROKEN: list[tuple[Rule, str, str]] = [
     (rules.explained_modules, "src/sexton/engine/__init__.py", "x = 1"),
     (
         explained_errors,
-        "src/sexton/errors.py",
+        "src/sexton/errors/__init__.py",
         f"{ERRORS}class A(SextonError):\n    exit_code = 10",
     ),
     (
         explained_errors,
-        "src/sexton/errors.py",
+        "src/sexton/errors/__init__.py",
         f"{ERRORS}class A(SextonError):\n    'Told.'\n    hint = 'x'",
     ),
     (
         explained_errors,
-        "src/sexton/errors.py",
+        "src/sexton/errors/__init__.py",
         f"{ERRORS}class A(SextonError):\n    'Told.'\n    exit_code = 30\n    hint = 'x'",
     ),
     (
         explained_errors,
-        "src/sexton/errors.py",
+        "src/sexton/errors/__init__.py",
         f"{ERRORS}{FIRST}class B(SextonError):\n    'Told.'\n    exit_code = 10\n    hint = 'x'\n",
     ),
     (
@@ -144,7 +144,7 @@ SOUND: list[tuple[Rule, str, str]] = [
     (rules.explained_modules, "src/sexton/engine/__init__.py", ""),
     (
         explained_errors,
-        "src/sexton/errors.py",
+        "src/sexton/errors/__init__.py",
         f"{ERRORS}{FIRST}class B(A):\n    'Told.'\nclass C(A):\n    'Told.'\n    exit_code = 11\n",
     ),
     (
@@ -156,7 +156,7 @@ SOUND: list[tuple[Rule, str, str]] = [
 
 
 def plant(root: Path, path: str, text: str) -> None:
-    for name, content in (("src/sexton/errors.py", ERRORS), (path, text)):
+    for name, content in (("src/sexton/errors/__init__.py", ERRORS), (path, text)):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)
 
