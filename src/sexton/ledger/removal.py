@@ -77,7 +77,7 @@ class LedgerRemoval:
             _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
             return gone
 
-        return self._database.write(job)
+        return self._database.write(job, lasting=departure.lasting)
 
     def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
         listed = _listed(refs)
@@ -88,7 +88,7 @@ class LedgerRemoval:
             tx.all("clear_messages", vault=file.ref, refs=listed)
             return True
 
-        return self._database.write(job)
+        return self._database.write(job, lasting=False)
 
     def clear_some(self, file: VaultFile, ref: int, limit: int) -> int | None:
         def job(tx: Transaction) -> int | None:
@@ -96,7 +96,7 @@ class LedgerRemoval:
                 return None
             return len(tx.all("clear_some_messages", vault=file.ref, session=ref, limit=limit))
 
-        return self._database.write(job)
+        return self._database.write(job, lasting=False)
 
     def turn(
         self, file: VaultFile, state: VaultState, worker: str | None, written: Written | None = None

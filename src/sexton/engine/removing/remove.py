@@ -165,6 +165,7 @@ def _departure(
         spares=None if archiving else means.clock.now() - SPARED,
         day=means.day,
         at_once=sum([move.stored for move in moves]) <= means.pace.messages.now,
+        lasting=bool(load.files),
     )
 
 
