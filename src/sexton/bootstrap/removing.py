@@ -106,13 +106,17 @@ def plan_collection(
 
 
 def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
-    """Bring back all that an apply removed."""
+    """Bring back all that an apply removed; what stood in the way of some of it is raised last."""
     estate = opened.estate()
     assert estate.removing is not None
     again = new_receipt()
     recover(estate.removing, estate.evidence, again)
     found = files_to_undo(estate.removing, receipt)
-    return list(undo(estate.removing, found, again))
+    done = list(undo(estate.removing, found, again))
+    for each in done:
+        if each.trouble is not None:
+            raise each.trouble
+    return done
 
 
 def read_removed(opened: Sexton, session: Session, since: int, through: int) -> Iterator[Message]:

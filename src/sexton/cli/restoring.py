@@ -36,6 +36,9 @@ def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_
         document({"receipt": receipt, "files": [restored_shape(each) for each in done]})
     else:
         _tell(done, receipt)
+    for each in done:
+        if each.trouble is not None:
+            raise each.trouble
 
 
 def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
@@ -53,7 +56,9 @@ def _tell(done: Sequence[Restored], receipt: str) -> None:
     also = f" and {counted(files, 'file')}" if files else ""
     say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
     for each in done:
-        if each.left:
+        if each.trouble is not None:
+            note(f"nothing came back from {each.file.name}: {each.trouble}")
+        elif each.left:
             note(f"{counted(each.left, 'session')} in {each.file.name} could not be brought back")
         for place, aside in each.aside.items():
             note(f"another file is at {place} now; what was there is at {aside}")

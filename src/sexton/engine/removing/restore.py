@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 
 from sexton.engine.removing.means import Means
-from sexton.errors import VaultBusy, VaultOutdated
+from sexton.errors import HomeNotFound, VaultBusy, VaultError, VaultOutdated
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import made, record
 from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
@@ -24,18 +24,21 @@ TOGETHER = 1_000_000
 class Restored:
     """What came back from a file, what is still in it, and files whose own place was taken.
 
-    `aside` has for each of these where our copy of it is.
+    `aside` has for each of these where our copy of it is. With a `trouble` nothing came back.
     """
 
     file: VaultFile
-    sessions: int
-    left: int
-    files: int
-    aside: Mapping[str, str]
+    sessions: int = 0
+    left: int = 0
+    files: int = 0
+    aside: Mapping[str, str] = made(dict)
+    trouble: VaultError | HomeNotFound | None = None
 
 
 def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> Restored:
-    """Restore all that is in a file that is kept, and remove the file."""
+    """Restore all that is in a file that nobody else is at, and remove the file."""
+    if not _is_free(means, file):
+        raise VaultBusy(f"somebody else is at the vault file {file.name} already")
     means.look(file, lambda vault: vault.verify(file.name, file.written))
     _check_schema(means, file)
     taken = means.ledger.removal.turn(file, VaultState.RESTORING, means.worker())
@@ -46,6 +49,16 @@ def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> R
         return finish(means, taken, means.entry("restore", receipt, reason))
     finally:
         means.busy.discard(file.ref)
+
+
+def _is_free(means: Means, file: VaultFile) -> bool:
+    """Whoever still removes what is in the copy would go on with files that are back by then.
+
+    What we took over from the dead and could not complete is free.
+    """
+    taken_over = file.state in (VaultState.CLEARING, VaultState.RESTORING)
+    ours = file.worker == means.worker() and file.ref not in means.busy
+    return file.state is VaultState.KEPT or (taken_over and ours)
 
 
 def finish(means: Means, file: VaultFile, entry: Entry) -> Restored:

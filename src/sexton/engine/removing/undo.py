@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored, bring_back
-from sexton.errors import NothingToUndo
+from sexton.errors import HomeNotFound, NothingToUndo, VaultError
 from sexton.model.plan import Reason
 from sexton.ports.removal import VaultFile
 
@@ -22,7 +22,15 @@ def files_to_undo(means: Means, receipt: str) -> list[VaultFile]:
 
 
 def undo(means: Means, files: Sequence[VaultFile], receipt: str) -> Iterator[Restored]:
-    """Bring back what is in the files, one after the other; stopping between two is fine."""
+    """Bring back what is in the files, one after the other; stopping between two is fine.
+
+    One that can not be restored is told with what is the matter, and keeps none of the others.
+    """
     for file in files:
         reason = Reason("undo", f"undoes {file.receipt}")
-        yield bring_back(means, file, receipt, reason)
+        try:
+            back = bring_back(means, file, receipt, reason)
+        except (VaultError, HomeNotFound) as trouble:
+            left = len(means.ledger.vault.inside(file))
+            back = Restored(file=file, left=left, trouble=trouble)
+        yield back

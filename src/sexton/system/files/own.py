@@ -29,7 +29,7 @@ class OwnFiles:
     """Implements `ports.vault.SessionDirectories`; its directory is made when it is needed."""
 
     def __init__(self, place: Path, home: str) -> None:
-        self._place = place
+        self.place = place
         self._home = home
 
     def owner(self, id: str) -> str:
@@ -38,19 +38,19 @@ class OwnFiles:
     def directory(self, id: str) -> Path:
         owner = self.owner(id)
         with self._made(owner):
-            return self._place / owner
+            return self.place / owner
 
     def of(self, owners: Collection[str]) -> dict[str, FilesOfSession]:
         if not self._is_there():
             return {}
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             found = {owner: self._look(owner, top) for owner in owners}
         return {owner: files for owner, files in found.items() if files.contents or files.refused}
 
     def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
         if not self._is_there():
             return 0
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             removed = sum(_remove(owner, files, top) for owner, files in seen.items())
             os.fsync(top)
         return removed
@@ -58,14 +58,14 @@ class OwnFiles:
     def put_back(self, owner: str, files: Iterable[FileContent]) -> PutBack:
         with self._made(owner) as directory:
             done = put_all(directory, files, lambda _: None)
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             os.fsync(top)
         return done
 
     def scan(self) -> Iterator[FoundFile]:
         if not self._is_there():
             return
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             for entry in walk(top):
                 if entry.why is None:
                     owner, *rest = entry.path
@@ -78,7 +78,7 @@ class OwnFiles:
                     )
 
     def _is_there(self) -> bool:
-        return os.path.lexists(self._place)
+        return os.path.lexists(self.place)
 
     def _look(self, owner: str, top: int) -> FilesOfSession:
         try:
@@ -92,15 +92,15 @@ class OwnFiles:
 
     @contextmanager
     def _below(self, owner: str) -> Iterator[int]:
-        with opened_private(self._place) as top, opened(owner, top) as directory:
+        with opened_private(self.place) as top, opened(owner, top) as directory:
             yield directory
 
     @contextmanager
     def _made(self, owner: str) -> Iterator[int]:
-        with explained(self._place):
-            os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
-            make_directory(self._place)
-        with opened_private(self._place) as top:
+        with explained(self.place):
+            os.makedirs(self.place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
+            make_directory(self.place)
+        with opened_private(self.place) as top:
             make_directory(_checked(owner), top)
             with opened(owner, top) as directory:
                 yield directory

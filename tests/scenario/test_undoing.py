@@ -1,0 +1,75 @@
+"""What was removed comes back whole, whoever else is at it and whatever became of its copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.engine.apply import apply
+from sexton.errors import VaultBusy, VaultDamaged
+from sexton.ledger.opening import open_ledger
+from sexton.model.session import NATIVE, State
+from sexton.ports.vault import FileContent
+from sexton.system.files.own import OwnFiles
+from tests.scenario.collecting_scene import House
+
+
+@pytest.fixture
+def house(engine_url: str, tmp_path: Path) -> Iterator[House]:
+    made = House(engine_url, tmp_path)
+    yield made
+    made.sexton.close()
+
+
+class Interrupted(OwnFiles):
+    """Files that somebody wants back while they are on their way out."""
+
+    def __init__(self, house: House, url: str) -> None:
+        super().__init__(house.files.place, NATIVE)
+        self._house = house
+        self._url = url
+        self.refused: list[VaultBusy] = []
+
+    def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
+        settings, clock = self._house.sexton.settings, self._house.clock
+        with Sexton(open_ledger(self._url), settings, clock=clock) as other:
+            try:
+                other.undo("receipt")
+            except VaultBusy as refused:
+                self.refused.append(refused)
+        return super().remove(seen)
+
+
+def test_nothing_is_brought_back_while_it_is_still_on_its_way_out(
+    house: House, engine_url: str
+) -> None:
+    id = house.over(2)
+    file = house.files.directory(id) / "notes.txt"
+    file.write_text("important")
+    house.later()
+    before = house.everything()
+    files = Interrupted(house, engine_url)
+    estate = house.sexton.estate()
+    means = replace(house.means, files={NATIVE: files})
+    plan = house.sexton.plan(gc=True)
+    assert len(list(apply(replace(estate, removing=means), plan, "receipt"))) == 1
+    assert len(files.refused) == 1
+    assert (house.state(id), file.exists()) == (State.TRASHED, False)
+    assert house.sexton.undo("receipt")[0].files == 1
+    assert (house.everything(), file.read_text()) == (before, "important")
+
+
+def test_a_damaged_copy_keeps_none_of_the_others_from_coming_back(house: House) -> None:
+    ids = {source: house.over(1, source=source) for source in ("a", "b", "c")}
+    house.later()
+    receipt, _ = house.collect()
+    files = {each.source: each for each in house.sexton.ledger.vault.of_receipt(receipt)}
+    (house.vault / files["a"].name).write_bytes(b"rubbish")
+    with pytest.raises(VaultDamaged):
+        house.sexton.undo(receipt)
+    states = {source: house.state(id) for source, id in ids.items()}
+    assert states == {"a": State.TRASHED, "b": State.ENDED, "c": State.ENDED}
