@@ -10,6 +10,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
+from sexton.engine.removing.undo import undo
 from sexton.errors import VaultBusy, VaultDamaged
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, State
@@ -73,3 +74,25 @@ def test_a_damaged_copy_keeps_none_of_the_others_from_coming_back(house: House) 
         house.sexton.undo(receipt)
     states = {source: house.state(id) for source, id in ids.items()}
     assert states == {"a": State.TRASHED, "b": State.ENDED, "c": State.ENDED}
+
+
+def test_a_machine_that_got_another_name_still_has_its_trash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    house = House(url, tmp_path)
+    [first, second] = [house.over(1, source=each) for each in ("chat", "cron")]
+    house.later()
+    receipt, _ = house.collect()
+    house.sexton.close()
+    monkeypatch.setattr("sexton.bootstrap.removing.host", lambda: "renamed")
+    renamed = Sexton(open_ledger(url), house.sexton.settings, clock=house.clock)
+    [chat, _] = renamed.ledger.vault.of_receipt(receipt)
+    means = renamed.estate().removing
+    assert means is not None
+    [back] = undo(means, [chat], "again")
+    assert (back.trouble, renamed.find(first).state) == (None, State.ENDED)
+    house.later()
+    renamed.sweep()
+    assert renamed.find(second).state is State.PURGED
+    renamed.close()

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from sexton.bootstrap.removing import NEAR
 from sexton.model.session import State
 from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
@@ -268,7 +269,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     with many.opened() as opened:
         tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
         assert tally[State.TRASHED] + tally[State.ENDED] == MANY
-        assert {each.state for each in opened.ledger.vault.unfinished("")} == set()
+        assert {each.state for each in opened.ledger.vault.unfinished(NEAR)} == set()
     left = len(json.loads(file.read_text())["actions"])
     assert left == tally[State.ENDED]
     done = many("apply", str(file), "--json").json()

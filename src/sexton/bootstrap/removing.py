@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
 
 _ENDINGS = {ArchiveFormat.ZSTD: Format.ZSTD, ArchiveFormat.GZIP: Format.GZIP}
+NEAR = "localhost"
 _WORDS = ("empty_hours", "trivial_days", "trivial_max", "source")
 
 
@@ -51,7 +52,8 @@ def means(opened: Sexton) -> Means:
         vault_at=lambda where: FileVault(Path(where), format),
         files={NATIVE: OwnFiles(beside(opened.ledger, "files"), NATIVE)},
         worker=_hand(opened),
-        host=host(),
+        # A file is used from one machine only, whatever that is called today.
+        host=host() if opened.ledger.is_shared else NEAR,
         grace=settings.trash.grace,
         garbage=garbage(opened, True),
         actor=opened.actor,
