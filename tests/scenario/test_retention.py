@@ -245,6 +245,17 @@ def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
     assert not native.file(other).exists()
 
 
+def test_files_that_were_written_to_since_the_plan_stay(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=10)
+    native.pass_days(8)
+    plan = native.sexton.plan()
+    (native.file(id).parent / "more.txt").write_text("and one more thing")
+    [outcome] = native.sexton.apply(plan)
+    assert (outcome.result, outcome.detail) == (Result.SKIPPED, "its files have changed meanwhile")
+    assert native.file(id).exists()
+
+
 def test_a_link_among_its_files_keeps_all_of_a_sessions_files(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=10)
@@ -401,6 +412,25 @@ def test_in_an_observed_home_files_are_only_proposed_until_a_person_applies(fore
     assert receipt is not None
     home.sexton.undo(receipt)
     assert [file.read_text() for file in old] == ['{"some": "thing"}'] * 2
+
+
+def test_a_session_that_its_agent_went_on_with_since_the_plan_keeps_its_files(
+    foreign: Any,
+) -> None:
+    home: Foreign = foreign()
+    resumed = home.session("20260301_115900_a1b2c3")
+    other = home.session("20260301_115901_a1b2c4")
+    home.look()
+    home.pass_days(8)
+    plan = home.sexton.plan("work")
+    assert len(plan.actions) == 2
+    home.scene.sql("UPDATE sessions SET ended_at = NULL WHERE id LIKE '%a1b2c3'")
+    home.scene.say("20260301_115900_a1b2c3", "one more thing")
+    home.scene.settle()
+    outcomes = home.sexton.apply(plan)
+    assert home.done(outcomes) == [("remove_files", "20260301_115901_a1b2c4")]
+    assert all(file.exists() for file in resumed)
+    assert not any(file.exists() for file in other)
 
 
 def test_in_a_home_that_is_acted_on_a_keeper_removes_files(foreign: Any) -> None:

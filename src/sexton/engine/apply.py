@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.observe import observe_home
 from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
@@ -137,6 +138,8 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
         raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
     if means.unattended and home in estate.records and not estate.records[home].act:
         raise HomeObserved(f"the home '{home}' is only observed")
+    if home in estate.records:  # what is known of a foreign home may be as old as the plan
+        observe_home(estate, estate.homes[home], estate.records[home])
     kept = put_files_away(means, batch, receipt)
     for action in batch:
         why = kept.get(action.seen.id)
