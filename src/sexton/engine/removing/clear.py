@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sexton.engine.removing.means import Means
-from sexton.ports.removal import VaultFile, VaultState
+from sexton.ports.removal import Holds, VaultFile, VaultState
 from sexton.ports.vault import FileContent
 
 
@@ -34,7 +34,8 @@ def clear_again(means: Means, file: VaultFile) -> None:
     if file.written.files:
         here = {each.ref for each in inside}
         for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
-            if content.owner is not None and (not here or content.row["ref"] in here):
+            gone = file.holds is Holds.FILES or content.row["ref"] in here
+            if content.owner is not None and gone:
                 seen[content.owner] = tuple(content.files)
     clear(means, file, [(each.ref, each.message_count) for each in inside], seen)
 
