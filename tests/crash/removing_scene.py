@@ -129,7 +129,8 @@ def _files(house: Sexton, id: str) -> dict[str, bytes]:
 
 def _put_away(house: Sexton, owner: str) -> dict[str, bytes]:
     """The files of a session in copies that hold nothing else."""
-    vault, found = means_of(house).vault, {}
+    vault = means_of(house).vault
+    found: dict[str, bytes] = {}
     for file in _copies(house):
         for content in vault.read(file.name, file.written)[1]:
             if content.owner == owner:

@@ -116,6 +116,20 @@ def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
     }
 
 
+def test_what_would_leave_nothing_of_a_home_needs_a_word_more(cli: Cli, tmp_path: Path) -> None:
+    garbage(cli, 2, source="cron")
+    file = tmp_path / "all.yaml"
+    file.write_text("retention: {classes: [{sources: [cron], rows: remove, rows_max_age: 1d}]}\n")
+    settings = ("--config", str(file))
+    plan = cli("plan", "--json", *settings).json()
+    assert (plan["actions"], len(plan["held"])) == ([], 2)
+    assert "--allow-remove-all" in plan["held"][0]["holding"]["text"]
+    assert cli("apply", "--yes", "--json", *settings).json()["done"] == 0
+    assert len(cli("plan", "--allow-remove-all", "--json", *settings).json()["actions"]) == 2
+    done = cli("apply", "--allow-remove-all", "--yes", "--json", *settings).json()
+    assert (done["done"], states(cli)) == (2, {"trashed"})
+
+
 def test_what_is_kept_although_it_is_small_is_told(cli: Cli) -> None:
     [pinned] = garbage(cli, 1)
     cli.ok("sessions", "pin", pinned)
@@ -243,12 +257,17 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
     return cli
 
 
+@pytest.mark.parametrize("command", ["gc", "apply"])
 def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
-    many: Cli, tmp_path: Path
+    command: str, many: Cli, tmp_path: Path
 ) -> None:
+    arguments = ["gc", "--yes"]
+    if command == "apply":
+        many.ok("gc", "--output", str(tmp_path / "plan.json"))
+        arguments = ["apply", "plan.json", "--json"]
     parent, child = pty.openpty()  # on a terminal it shows a bar: from then on it is at work
     process = subprocess.Popen(
-        program("gc", "--yes", "--ledger", many.url),
+        program(*arguments, "--ledger", many.url),
         env=environment(TERM="xterm"),
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
@@ -257,7 +276,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     )
     os.close(child)
     seen = b""
-    while b"removing" not in seen:
+    while {"gc": b"removing", "apply": b"applying"}[command] not in seen:
         seen += os.read(parent, 1000)
     process.send_signal(signal.SIGINT)
     rest = _drained(parent)
@@ -265,7 +284,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     with process.stdout:
         out = process.stdout.read().decode()
     assert process.wait(60) == 130, (out, rest)
-    [file] = tmp_path.glob("sexton-gc-*.json")
+    [file] = tmp_path.glob(f"sexton-{command}-*.json")
     with many.opened() as opened:
         tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
         assert tally[State.TRASHED] + tally[State.ENDED] == MANY

@@ -27,7 +27,7 @@ from sexton.cli.gc_view import question, show_garbage, totals
 from sexton.cli.homes import estate_of, observe_all
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
-from sexton.cli.stopping import carry_out, keep_rest, stoppable
+from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
@@ -134,7 +134,7 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
         outcomes = carry_out(stopping, plan, receipt, "removing")
     rest: Path | None = None
     if stop.is_set() and len(outcomes) < len(plan.actions):
-        rest = keep_rest(plan, len(outcomes), receipt, ledger_file(chosen_url(options)))
+        rest = keep_rest(plan, len(outcomes), f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
         document(_report(plan, receipt, outcomes, rest))
     else:
@@ -152,9 +152,7 @@ def _tell(
     days = opened.settings.trash.grace.days
     say(f"{tallied(outcomes)}; for {days} days 'sexton undo {receipt}' brings it back")
     if len(outcomes) < len(plan.actions):
-        left = len(plan.actions) - len(outcomes)
-        further = f"sexton apply {rest}" if rest else "the same command"
-        note(f"stopped with {left} left; '{further}' goes on")
+        note(stopped_with(len(plan.actions) - len(outcomes), rest))
 
 
 def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import assert_never
 
 from sexton.engine.estate import Estate
@@ -55,12 +55,15 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     def allowed() -> bool:
         return not plan.policies or plan.policies == estate.rules(None).digest
 
+    def goes_on(_: object) -> bool:
+        return estate.removing is None or not estate.removing.stopping()
+
     for kind, run in groupby(plan.actions, key=_run):
         if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
             continue
-        for batch in _batches(kind[0], run):
+        for batch in takewhile(goes_on, _batches(kind[0], run)):
             if allowed():
                 yield from _carry_out(estate, batch, receipt)
             else:

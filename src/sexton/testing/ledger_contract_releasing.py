@@ -49,7 +49,7 @@ class ReleasingContract:
             seen(one, epoch=one.epoch + 1),
             seen(one, active_at=later),
         ):
-            assert release(ledger, file, seen(good), wrong) == {wrong.ref}
+            assert release(ledger, file, seen(good), wrong) == frozenset({wrong.ref})
         assert ledger.vault.unfinished("host") == [file]
         assert not [each for each in journal(ledger) if each.action == "remove_files"]
 

@@ -68,7 +68,7 @@ class Housekeeping:
         outcomes: list[Outcome] = []
         for home in homes:
             self._tell_refused(home, proposal)
-            due = proposal.due(home)
+            due = proposal.due[home]
             if home != NATIVE and not estate.records[home].act:
                 self._propose(estate, home, due, receipt)
                 continue
@@ -83,7 +83,8 @@ class Housekeeping:
         """What may go without a person's word; that more waits for one is told."""
         now = estate.clock.now()
         gone = means.ledger.removable.removed_on(home, now.date())
-        allowed, allowance = bounded([(each, each.since) for each in due], gone, now)
+        listed = [(each, each.since, len(each.actions)) for each in due]
+        allowed, allowance = bounded(listed, gone, now)
         waiting = allowance.waiting
         words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
         self._remark(Reason("waiting", words))
@@ -107,7 +108,7 @@ class Housekeeping:
             estate.ledger.journal.write([entry], estate.clock.now())
 
     def _tell_refused(self, home: str, proposal: Proposal) -> None:
-        held = [each for each in proposal.found[home].held if each.holding.code == "remove_all"]
+        held = [each for each in proposal.held[home] if each.holding.code == "remove_all"]
         self._tell(f"refused {home}", held[0].holding.text if held else "")
 
     def _tell_short(self, found: Relieved | None) -> None:
