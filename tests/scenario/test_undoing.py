@@ -10,11 +10,12 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
-from sexton.engine.removing.undo import undo
+from sexton.engine.removing.undo import removed_with, undo
 from sexton.errors import VaultBusy, VaultDamaged
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, State
 from sexton.ports.vault import FileContent
+from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from tests.scenario.collecting_scene import House
 
@@ -96,3 +97,65 @@ def test_a_machine_that_got_another_name_still_has_its_trash(
     renamed.sweep()
     assert renamed.find(second).state is State.PURGED
     renamed.close()
+
+
+ARCHIVING = "retention: {classes: [{sources: [cron, sub], rows: archive, rows_max_age: 30d}]}"
+
+
+@pytest.fixture
+def archiving(engine_url: str, tmp_path: Path) -> Iterator[House]:
+    """A house where cron sessions and what they start are archived after a month."""
+    file = tmp_path / "sexton.yaml"
+    file.write_text(ARCHIVING)
+    made = House(engine_url, tmp_path, rulebook=load(file, {}).rulebook)
+    made.over(source="chat")
+    yield made
+    made.sexton.close()
+
+
+def test_a_tree_that_is_archived_together_is_in_one_file(archiving: House) -> None:
+    parent = archiving.over(3, source="cron")
+    child = archiving.over(9, source="sub", parent=parent, relation="subagent")
+    grandchild = archiving.over(1, source="sub", parent=child, relation="subagent")
+    alone = archiving.over(2, source="cron")
+    archiving.later(31)
+    archiving.sexton.sweep()
+    files = {id: file_of(archiving, id) for id in (parent, child, grandchild, alone)}
+    assert files[parent] == files[child] == files[grandchild] != files[alone]
+    assert len(archiving.copies()) == 2
+
+
+def test_a_session_is_restored_with_its_children_wherever_they_are(archiving: House) -> None:
+    parent = archiving.over(3, source="cron")
+    archiving.later(10)
+    child = archiving.over(9, source="sub", parent=parent, relation="subagent")
+    other = archiving.over(1, source="cron")
+    before = archiving.everything()
+    archiving.later(25)
+    archiving.sexton.sweep()
+    archiving.later(10)
+    archiving.sexton.sweep()
+    assert len({file_of(archiving, id) for id in (parent, child, other)}) == 3
+    files, wanted = removed_with(archiving.sexton.ledger, archiving.sexton.find(parent))
+    back = list(undo(archiving.means, files, "back", wanted))
+    assert [(each.sessions, each.left) for each in back] == [(1, 0), (1, 0)]
+    after = archiving.everything()
+    assert {id: after[id] for id in (parent, child)} == {id: before[id] for id in (parent, child)}
+    assert archiving.state(other) is State.ARCHIVED
+
+
+def test_one_session_comes_back_from_the_trash_and_the_others_stay_there(house: House) -> None:
+    wanted, other = house.over(2), house.over(1)
+    house.later()
+    receipt, _ = house.collect()
+    files, refs = removed_with(house.sexton.ledger, house.sexton.find(wanted))
+    [back] = undo(house.means, files, "back", refs)
+    assert (back.sessions, back.left) == (1, 0)
+    assert (house.state(wanted), house.state(other)) == (State.ENDED, State.TRASHED)
+    assert house.sexton.undo(receipt)[0].sessions == 1
+
+
+def file_of(house: House, id: str) -> str:
+    found = house.sexton.ledger.vault.of_session(house.sexton.find(id).ref)
+    assert found is not None
+    return found.name

@@ -194,13 +194,16 @@ def test_what_is_damaged_or_missing_is_found(cli: Cli, tmp_path: Path) -> None:
     assert len(json.loads(answer.out)["damaged"]) == 2
 
 
-def test_a_session_is_restored_by_its_name(cli: Cli) -> None:
-    [id] = garbage(cli, 1)
+def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
+    id, other = garbage(cli, 2)
     assert cli("archive", "restore", id).code == 62
     cli.ok("gc", "--yes")
-    assert cli("archive", "restore", id, "--dry-run", "--json").json()["files"]
-    cli.ok("archive", "restore", id[:8])
-    assert states(cli) == {"ended"}
+    shown = cli("archive", "restore", id, "--dry-run", "--json").json()
+    assert (len(shown["files"]), shown["sessions"]) == (1, 1)
+    assert "1 session of these" in cli("archive", "restore", id, "--dry-run").err
+    cli.ok("archive", "restore", id)
+    listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").json()}
+    assert listed == {id: "ended", other: "trashed"}
     assert "nothing is archived" in cli("archive", "list").err
 
 

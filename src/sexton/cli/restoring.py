@@ -17,19 +17,28 @@ from sexton.engine.removing.undo import undo
 from sexton.ports.removal import VaultFile
 
 
-def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_run: bool) -> None:
-    """Bring back what is in vault files, or only show which ones these are."""
+def restore(
+    opened: Sexton,
+    options: Shared,
+    found: Sequence[VaultFile],
+    *,
+    dry_run: bool,
+    only: frozenset[int] | None = None,
+) -> None:
+    """Bring back what is in vault files, all or some of it, or only show which ones these are."""
     means = _reaching(opened, found)
     if dry_run:
         if options.json:
-            document({"files": [shape(each) for each in found]})
+            document({"files": [shape(each) for each in found], "sessions": only and len(only)})
         else:
             show_files(found, means.host, opened.clock.now())
+            if only is not None:
+                note(f"{counted(len(only), 'session')} of these would be brought back")
         return
     receipt = new_receipt()
     done: list[Restored] = []
     with progress("restoring") as advance:
-        for each in undo(means, found, receipt):
+        for each in undo(means, found, receipt, only):
             done.append(each)
             advance(each.sessions)
     if options.json:

@@ -35,8 +35,17 @@ class Restored:
     trouble: VaultError | HomeNotFound | None = None
 
 
-def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> Restored:
-    """Restore all that is in a file that nobody else is at, and remove the file."""
+def bring_back(
+    means: Means,
+    file: VaultFile,
+    receipt: str,
+    reason: Reason,
+    only: frozenset[int] | None = None,
+) -> Restored:
+    """Restore what is in a file that nobody else is at, all or only some of its sessions.
+
+    A file with nothing left in it is removed.
+    """
     if not _is_free(means, file):
         raise VaultBusy(f"somebody else is at the vault file {file.name} already")
     means.look(file, lambda vault: vault.verify(file.name, file.written))
@@ -46,7 +55,7 @@ def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> R
         raise VaultBusy(f"somebody else is at the vault file {file.name} already")
     means.busy.add(file.ref)
     try:
-        return finish(means, taken, means.entry("restore", receipt, reason))
+        return finish(means, taken, means.entry("restore", receipt, reason), only)
     finally:
         means.busy.discard(file.ref)
 
@@ -61,21 +70,23 @@ def _is_free(means: Means, file: VaultFile) -> bool:
     return file.state is VaultState.KEPT or (taken_over and ours)
 
 
-def finish(means: Means, file: VaultFile, entry: Entry) -> Restored:
+def finish(
+    means: Means, file: VaultFile, entry: Entry, only: frozenset[int] | None = None
+) -> Restored:
     """Restore what is still in a file that was taken on, also after somebody else began it."""
     arriving = _Arriving(means, file, entry)
     try:
-        arriving.all()
+        arriving.all(only)
     finally:
-        left = len(means.ledger.vault.inside(file))
-        if left or not arriving.done:
+        inside = {each.ref for each in means.ledger.vault.inside(file)}
+        if inside or not arriving.done:
             means.ledger.removal.turn(file, VaultState.KEPT, None)
-    if not left:
+    if not inside:
         remove_file(means, file)
     return Restored(
         file=file,
         sessions=arriving.sessions,
-        left=left,
+        left=len(inside if only is None else inside & only),
         files=arriving.files,
         aside=arriving.aside,
     )
@@ -103,9 +114,10 @@ class _Arriving:
         self.aside: dict[str, str] = {}
         self.done = False
 
-    def all(self) -> None:
-        """Bring everything back that is in the file and nowhere else."""
+    def all(self, only: frozenset[int] | None) -> None:
+        """Bring back what is in the file and nowhere else, if only some of it is wanted that."""
         inside = {each.ref for each in self._means.ledger.vault.inside(self._file)}
+        inside = inside if only is None else inside & only
         only_files = self._file.holds is Holds.FILES
         for content in self._contents():
             # Here the one before has been read to its end, and was whole.
