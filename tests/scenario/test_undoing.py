@@ -99,6 +99,27 @@ def test_a_machine_that_got_another_name_still_has_its_trash(
     renamed.close()
 
 
+def test_empty_directories_go_and_come_back_as_well(house: House) -> None:
+    deep, bare = house.over(1), house.over(1)
+    (house.files.directory(deep) / "out" / "by day").mkdir(parents=True)
+    (house.files.directory(deep) / "notes.txt").write_text("a note")
+    house.files.directory(bare)
+    before = listing(house)
+    house.later()
+    receipt, _ = house.collect()
+    assert listing(house) == []
+    house.sexton.undo(receipt)
+    assert listing(house) == before
+    receipt = house.sexton.sweep().receipt  # the files alone are old enough, too
+    assert [each for each in listing(house) if house.files.owner(deep) in each] == []
+    house.sexton.undo(receipt)
+    assert listing(house) == before
+
+
+def listing(house: House) -> list[str]:
+    return sorted(str(each) for each in house.files.place.rglob("*"))
+
+
 ARCHIVING = "retention: {classes: [{sources: [cron, sub], rows: archive, rows_max_age: 30d}]}"
 
 

@@ -31,12 +31,11 @@ def clear_again(means: Means, file: VaultFile) -> None:
     """Complete what somebody else began; which files belong to it the copy itself says."""
     inside = means.ledger.vault.inside(file)
     seen: dict[str, Sequence[FileContent]] = {}
-    if file.written.files:
-        here = {each.ref for each in inside}
-        for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
-            gone = file.holds is Holds.FILES or content.row["ref"] in here
-            if content.owner is not None and gone:
-                seen[content.owner] = tuple(content.files)
+    here = {each.ref for each in inside}
+    for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
+        gone = file.holds is Holds.FILES or content.row["ref"] in here
+        if content.owner is not None and gone:
+            seen[content.owner] = tuple(content.files)
     clear(means, file, [(each.ref, each.message_count) for each in inside], seen)
 
 

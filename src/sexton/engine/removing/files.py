@@ -18,7 +18,14 @@ from sexton.model.plan import RemoveFiles
 from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.ports.removal import Holds, Intent, Release, VaultFile, VaultState
-from sexton.ports.vault import FileChanged, FileContent, Header, SessionContent, VaultKind, Written
+from sexton.ports.vault import (
+    FileChanged,
+    FilesOfSession,
+    Header,
+    SessionContent,
+    VaultKind,
+    Written,
+)
 
 MOST_BYTES = 64_000_000
 MOST_SESSIONS = 500
@@ -30,7 +37,7 @@ class _Load:
 
     home: str
     actions: dict[str, RemoveFiles]
-    files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
+    files: dict[str, FilesOfSession] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     def leave_out(self, owner: str, why: str) -> None:
@@ -68,7 +75,7 @@ def put_files_away(means: Means, batch: Sequence[RemoveFiles], receipt: str) -> 
         elif found.bytes != load.actions[owner].size:
             load.leave_out(owner, "its files have changed meanwhile")
         else:
-            load.files[owner] = found.contents
+            load.files[owner] = found
     if load.files:
         _put_away(means, load, _intent(means, batch[0], receipt))
     return {
@@ -132,7 +139,8 @@ def _carry(means: Means, file: VaultFile, load: _Load) -> None:
             return
         if not moved:
             released = replace(file, state=VaultState.CLEARING, written=written)
-            clear(means, released, [], load.files)
+            seen = {owner: files.contents for owner, files in load.files.items()}
+            clear(means, released, [], seen)
             return
         _leave_out_moved(means, load, moved)
         means.vault.remove(file.name)
@@ -176,7 +184,12 @@ def _release(means: Means, file: VaultFile, load: _Load, written: Written) -> Re
 def _contents(load: _Load) -> Iterator[SessionContent]:
     for owner, files in list(load.files.items()):
         seen = load.actions[owner].seen
-        yield SessionContent(row={"ref": seen.ref, "id": seen.id}, owner=owner, files=files)
+        yield SessionContent(
+            row={"ref": seen.ref, "id": seen.id},
+            directories=files.directories,
+            owner=owner,
+            files=files.contents,
+        )
 
 
 def _intent(means: Means, first: RemoveFiles, receipt: str) -> Intent:

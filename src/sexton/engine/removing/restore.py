@@ -152,7 +152,8 @@ class _Arriving:
     def _put_back(self, content: SessionContent) -> PutBack:
         """Before the session is seen again, so that it never lacks what it had."""
         assert content.owner is not None
-        return self._means.files_of(self._file.home).put_back(content.owner, content.files)
+        files = self._means.files_of(self._file.home)
+        return files.put_back(content.owner, content.files, content.directories)
 
     def _note(self, owner: str, done: PutBack) -> None:
         self.files += done.files
