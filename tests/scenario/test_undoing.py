@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
 from sexton.engine.removing.undo import removed_with, undo
-from sexton.errors import VaultBusy, VaultDamaged
+from sexton.errors import VaultBusy, VaultDamaged, VaultMissing
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, State
-from sexton.ports.vault import FileContent
+from sexton.ports.removal import Intent
+from sexton.ports.vault import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from tests.scenario.collecting_scene import House
@@ -75,6 +77,39 @@ def test_a_damaged_copy_keeps_none_of_the_others_from_coming_back(house: House) 
         house.sexton.undo(receipt)
     states = {source: house.state(id) for source, id in ids.items()}
     assert states == {"a": State.TRASHED, "b": State.ENDED, "c": State.ENDED}
+
+
+def test_a_vault_that_vanished_is_not_made_anew_however_many_files_lie_elsewhere(
+    house: House, tmp_path: Path
+) -> None:
+    far = [Intent(**FAR, name=f"{number}") for number in range(101)]
+    for each in far:
+        house.sexton.ledger.removal.intend(each, house.clock.now())
+    house.over(1)
+    house.later()
+    house.collect()
+    house.vault.rename(tmp_path / "unmounted")
+    house.over(1)
+    house.later()
+    settings = house.sexton.settings
+    url = house.sexton.ledger.url
+    with (
+        Sexton(open_ledger(url), settings, clock=house.clock) as other,
+        pytest.raises(VaultMissing),
+    ):
+        other.apply(other.plan(gc=True))
+    assert not house.vault.exists()
+
+
+FAR: Mapping[str, Any] = {
+    "kind": VaultKind.ARCHIVE,
+    "home": NATIVE,
+    "source": "chat",
+    "host": "far away",
+    "place": "/far",
+    "worker": "somebody",
+    "receipt": "another",
+}
 
 
 def test_a_machine_that_got_another_name_still_has_its_trash(

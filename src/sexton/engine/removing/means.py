@@ -17,6 +17,8 @@ from sexton.ports.vault import SessionFiles, Vault
 
 T = TypeVar("T")
 
+PAGE = 500
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
@@ -55,10 +57,18 @@ class Means:
         """Make the directory for the first file; one that was there once is not made again."""
         if self.place in self.established:
             return
-        known = self.ledger.vault.page(WantedFiles(), 0, 100)
-        if not any((each.place, each.host) == (self.place, self.host) for each in known):
+        if not self._has_files():
             self.vault.establish()
         self.established.add(self.place)
+
+    def _has_files(self) -> bool:
+        """Whether the ledger knows of files there."""
+        after = 0
+        while page := self.ledger.vault.page(WantedFiles(), after, PAGE):
+            if any((each.place, each.host) == (self.place, self.host) for each in page):
+                return True
+            after = page[-1].ref
+        return False
 
     def look(self, file: VaultFile, ask: Callable[[Vault], T]) -> T:
         """Ask about a file where it is: beside the ledger now, or where it was written."""
