@@ -12,6 +12,8 @@ from sexton.model.session import Session, check_name
 from sexton.system.prices import listed_price
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sexton.bootstrap import Sexton
 
 
@@ -34,8 +36,15 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         overseer=lambda: opened.overseer,
         price=listed_price,
         stop_processes=partial(_see_to_processes, opened),
+        directory=partial(_directory, opened),
     )
     return AgentWorker(desk)
+
+
+def _directory(opened: Sexton, id: str) -> Path:
+    from sexton.bootstrap.home_files import own_files  # noqa: PLC0415  # few have files
+
+    return own_files(opened.ledger).directory(id)
 
 
 def _see_to_processes(opened: Sexton, session: Session) -> None:
