@@ -80,7 +80,7 @@ def test_a_damaged_copy_keeps_none_of_the_others_from_coming_back(house: House) 
 
 
 def test_a_vault_that_vanished_is_not_made_anew_however_many_files_lie_elsewhere(
-    house: House, tmp_path: Path
+    house: House, engine_url: str, tmp_path: Path
 ) -> None:
     far = [Intent(**FAR, name=f"{number}") for number in range(101)]
     for each in far:
@@ -91,13 +91,10 @@ def test_a_vault_that_vanished_is_not_made_anew_however_many_files_lie_elsewhere
     house.vault.rename(tmp_path / "unmounted")
     house.over(1)
     house.later()
-    settings = house.sexton.settings
-    url = house.sexton.ledger.url
-    with (
-        Sexton(open_ledger(url), settings, clock=house.clock) as other,
-        pytest.raises(VaultMissing),
-    ):
-        other.apply(other.plan(gc=True))
+    with Sexton(open_ledger(engine_url), house.sexton.settings, clock=house.clock) as other:
+        plan = other.plan(gc=True)
+        with pytest.raises(VaultMissing):
+            other.apply(plan)
     assert not house.vault.exists()
 
 
