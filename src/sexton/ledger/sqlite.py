@@ -6,6 +6,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -108,7 +109,8 @@ class SqliteDatabase:
         """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
         reader = self._borrow()
         try:
-            with sqlite_file.errors(self.path):
+            # Where somebody else copies it just now, that is as good.
+            with sqlite_file.errors(self.path), suppress(apsw.BusyError):
                 reader.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         finally:
             self._give_back(reader)
