@@ -15,7 +15,8 @@ import apsw
 import pytest
 
 from sexton.bootstrap.removing import NEAR
-from sexton.model.session import State
+from sexton.model.session import NATIVE, State
+from sexton.system.files.own import OwnFiles
 from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
@@ -72,6 +73,22 @@ def test_garbage_goes_after_a_yes_and_comes_back_by_its_receipt(any_cli: Cli) ->
     assert "3 sessions brought back" in any_cli.ok("undo", done["receipt"])
     assert [any_cli.ok("sessions", "export", id) for id in ids] == before
     assert any_cli("undo", done["receipt"]).code == 43
+
+
+def test_nothing_is_promised_where_nothing_went(cli: Cli, tmp_path: Path) -> None:
+    [id] = garbage(cli, 1)
+    file = tmp_path / "sexton.yaml"
+    file.write_text("trash: {grace: 36h}\n")
+    plan = cli.ok("gc", "--yes", "--config", str(file))
+    assert "1 done; for 36 hours 'sexton undo" in plan
+    receipt = cli("trash", "list", "--json").json()[0]["receipt"]
+    cli.ok("undo", receipt)
+    directory = OwnFiles(tmp_path / "ledger.db.files", NATIVE).directory(id)
+    (directory / "link").symlink_to("/etc/passwd")
+    said = cli("gc", "--yes")
+    assert "1 skipped" in said.out
+    assert "undo" not in said.out
+    assert "is a symbolic link" in said.err
 
 
 def test_without_a_yes_and_a_terminal_nothing_goes(cli: Cli) -> None:
@@ -153,6 +170,8 @@ def test_trash_is_emptied_only_when_its_time_is_over_unless_told_otherwise(cli: 
     [id] = garbage(cli, 1)
     receipt = cli("gc", "--yes", "--json").json()["receipt"]
     assert "nothing in the trash is past its time" in cli.ok("trash", "empty", "--yes")
+    nothing = cli.ok("trash", "empty", "--all", "--source", "nowhere", "--yes")
+    assert "nothing of that is in the trash" in nothing
     shown = cli("trash", "empty", "--all", "--dry-run", "--json").json()
     assert [each["receipt"] for each in shown["kept"]] == [receipt]
     assert states(cli) == {"trashed"}

@@ -30,6 +30,7 @@ from sexton.cli.plan_view import tallied
 from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
+from sexton.cli.wording import number
 from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
@@ -38,7 +39,9 @@ from sexton.engine.removing.recover import recover
 from sexton.errors import HomeObserved
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.session import NATIVE
+from sexton.policies.retention import days
 
+MOST_TOLD = 50
 _NUMBER = click.IntRange(0, 1_000_000)
 
 
@@ -146,11 +149,14 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
 def _tell(
     opened: Sexton, plan: Plan, outcomes: list[Outcome], receipt: str, rest: Path | None
 ) -> None:
-    for outcome in outcomes:
-        if outcome.result is not Result.DONE:
-            note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
-    days = opened.settings.trash.grace.days
-    say(f"{tallied(outcomes)}; for {days} days 'sexton undo {receipt}' brings it back")
+    left_alone = [each for each in outcomes if each.result is not Result.DONE]
+    for outcome in left_alone[:MOST_TOLD]:
+        note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
+    if len(left_alone) > MOST_TOLD:
+        note(f"and {number(len(left_alone) - MOST_TOLD)} more like these")
+    grace = days(opened.settings.trash.grace)
+    undo = f"; for {grace} 'sexton undo {receipt}' brings it back"
+    say(tallied(outcomes) + (undo if len(outcomes) > len(left_alone) else ""))
     if len(outcomes) < len(plan.actions):
         note(stopped_with(len(plan.actions) - len(outcomes), rest))
 

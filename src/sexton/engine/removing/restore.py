@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 
 from sexton.engine.removing.means import Means
-from sexton.errors import HomeNotFound, VaultBusy, VaultError, VaultOutdated
+from sexton.errors import HomeNotFound, NothingToUndo, VaultBusy, VaultError, VaultOutdated
 from sexton.model.plan import Reason
 from sexton.model.record import made, record
 from sexton.model.removal import HERE
@@ -32,7 +32,7 @@ class Restored:
     left: int = 0
     files: int = 0
     aside: Mapping[str, str] = made(dict)
-    trouble: VaultError | HomeNotFound | None = None
+    trouble: VaultError | HomeNotFound | NothingToUndo | None = None
 
 
 def bring_back(

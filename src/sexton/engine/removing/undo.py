@@ -51,5 +51,12 @@ def undo(
             back = bring_back(means, file, receipt, reason, only)
         except (VaultError, HomeNotFound) as trouble:
             left = len(means.ledger.vault.inside(file))
-            back = Restored(file=file, left=left, trouble=trouble)
+            back = Restored(file=file, left=left, trouble=_lasting(means, file) or trouble)
         yield back
+
+
+def _lasting(means: Means, file: VaultFile) -> NothingToUndo | None:
+    """That a file is gone because nothing is in it any more, if that is so."""
+    if any(each.ref == file.ref for each in means.ledger.vault.of_receipt(file.receipt)):
+        return None
+    return NothingToUndo(f"what was in {file.name} was given up or brought back meanwhile")
