@@ -12,13 +12,14 @@ import pytest
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
 from sexton.engine.removing.undo import removed_with, undo
-from sexton.errors import VaultBusy, VaultDamaged, VaultMissing
+from sexton.errors import VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import NATIVE, State
 from sexton.ports.removal import Intent
 from sexton.ports.vault import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
+from sexton.system.vault.directory import FileVault
 from tests.scenario.collecting_scene import House
 
 
@@ -65,6 +66,25 @@ def test_nothing_is_brought_back_while_it_is_still_on_its_way_out(
     assert (house.state(id), file.exists()) == (State.TRASHED, False)
     assert house.sexton.undo("receipt")[0].files == 1
     assert (house.everything(), file.read_text()) == (before, "important")
+
+
+class Stubborn(FileVault):
+    """A vault from which nothing can be removed."""
+
+    def remove(self, name: str) -> None:
+        raise VaultError(f"{name} can not be removed")
+
+
+def test_what_came_back_is_told_also_if_its_copy_can_not_be_removed(house: House) -> None:
+    id = house.over(1)
+    house.later()
+    receipt, _ = house.collect()
+    files = house.sexton.ledger.vault.of_receipt(receipt)
+    means = replace(house.means, vault=Stubborn(house.vault))
+    [back] = undo(means, files, "again")
+    assert (back.sessions, back.trouble, house.state(id)) == (1, None, State.ENDED)
+    house.sexton.sweep()
+    assert house.copies() == []
 
 
 def test_a_damaged_copy_keeps_none_of_the_others_from_coming_back(house: House) -> None:

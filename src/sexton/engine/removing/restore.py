@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -15,6 +16,8 @@ from sexton.model.session import State
 from sexton.ports import Entry
 from sexton.ports.removal import Holds, Part, VaultFile, VaultState
 from sexton.ports.vault import PutBack, SessionContent
+
+log = logging.getLogger("sexton.removing")
 
 TOGETHER = 1_000_000
 """So many bytes of messages are stored at once."""
@@ -82,7 +85,7 @@ def finish(
         if inside or not arriving.done:
             means.ledger.removal.turn(file, VaultState.KEPT, None)
     if not inside:
-        remove_file(means, file)
+        _remove_or_leave(means, file)
     return Restored(
         file=file,
         sessions=arriving.sessions,
@@ -90,6 +93,14 @@ def finish(
         files=arriving.files,
         aside=arriving.aside,
     )
+
+
+def _remove_or_leave(means: Means, file: VaultFile) -> None:
+    """All of it is back: a file that can not be removed now is removed by `recover`."""
+    try:
+        remove_file(means, file)
+    except VaultError as trouble:
+        log.warning("the vault file %s is empty and waits: %s", file.name, trouble)
 
 
 def remove_file(means: Means, file: VaultFile) -> None:
