@@ -20,6 +20,7 @@ from sexton.ports.vault import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from sexton.system.vault.directory import FileVault
+from tests.crash.checking import tell
 from tests.scenario.collecting_scene import House
 
 
@@ -170,6 +171,26 @@ def test_empty_directories_go_and_come_back_as_well(house: House) -> None:
 
 def listing(house: House) -> list[str]:
     return sorted(str(each) for each in house.files.place.rglob("*"))
+
+
+STRANGE = ("../../etc/passwd", "/", "..", "a*b?[c]", "x" * 4096, "-rf", " ", "é\u202e\n", "%00")
+
+
+def test_whatever_ids_look_like_each_session_comes_back_as_itself(
+    house: House, engine_url: str
+) -> None:
+    for strange in STRANGE:
+        quoted = strange.replace("'", "''")
+        tell(engine_url, f"UPDATE sessions SET id = '{quoted}' WHERE id = '{house.over(1)}'")
+        (house.files.directory(strange) / "own.txt").write_text(strange)
+    house.later()
+    before = house.everything()
+    receipt, outcomes = house.collect()
+    assert ({each.action.seen.id for each in outcomes}, listing(house)) == (set(STRANGE), [])
+    house.sexton.undo(receipt)
+    assert house.everything() == before
+    for strange in STRANGE:
+        assert (house.files.directory(strange) / "own.txt").read_text() == strange
 
 
 ARCHIVING = "retention: {classes: [{sources: [cron, sub], rows: archive, rows_max_age: 30d}]}"
