@@ -14,6 +14,7 @@ from sexton.engine.apply import apply
 from sexton.engine.removing.undo import removed_with, undo
 from sexton.errors import VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.ledger.opening import open_ledger
+from sexton.model.plan import Result
 from sexton.model.session import NATIVE, State
 from sexton.ports.removal import Intent
 from sexton.ports.vault import FileContent, VaultKind
@@ -171,6 +172,17 @@ def test_empty_directories_go_and_come_back_as_well(house: House) -> None:
 
 def listing(house: House) -> list[str]:
     return sorted(str(each) for each in house.files.place.rglob("*"))
+
+
+def test_a_session_whose_row_does_not_tell_how_much_was_said_in_it_stays(
+    house: House, engine_url: str
+) -> None:
+    id = house.over(9)
+    tell(engine_url, f"UPDATE sessions SET message_count = 1 WHERE id = '{id}'")
+    house.later()
+    [outcome] = house.collect()[1]
+    assert (outcome.result, house.state(id)) == (Result.SKIPPED, State.ENDED)
+    assert (len(house.everything()[id][2]), house.copies()) == (9, [])
 
 
 STRANGE = ("../../etc/passwd", "/", "..", "a*b?[c]", "x" * 4096, "-rf", " ", "é\u202e\n", "%00")

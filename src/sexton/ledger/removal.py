@@ -223,8 +223,15 @@ def _listed(refs: Iterable[int]) -> str:
 
 
 def _whole_conversations(moves: Sequence[Move], free: Mapping[int, Row]) -> list[Move]:
-    """The moves of conversations of which every part is free and as it was seen."""
-    broken = {each.conversation for each in moves if free.get(each.ref) != _as_seen(each)}
+    """The moves of conversations of which every part is free and as it was seen.
+
+    One whose row does not tell how much was said in it was judged by a number that is not true.
+    """
+    broken = {
+        each.conversation
+        for each in moves
+        if free.get(each.ref) != _as_seen(each) or each.stored != each.message_count
+    }
     return [each for each in moves if each.conversation not in broken]
 
 
