@@ -301,6 +301,20 @@ def test_a_link_among_its_files_keeps_all_of_a_sessions_files(opened: Any) -> No
     assert native.file(id).exists()
 
 
+def test_files_that_came_after_all_else_was_purged_go_as_well(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(source="chat")
+    native.pass_days(8)
+    native.sexton.apply(native.sexton.plan(gc=True))
+    late = native.file(id)
+    late.write_text("written by somebody who did not know")
+    os.utime(late, (START.timestamp(), START.timestamp()))
+    assert removed(native.sexton.plan()) == []  # the session may still come back
+    native.pass_days(8)
+    assert native.done(native.sweep()) == [("remove_files", native.files.owner(id))]
+    assert (native.state(id), late.exists()) == (State.PURGED, False)
+
+
 def test_the_disk_budget_takes_the_oldest_files_first_and_no_more_than_needed(
     opened: Any,
 ) -> None:

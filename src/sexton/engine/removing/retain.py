@@ -68,8 +68,7 @@ def kept_long_enough(estate: Estate, home: str, retention: Retention) -> Found:
     found = Found()
     for page in look.pages():
         look.judge(page, found)
-    if home != NATIVE:
-        found.due += _orphans(estate, means, home, retention.general.max_age)
+    found.due += _orphans(estate, means, home, retention.general.max_age)
     return found
 
 
