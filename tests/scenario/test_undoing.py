@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +76,23 @@ class Stubborn(FileVault):
 
     def remove(self, name: str) -> None:
         raise VaultError(f"{name} can not be removed")
+
+
+def test_it_is_told_once_that_a_file_waits_for_its_disk(
+    house: House, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.over(1)
+    house.later()
+    house.collect()
+    house.vault.rename(tmp_path / "unmounted")
+    house.later()
+    with caplog.at_level(logging.WARNING, "sexton.removing"):
+        for _ in range(3):
+            house.sexton.sweep()
+    assert len([each for each in caplog.messages if "waits" in each]) == 1
+    (tmp_path / "unmounted").rename(house.vault)
+    house.sexton.sweep()
+    assert house.copies() == []
 
 
 def test_what_came_back_is_told_also_if_its_copy_can_not_be_removed(house: House) -> None:

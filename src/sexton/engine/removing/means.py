@@ -25,9 +25,9 @@ class Means:
     """New vault files go to `vault`, which is at `place`; older ones may lie elsewhere.
 
     `grace` is how long trash is kept, `garbage` what counts as such unless somebody says otherwise.
-    `busy` are the files this process is at; `drift` is how far the wall clock was ahead of the
-    elapsed time when it began. What is removed unattended counts against its day. Once it is
-    `stopping`, nothing more is begun.
+    `busy` are the files this process is at, `told` why others wait; `drift` is how far the wall
+    clock was ahead of the elapsed time when it began. What is removed unattended counts against
+    its day. Once it is `stopping`, nothing more is begun.
     """
 
     ledger: Ledger
@@ -46,6 +46,7 @@ class Means:
     unattended: bool = False
     stopping: Callable[[], bool] = lambda: False
     busy: set[int] = field(default_factory=set)
+    told: dict[int, str] = field(default_factory=dict)
     established: set[str] = field(default_factory=set)
 
     @property
