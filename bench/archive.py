@@ -16,8 +16,9 @@ from bench.figures import OURS, Row, Series, Unit, against, alone, at_most
 from bench.scene import Scene
 from bench.transcripts import Said, transcript
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.ports.vault import Header, SessionContent, StoredMessage, VaultKind
+from sexton.ports.vault import Header, SessionContent, SessionFiles, StoredMessage, VaultKind
 from sexton.system.files.flat import FlatFiles
+from sexton.system.files.own import OwnFiles
 from sexton.system.vault.codec import Format, compressor
 from sexton.system.vault.directory import FileVault
 from sexton.system.vault.writing import write_sessions
@@ -44,7 +45,7 @@ def run(scene: Scene) -> Iterator[Row]:
     yield from _compression(scene, said)
     yield from _acts(scene, said)
     yield _bundles(scene)
-    yield _scan(scene)
+    yield from _scans(scene)
 
 
 def _compression(scene: Scene, said: Sequence[Said]) -> Iterator[Row]:
@@ -90,22 +91,31 @@ def _bundles(scene: Scene) -> Row:
     return alone(Series(NAME, f"{count:,} tiny sessions put away", Unit.CPU, times))
 
 
-def _scan(scene: Scene) -> Row:
-    place = scene.place / "sessions"
-    place.mkdir()
+def _scans(scene: Scene) -> Iterator[Row]:
+    """Files as Hermes keeps them, in one directory, and as we do, in one for each session."""
     count = min(FILES, scene.sizes.store)
+    flat, own = scene.place / "sessions", scene.place / "own"
+    flat.mkdir()
+    own.mkdir(mode=0o700)
+    ours = OwnFiles(own, "native")
     for number in range(count):
-        os.close(os.open(place / f"session_20260101_120000_{number:06x}.json", os.O_CREAT))
-    files = FlatFiles(place, HermesFileNames())
-    taken = []
+        id = f"20260101_120000_{number:06x}"
+        (flat / f"session_{id}.json").touch()
+        (own / ours.owner(id)).mkdir()
+        (own / ours.owner(id) / "report.txt").touch()
+    yield _scan(scene, f"{count:,} session files scanned", FlatFiles(flat, HermesFileNames()))
+    yield _scan(scene, f"{count:,} files in directories of their own scanned", ours)
+
+
+def _scan(scene: Scene, what: str, files: SessionFiles) -> Row:
+    count, taken = min(FILES, scene.sizes.store), []
     for _ in range(scene.sizes.few):
         begun = time.perf_counter()
         found = sum(1 for each in files.scan() if each.owner)
         taken.append(1000 * (time.perf_counter() - begun))
         if found != count:
             raise RuntimeError(f"a scan found {found} files instead of {count}")
-    series = Series(NAME, f"{count:,} session files scanned", Unit.MILLISECONDS, {OURS: taken})
-    return at_most(series, 2000)
+    return at_most(Series(NAME, what, Unit.MILLISECONDS, {OURS: taken}), 2000)
 
 
 def _rounds(

@@ -21,6 +21,14 @@ settings.register_profile("ci", derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a ledger on a server keeps on this machine is not put among the user's own things."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture
 def manual_clock() -> ManualClock:
     """A clock of the test's own."""

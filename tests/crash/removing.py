@@ -39,6 +39,7 @@ KILLS = "kills"
 DURING = {act: f"killed during {act}" for act in ACTS}
 HALF = "left something half done"
 SURVIVED = "had finished before"
+AWAY = ("trash", "archive", "files")
 TURNS = 4
 """How often the sessions of one house are put away and brought back."""
 LONGEST_ACT = 0.5
@@ -65,7 +66,7 @@ class Removing:
             for _ in range(TURNS):
                 if self._is_enough:
                     break
-                self._act(url, place, known, chance, chance.choice(["trash", "archive"]))
+                self._act(url, place, known, chance, chance.choice(AWAY))
                 self._act(url, place, known, chance, "undo")
             with _house(url, place) as house:
                 assert {each.state for each in sessions(house)} <= {State.ENDED, State.FINALIZED}
@@ -134,7 +135,7 @@ class Removing:
         url, apart = self._place.another(), place / "apart"
         apart.mkdir()
         furnish(url, apart, chance)
-        for what in ("trash", "undo", "archive", "undo", "trash", "purge"):
+        for what in ("trash", "undo", "archive", "undo", "files", "undo", "trash", "purge"):
             child = self._start(url, apart, what)
             found = calls_of(child, lambda: _let_go(apart), apart / "calls")
             self._calls[what] = found | self._calls.get(what, Counter())
@@ -177,7 +178,7 @@ def main() -> int:
                 engine=engine,
                 seed=wanted.seed,
                 counted=KILLS,
-                rare=[HALF, DURING["trash"], DURING["undo"]],
+                rare=[HALF, DURING["trash"], DURING["files"], DURING["undo"]],
             )
             removing = Removing(nursery, found[engine], tally, wanted.number)
             tally.run(wanted.number, wanted.only, removing.round)

@@ -21,7 +21,7 @@ from sexton.model.record import replace
 from sexton.model.removal import AWAY, HERE
 from sexton.model.session import Session, State
 from sexton.ports import Filter
-from sexton.ports.removal import VaultState, WantedFiles
+from sexton.ports.removal import Holds, VaultFile, VaultState, WantedFiles
 from sexton.ports.vault import StoredMessage
 from sexton.settings.values import ArchiveSettings, Settings
 from sexton.testing.clock import ManualClock
@@ -31,6 +31,8 @@ MONTHS = timedelta(days=60)
 EVERYTHING: Mapping[str, Any] = {"trivial_max": ALL}
 LONG = 2500
 """Messages of a session whose messages do not go at once."""
+HALF_WAY = ".sexton-"
+"""How the names of files begin that are being removed or put back."""
 
 
 class Truth(NamedTuple):
@@ -113,11 +115,36 @@ def _truth(house: Sexton, session: Session) -> Truth:
 
 
 def _files(house: Sexton, id: str) -> dict[str, bytes]:
+    """The files of a session that is here: in their place, or put away by themselves."""
     files = means_of(house).files["native"]
     owner = files.owner(id)
     found = files.of([owner]).get(owner)
     contents = found.contents if found else ()
-    return {"/".join(each.path): b"".join(each.chunks()) for each in contents}
+    here = {"/".join(each.path): b"".join(each.chunks()) for each in contents}
+    away = _put_away(house, owner)
+    left = {name: data for name, data in here.items() if not name.startswith(HALF_WAY)}
+    assert all(away.get(name, data) == data for name, data in left.items())
+    return away | left
+
+
+def _put_away(house: Sexton, owner: str) -> dict[str, bytes]:
+    """The files of a session in copies that hold nothing else."""
+    vault = means_of(house).vault
+    found: dict[str, bytes] = {}
+    for file in _copies(house):
+        for content in vault.read(file.name, file.written)[1]:
+            if content.owner == owner:
+                found |= {"/".join(each.path): b"".join(each.chunks()) for each in content.files}
+    return found
+
+
+def _copies(house: Sexton) -> list[VaultFile]:
+    return [
+        each
+        for each in house.ledger.vault.page(WantedFiles(), 0, ALL)
+        if each.holds is Holds.FILES
+        if each.state in (VaultState.CLEARING, VaultState.KEPT, VaultState.RESTORING)
+    ]
 
 
 def check(house: Sexton, known: Mapping[str, Truth], *, purging: bool = False) -> None:
@@ -143,7 +170,12 @@ def check_tidy(house: Sexton) -> None:
     assert house.ledger.removable.messages(list(away.values())) == {}
     files = means.files["native"]
     owners = {files.owner(id) for id in away}
-    assert not [each for each in files.scan() if each.owner in owners]
+    found = list(files.scan())
+    assert not [each for each in found if each.owner in owners]
+    assert not [each for each in found if each.path[-1].startswith(HALF_WAY)]
+    for file in _copies(house):
+        copied = {each.owner for each in means.vault.read(file.name, file.written)[1]}
+        assert not [each for each in found if each.owner in copied]
 
 
 def mend(house: Sexton) -> int:

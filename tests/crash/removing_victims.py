@@ -28,6 +28,11 @@ def archive(house: Sexton) -> None:
     house.apply(archiving(house))
 
 
+def files(house: Sexton) -> None:
+    """By the default retention files go, and their sessions stay."""
+    house.apply(house.plan())
+
+
 def undo(house: Sexton) -> None:
     mend(house)
     for receipt in {each.receipt for each in house.ledger.vault.page(WantedFiles(), 0, ALL)}:
@@ -48,6 +53,7 @@ def recover(house: Sexton) -> None:
 ACTS: Mapping[str, Callable[[Sexton], None]] = {
     "trash": trash,
     "archive": archive,
+    "files": files,
     "undo": undo,
     "purge": purge,
     "recover": recover,

@@ -20,6 +20,7 @@ from sexton.model.session import State
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from sexton.testing.clock import ManualClock
+from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -193,6 +194,7 @@ def test_a_compressed_conversation_is_judged_by_its_newest_part(opened: Any) -> 
     native.pass_days(29)
     assert removed(native.sexton.plan()) == []
     native.pass_days(2)
+    native.over(source="telegram")  # not all of the home is to go
     assert native.done(native.sweep()) == sorted([("trash", first), ("trash", tip)])
 
 
@@ -200,33 +202,65 @@ def test_a_policy_that_would_leave_nothing_is_refused_unless_it_is_meant(
     opened: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     native: Native = opened(CRON % "remove")
-    ids = [native.over() for _ in range(20)]
+    ids = [native.over() for _ in range(2)]
     native.pass_days(31)
     plan = native.sexton.plan()
     assert removed(plan) == []
     assert {each.holding.code for each in plan.held} == {"remove_all"}
     with caplog.at_level(logging.WARNING, "sexton.keeper"):
         assert native.done(native.sweep()) == []
-    assert "retention.allow_remove_all is not set" in caplog.text
+    assert "sexton apply --allow-remove-all" in caplog.text
     meant = opened((CRON % "remove").replace("{classes", "{allow_remove_all: true, classes"))
     meant.pass_days(31)
     assert native.done(meant.sweep()) == sorted(("trash", id) for id in ids)
 
 
+def test_a_budget_that_would_leave_nothing_is_refused_too(opened: Any) -> None:
+    native: Native = opened("disk: {max_use: 1MB}\n" + CRON % "remove")
+    for _ in range(3):
+        native.over(size=1_000_000)
+    plan = native.sexton.plan()
+    assert (removed(plan), {each.holding.code for each in plan.held}) == ([], {"remove_all"})
+
+
+def test_what_was_delivered_goes_also_if_nothing_else_is_there(opened: Any) -> None:
+    native: Native = opened("retention: {classes: [{sources: [cron], after_delivery: remove}]}")
+    id = native.over()
+    assert native.done(native.sweep()) == [("trash", id)]
+
+
+def backlog(native: Native, url: str, count: int) -> None:
+    """So many cron sessions that ended two months ago."""
+    then = int((native.clock.now() - 60 * DAY).timestamp() * 1e6)
+    tell(
+        url,
+        f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) "
+        "INSERT INTO sessions (home, id, source, state, started_at, active_at, ended_at) "
+        f"SELECT h.ref, 'old ' || i, 'cron', 'ended', {then}, {then}, {then} "
+        "FROM n CROSS JOIN homes AS h WHERE h.name = 'native'",
+    )
+
+
 def test_unattended_a_day_takes_a_part_of_the_backlog_and_a_person_takes_all(
-    opened: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    opened: Any, engine_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("sexton.policies.blast_radius.LEAST", 3)
     native: Native = opened(CRON % "remove")
-    for _ in range(10):
-        native.over()
     native.over(source="telegram")
-    native.pass_days(40)
+    backlog(native, engine_url, 600)
     with caplog.at_level(logging.WARNING, "sexton.keeper"):
-        assert len(native.done(native.sweep())) == 3
-    assert "7 removals in 'native' wait for 'sexton apply'" in caplog.text
+        assert len(native.done(native.sweep())) == 500
+    assert "100 removals in 'native' wait for 'sexton apply'" in caplog.text
     assert native.done(native.sweep()) == []
-    assert len(native.sexton.apply(native.sexton.plan())) == 7
+    assert len(native.sexton.apply(native.sexton.plan())) == 100
+
+
+def test_a_budget_that_is_much_too_small_takes_no_more_a_day(opened: Any, engine_url: str) -> None:
+    native: Native = opened("disk: {max_use: 1MB}\n" + CRON.replace("30d", "900d") % "remove")
+    native.over(source="telegram", size=3_000_000)
+    native.sexton.ledger.book.mark(1, pinned=True)
+    backlog(native, engine_url, 600)
+    tell(engine_url, "UPDATE sessions SET byte_count = 1000 WHERE source = 'cron'")
+    assert len(native.done(native.sweep())) == 500
 
 
 def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
@@ -245,6 +279,17 @@ def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
     assert not native.file(other).exists()
 
 
+def test_files_that_were_written_to_since_the_plan_stay(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=10)
+    native.pass_days(8)
+    plan = native.sexton.plan()
+    (native.file(id).parent / "more.txt").write_text("and one more thing")
+    [outcome] = native.sexton.apply(plan)
+    assert (outcome.result, outcome.detail) == (Result.SKIPPED, "its files have changed meanwhile")
+    assert native.file(id).exists()
+
+
 def test_a_link_among_its_files_keeps_all_of_a_sessions_files(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=10)
@@ -254,6 +299,20 @@ def test_a_link_among_its_files_keeps_all_of_a_sessions_files(opened: Any) -> No
     assert outcome.result is Result.SKIPPED
     assert "is a symbolic link" in outcome.detail
     assert native.file(id).exists()
+
+
+def test_files_that_came_after_all_else_was_purged_go_as_well(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(source="chat")
+    native.pass_days(8)
+    native.sexton.apply(native.sexton.plan(gc=True))
+    late = native.file(id)
+    late.write_text("written by somebody who did not know")
+    os.utime(late, (START.timestamp(), START.timestamp()))
+    assert removed(native.sexton.plan()) == []  # the session may still come back
+    native.pass_days(8)
+    assert native.done(native.sweep()) == [("remove_files", native.files.owner(id))]
+    assert (native.state(id), late.exists()) == (State.PURGED, False)
 
 
 def test_the_disk_budget_takes_the_oldest_files_first_and_no_more_than_needed(
@@ -401,6 +460,25 @@ def test_in_an_observed_home_files_are_only_proposed_until_a_person_applies(fore
     assert receipt is not None
     home.sexton.undo(receipt)
     assert [file.read_text() for file in old] == ['{"some": "thing"}'] * 2
+
+
+def test_a_session_that_its_agent_went_on_with_since_the_plan_keeps_its_files(
+    foreign: Any,
+) -> None:
+    home: Foreign = foreign()
+    resumed = home.session("20260301_115900_a1b2c3")
+    other = home.session("20260301_115901_a1b2c4")
+    home.look()
+    home.pass_days(8)
+    plan = home.sexton.plan("work")
+    assert len(plan.actions) == 2
+    home.scene.sql("UPDATE sessions SET ended_at = NULL WHERE id LIKE '%a1b2c3'")
+    home.scene.say("20260301_115900_a1b2c3", "one more thing")
+    home.scene.settle()
+    outcomes = home.sexton.apply(plan)
+    assert home.done(outcomes) == [("remove_files", "20260301_115901_a1b2c4")]
+    assert all(file.exists() for file in resumed)
+    assert not any(file.exists() for file in other)
 
 
 def test_in_a_home_that_is_acted_on_a_keeper_removes_files(foreign: Any) -> None:

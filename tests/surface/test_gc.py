@@ -14,7 +14,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.model.session import State
+from sexton.bootstrap.removing import NEAR
+from sexton.model.session import NATIVE, State
+from sexton.system.files.own import OwnFiles
 from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
@@ -73,6 +75,22 @@ def test_garbage_goes_after_a_yes_and_comes_back_by_its_receipt(any_cli: Cli) ->
     assert any_cli("undo", done["receipt"]).code == 43
 
 
+def test_nothing_is_promised_where_nothing_went(cli: Cli, tmp_path: Path) -> None:
+    [id] = garbage(cli, 1)
+    file = tmp_path / "sexton.yaml"
+    file.write_text("trash: {grace: 36h}\n")
+    plan = cli.ok("gc", "--yes", "--config", str(file))
+    assert "1 done; for 36 hours 'sexton undo" in plan
+    receipt = cli("trash", "list", "--json").json()[0]["receipt"]
+    cli.ok("undo", receipt)
+    directory = OwnFiles(tmp_path / "ledger.db.files", NATIVE).directory(id)
+    (directory / "link").symlink_to("/etc/passwd")
+    said = cli("gc", "--yes")
+    assert "1 skipped" in said.out
+    assert "undo" not in said.out
+    assert "is a symbolic link" in said.err
+
+
 def test_without_a_yes_and_a_terminal_nothing_goes(cli: Cli) -> None:
     garbage(cli)
     assert cli("gc").code == 2
@@ -115,6 +133,20 @@ def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
     }
 
 
+def test_what_would_leave_nothing_of_a_home_needs_a_word_more(cli: Cli, tmp_path: Path) -> None:
+    garbage(cli, 2, source="cron")
+    file = tmp_path / "all.yaml"
+    file.write_text("retention: {classes: [{sources: [cron], rows: remove, rows_max_age: 1d}]}\n")
+    settings = ("--config", str(file))
+    plan = cli("plan", "--json", *settings).json()
+    assert (plan["actions"], len(plan["held"])) == ([], 2)
+    assert "--allow-remove-all" in plan["held"][0]["holding"]["text"]
+    assert cli("apply", "--yes", "--json", *settings).json()["done"] == 0
+    assert len(cli("plan", "--allow-remove-all", "--json", *settings).json()["actions"]) == 2
+    done = cli("apply", "--allow-remove-all", "--yes", "--json", *settings).json()
+    assert (done["done"], states(cli)) == (2, {"trashed"})
+
+
 def test_what_is_kept_although_it_is_small_is_told(cli: Cli) -> None:
     [pinned] = garbage(cli, 1)
     cli.ok("sessions", "pin", pinned)
@@ -138,6 +170,8 @@ def test_trash_is_emptied_only_when_its_time_is_over_unless_told_otherwise(cli: 
     [id] = garbage(cli, 1)
     receipt = cli("gc", "--yes", "--json").json()["receipt"]
     assert "nothing in the trash is past its time" in cli.ok("trash", "empty", "--yes")
+    nothing = cli.ok("trash", "empty", "--all", "--source", "nowhere", "--yes")
+    assert "nothing of that is in the trash" in nothing
     shown = cli("trash", "empty", "--all", "--dry-run", "--json").json()
     assert [each["receipt"] for each in shown["kept"]] == [receipt]
     assert states(cli) == {"trashed"}
@@ -179,13 +213,16 @@ def test_what_is_damaged_or_missing_is_found(cli: Cli, tmp_path: Path) -> None:
     assert len(json.loads(answer.out)["damaged"]) == 2
 
 
-def test_a_session_is_restored_by_its_name(cli: Cli) -> None:
-    [id] = garbage(cli, 1)
+def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
+    id, other = garbage(cli, 2)
     assert cli("archive", "restore", id).code == 62
     cli.ok("gc", "--yes")
-    assert cli("archive", "restore", id, "--dry-run", "--json").json()["files"]
-    cli.ok("archive", "restore", id[:8])
-    assert states(cli) == {"ended"}
+    shown = cli("archive", "restore", id, "--dry-run", "--json").json()
+    assert (len(shown["files"]), shown["sessions"]) == (1, 1)
+    assert "1 session of these" in cli("archive", "restore", id, "--dry-run").err
+    cli.ok("archive", "restore", id)
+    listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").json()}
+    assert listed == {id: "ended", other: "trashed"}
     assert "nothing is archived" in cli("archive", "list").err
 
 
@@ -242,12 +279,17 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
     return cli
 
 
+@pytest.mark.parametrize("command", ["gc", "apply"])
 def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
-    many: Cli, tmp_path: Path
+    command: str, many: Cli, tmp_path: Path
 ) -> None:
+    arguments = ["gc", "--yes"]
+    if command == "apply":
+        many.ok("gc", "--output", str(tmp_path / "plan.json"))
+        arguments = ["apply", "plan.json", "--json"]
     parent, child = pty.openpty()  # on a terminal it shows a bar: from then on it is at work
     process = subprocess.Popen(
-        program("gc", "--yes", "--ledger", many.url),
+        program(*arguments, "--ledger", many.url),
         env=environment(TERM="xterm"),
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,
@@ -256,7 +298,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     )
     os.close(child)
     seen = b""
-    while b"removing" not in seen:
+    while {"gc": b"removing", "apply": b"applying"}[command] not in seen:
         seen += os.read(parent, 1000)
     process.send_signal(signal.SIGINT)
     rest = _drained(parent)
@@ -264,11 +306,11 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     with process.stdout:
         out = process.stdout.read().decode()
     assert process.wait(60) == 130, (out, rest)
-    [file] = tmp_path.glob("sexton-gc-*.json")
+    [file] = tmp_path.glob(f"sexton-{command}-*.json")
     with many.opened() as opened:
         tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
         assert tally[State.TRASHED] + tally[State.ENDED] == MANY
-        assert {each.state for each in opened.ledger.vault.unfinished("")} == set()
+        assert {each.state for each in opened.ledger.vault.unfinished(NEAR)} == set()
     left = len(json.loads(file.read_text())["actions"])
     assert left == tally[State.ENDED]
     done = many("apply", str(file), "--json").json()

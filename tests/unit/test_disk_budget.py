@@ -110,8 +110,8 @@ def test_a_disk_that_is_nearly_full_is_told_of_whatever_the_budget() -> None:
     assert found.code == "disk_full"
 
 
-def due(days: float, count: int) -> list[tuple[int, datetime]]:
-    return [(number, NOW - timedelta(days=days)) for number in range(count)]
+def due(days: float, count: int) -> list[tuple[int, datetime, int]]:
+    return [(number, NOW - timedelta(days=days), 1) for number in range(count)]
 
 
 def test_a_small_backlog_may_go_at_once() -> None:
@@ -127,12 +127,19 @@ def test_of_a_large_backlog_a_fifth_goes_each_day() -> None:
 
 
 def test_what_became_due_since_yesterday_is_free() -> None:
-    fresh = [(n, NOW - FRESH / 2) for n in range(5_000)]
+    fresh = [(n, NOW - FRESH / 2, 1) for n in range(5_000)]
     taken, allowance = bounded(fresh + due(3, 600), 500, NOW)
     assert (len(taken), allowance.waiting) == (5_000, 600)
 
 
 def test_the_longest_due_go_first() -> None:
-    old = [("old", NOW - timedelta(days=9)), ("older", NOW - timedelta(days=90))]
-    taken, _ = bounded([*old, *((f"{n}", NOW - timedelta(days=2)) for n in range(998))], 0, NOW)
+    old = [("old", NOW - timedelta(days=9), 1), ("older", NOW - timedelta(days=90), 1)]
+    rest = [(f"{n}", NOW - timedelta(days=2), 1) for n in range(998)]
+    taken, _ = bounded([*old, *rest], 0, NOW)
     assert taken[:2] == ["older", "old"]
+
+
+def test_what_goes_together_counts_by_its_sessions() -> None:
+    trees = [(name, NOW - timedelta(days=9), size) for name, size in (("a", 400), ("b", 300))]
+    taken, allowance = bounded([*trees, ("c", NOW - timedelta(days=2), 100)], 0, NOW)
+    assert (taken, allowance.allowed, allowance.waiting) == (["a", "c"], 500, 300)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE
 
 import apsw
 import pytest
@@ -89,6 +90,26 @@ def test_the_log_of_a_ledger_that_grows_is_seen(tmp_path: Path) -> None:
         small = ledger.hygiene.size().wal_bytes
         assert say(ledger, born(ledger), "x" * MB)
         assert ledger.hygiene.size().wal_bytes > small + MB
+
+
+FOLDING = """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX, 1, 121)  # the lock of whoever folds a log in
+print("folding", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_while_somebody_else_folds_the_log_in_that_is_as_good(tmp_path: Path) -> None:
+    with closing(open_ledger(str(tmp_path / "ledger.db"))) as ledger:
+        assert say(ledger, born(ledger), "x")
+        arguments = [sys.executable, "-c", FOLDING, str(tmp_path / "ledger.db-shm")]
+        with subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"folding\n"
+            ledger.hygiene.fold()
+            other.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("below", [(), ("not", "there", "yet")])

@@ -29,6 +29,7 @@ CONTENTS = [
             StoredMessage(3, 7, "tool", 1, LONG, LONG[1:]),
             StoredMessage(4, 8, "tool", 1, None, None),
         ],
+        directories=[("nothing", "in it \udcff")],
         owner="abc",
         files=[
             file("sub", "name \udcff", data=b"\0\xff" * 300_000),
@@ -71,6 +72,7 @@ def test_the_program_of_the_page_restores_messages_and_files_to_the_byte(
         "000003-tool.extra": LONG[1:],
         **{"/".join(("files", *each.path)): b"".join(each.chunks()) for each in CONTENTS[0].files},
     }
+    assert first.joinpath("files", "nothing", "in it \udcff").is_dir()
     assert [each.read_bytes() for each in sorted(second.glob("0*"))] == [b"hello", b"world"]
 
 

@@ -79,6 +79,24 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_before_it_is_told(
     assert steps == [("file", written.bytes), ("rename", 0), ("directory", 0)]
 
 
+def test_a_new_directory_is_known_above_before_anything_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    place = tmp_path / "share" / "sexton" / "some.vault"
+    FileVault(place, with_parents=True).establish()
+    assert synced == [each.stat().st_ino for each in reversed(list(place.parents)[:3])]
+    FileVault(place, with_parents=True).establish()
+    assert len(synced) == 3
+
+
 @pytest.mark.parametrize("size", [10, 6_000_000])
 def test_what_the_disk_did_not_keep_is_noticed_at_once(
     size: int, vault: FileVault, monkeypatch: pytest.MonkeyPatch

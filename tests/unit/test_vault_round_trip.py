@@ -55,6 +55,7 @@ SESSIONS = st.builds(
     row=ROWS,
     messages=st.lists(MESSAGES, max_size=5),
     finalizations=st.lists(ROWS, max_size=2),
+    directories=st.lists(st.just(()) | PATHS.map(lambda path: tuple(path[:5])), max_size=2),
     owner=st.none() | TEXTS,
     files=st.lists(FILES, max_size=3),
 )

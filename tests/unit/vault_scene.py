@@ -34,7 +34,12 @@ HEADER = Header(
 )
 
 Plain = tuple[
-    dict[str, Any], str | None, list[StoredMessage], list[dict[str, Any]], list[tuple[Any, ...]]
+    dict[str, Any],
+    str | None,
+    list[StoredMessage],
+    list[dict[str, Any]],
+    list[tuple[str, ...]],
+    list[tuple[Any, ...]],
 ]
 
 
@@ -74,7 +79,8 @@ def plain(content: SessionContent) -> Plain:
         for each in content.files
     ]
     finalizations = [dict(row) for row in content.finalizations]
-    return dict(content.row), content.owner, messages, finalizations, files
+    directories = list(content.directories)
+    return dict(content.row), content.owner, messages, finalizations, directories, files
 
 
 def put(vault: Vault, *contents: SessionContent) -> tuple[str, Written]:

@@ -18,6 +18,8 @@ from sexton.policies.silence import Watch
 from sexton.ports import Entry
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sexton.agent.turn import Turn
     from sexton.policies.spend import Price
     from sexton.ports import Clock, Ledger, ProcessTable
@@ -29,7 +31,7 @@ class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
     `price` knows what models cost; `stop_processes` stops what a session that is killed runs;
-    `guards` watch over what its sessions spend.
+    `directory` is where a session keeps its files; `guards` watch over what its sessions spend.
     """
 
     ledger: Ledger
@@ -41,6 +43,7 @@ class Desk:
     overseer: Callable[[], Overseeing]
     price: Callable[[str], Price | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
+    directory: Callable[[str], Path]
     turns: set[Turn] = made(set)
     guards: Guards = made(Guards)
 

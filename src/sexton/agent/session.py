@@ -17,6 +17,8 @@ from sexton.policies.liveness import UNATTENDED
 from sexton.ports import Appended, Batch
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sexton.agent.awaiting import Awaited
     from sexton.agent.compression import Summarise
     from sexton.agent.guard import Guard
@@ -90,6 +92,20 @@ class OpenSession(Handle):
         """Give the session a title."""
         self._catch_up()
         self._desk.ledger.book.mark(self._session.ref, title=one_line(check_name("title", title)))
+
+    @property
+    def directory(self) -> Path:
+        """Where this session keeps its files; made on first use, for this user alone.
+
+        It is removed, archived and brought back together with the session, or before by retention.
+        """
+        from sexton.model.removal import AWAY  # noqa: PLC0415  # few sessions have files
+
+        self._catch_up()
+        found = self._desk.ledger.index.find(self._session.home, self.id)
+        if not found or found[0].state in AWAY:
+            raise self._desk.refusal(self._session)
+        return self._desk.directory(self.id)
 
     def register_process(self, pid: int, **facts: Unpack[Facts]) -> Process:
         """Make a running process this session's, so that resets heed it and its end is seen to.

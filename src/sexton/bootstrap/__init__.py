@@ -258,7 +258,7 @@ class Sexton:
         return with_files(self._removing, records)
 
     def _space(self) -> Space:
-        from sexton.bootstrap.removing import beside  # noqa: PLC0415  # agents do not ask
+        from sexton.bootstrap.home_files import beside  # noqa: PLC0415  # agents do not ask
         from sexton.system.space import space_at  # noqa: PLC0415
 
         return space_at(self.settings.archive.directory or beside(self.ledger, "vault"))

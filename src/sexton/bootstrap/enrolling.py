@@ -11,6 +11,8 @@ from sexton.agent.worker import AgentWorker
 from sexton.model.session import Session, check_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sexton.bootstrap import Sexton
     from sexton.policies.spend import Price
 
@@ -34,6 +36,7 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         overseer=lambda: opened.overseer,
         price=_price,
         stop_processes=partial(_see_to_processes, opened),
+        directory=partial(_directory, opened),
     )
     return AgentWorker(desk)
 
@@ -42,6 +45,12 @@ def _price(model: str) -> Price | None:
     from sexton.system.prices import listed_price  # noqa: PLC0415  # only budgets of money ask
 
     return listed_price(model)
+
+
+def _directory(opened: Sexton, id: str) -> Path:
+    from sexton.bootstrap.home_files import own_files  # noqa: PLC0415  # few have files
+
+    return own_files(opened.ledger).directory(id)
 
 
 def _see_to_processes(opened: Sexton, session: Session) -> None:

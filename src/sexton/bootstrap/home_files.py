@@ -1,17 +1,38 @@
-"""Where are the files of sessions of other agents?"""
+"""Where are the files of sessions, our own and those of other agents?"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sexton.engine.removing.means import Means
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.ports import HomeRecord
+from sexton.ledger.opening import sqlite_path
+from sexton.model.session import NATIVE
+from sexton.ports import HomeRecord, Ledger
 from sexton.system.files.flat import FlatFiles
+from sexton.system.files.own import OwnFiles
+from sexton.system.places import data_place
+
+if TYPE_CHECKING:
+    from sexton.engine.removing.means import Means
 
 SESSIONS = "sessions"
+
+
+def beside(ledger: Ledger, kind: str) -> Path:
+    """A directory beside a ledger's file; for one on a server, in this platform's place."""
+    if ledger.is_shared:
+        return Path(data_place(os.environ), f"{ledger.id}.{kind}")
+    path = Path(sqlite_path(ledger.url)).absolute()
+    return path.with_name(f"{path.name}.{kind}")
+
+
+def own_files(ledger: Ledger) -> OwnFiles:
+    """The files of our own sessions."""
+    return OwnFiles(beside(ledger, "files"), NATIVE)
 
 
 def with_files(means: Means, records: Mapping[str, HomeRecord]) -> Means:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sexton.bootstrap.home_files import beside, own_files
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.collect import collect
 from sexton.engine.removing.means import Means
@@ -17,15 +17,11 @@ from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.transcript import transcript
 from sexton.engine.removing.undo import files_to_undo, undo
 from sexton.errors import InputInvalid
-from sexton.ledger.opening import sqlite_path
 from sexton.model.message import Message
 from sexton.model.plan import Plan
 from sexton.model.session import NATIVE, Session
 from sexton.policies.collection import Collection
-from sexton.ports import Ledger
 from sexton.settings.values import ArchiveFormat
-from sexton.system.files.own import OwnFiles
-from sexton.system.places import data_place
 from sexton.system.processes import host
 from sexton.system.vault.codec import Format
 from sexton.system.vault.directory import FileVault
@@ -35,6 +31,7 @@ if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
 
 _ENDINGS = {ArchiveFormat.ZSTD: Format.ZSTD, ArchiveFormat.GZIP: Format.GZIP}
+NEAR = "localhost"
 _WORDS = ("empty_hours", "trivial_days", "trivial_max", "source")
 
 
@@ -49,9 +46,10 @@ def means(opened: Sexton) -> Means:
         vault=FileVault(place, format, with_parents=settings.archive.directory is None),
         place=str(place),
         vault_at=lambda where: FileVault(Path(where), format),
-        files={NATIVE: OwnFiles(beside(opened.ledger, "files"), NATIVE)},
+        files={NATIVE: own_files(opened.ledger)},
         worker=_hand(opened),
-        host=host(),
+        # A file is used from one machine only, whatever that is called today.
+        host=host() if opened.ledger.is_shared else NEAR,
         grace=settings.trash.grace,
         garbage=garbage(opened, True),
         actor=opened.actor,
@@ -69,14 +67,6 @@ def _hand(opened: Sexton) -> Callable[[], str]:
         return hands[-1].id
 
     return worker
-
-
-def beside(ledger: Ledger, kind: str) -> Path:
-    """A directory beside a ledger's file; for one on a server, in this platform's place."""
-    if ledger.is_shared:
-        return Path(data_place(os.environ), f"{ledger.id}.{kind}")
-    path = Path(sqlite_path(ledger.url)).absolute()
-    return path.with_name(f"{path.name}.{kind}")
 
 
 def garbage(opened: Sexton, wanted: Collection | Mapping[str, Any] | bool) -> Collection:
@@ -106,13 +96,17 @@ def plan_collection(
 
 
 def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
-    """Bring back all that an apply removed."""
+    """Bring back all that an apply removed; what stood in the way of some of it is raised last."""
     estate = opened.estate()
     assert estate.removing is not None
     again = new_receipt()
     recover(estate.removing, estate.evidence, again)
     found = files_to_undo(estate.removing, receipt)
-    return list(undo(estate.removing, found, again))
+    done = list(undo(estate.removing, found, again))
+    for each in done:
+        if each.trouble is not None:
+            raise each.trouble
+    return done
 
 
 def read_removed(opened: Sexton, session: Session, since: int, through: int) -> Iterator[Message]:

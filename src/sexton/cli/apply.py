@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sexton.cli import shapes
-from sexton.cli.arguments import dry_run_option, home_option, source_option, yes_option
+from sexton.cli.arguments import (
+    dry_run_option,
+    home_option,
+    remove_all_option,
+    source_option,
+    yes_option,
+)
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, observe_all
-from sexton.cli.opening import attaching, chosen_settings
+from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import say_outcome, show_plan, tallied
+from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
-from sexton.engine.apply import apply, new_receipt
+from sexton.cli.trouble import DECLINED
+from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
+from sexton.engine.removing.recover import recover
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
 
@@ -44,6 +53,7 @@ MOST_BYTES = 1_000_000_000
 @source_option
 @yes_option
 @dry_run_option
+@remove_all_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -52,6 +62,7 @@ def command(
     source: str | None,
     yes: bool,
     dry_run: bool,
+    allow_remove_all: bool,
 ) -> None:
     """Carry out a plan.
 
@@ -59,7 +70,8 @@ def command(
     carries out what 'sexton plan' wrote. Every action checks once more that its session still is
     as it was seen: what has moved on is skipped, so an old plan does no harm. In homes that are
     only observed it is recorded what would have been done. The receipt names the whole in the
-    journal. Once confirmed, a given settings file is put in force first.
+    journal; 'sexton undo' takes it. Ctrl-C stops after the current step and writes down what is
+    left. Once confirmed, a given settings file is put in force first.
     """
     options = shared(ctx)
     given = None if plan_file is None else read_plan(_text(plan_file))
@@ -71,7 +83,13 @@ def command(
         else:
             observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
-        plan = given or with_retention(estate, survey(estate, name, rules).plan, name, rules)
+        plan = given or with_retention(
+            estate,
+            survey(estate, name, rules).plan,
+            name,
+            rules,
+            allow_remove_all=allow_remove_all,
+        )
         plan = of_source(opened.ledger, plan, source)
         if dry_run and options.json:
             write(write_plan(plan))
@@ -83,10 +101,7 @@ def command(
         _confirmed(plan, given, yes, ask=not options.json)
         if settings is not None:
             opened.publish()
-        if options.json:
-            _apply_for_program(estate, plan)
-        else:
-            _apply_for_person(estate, plan)
+        _apply(ctx, estate, plan)
 
 
 def _text(path: Path) -> str:
@@ -107,29 +122,36 @@ def _confirmed(plan: Plan, given: Plan | None, yes: bool, *, ask: bool) -> None:
         confirm(f"Carry out {len(plan.actions)} actions?", ask=ask)
 
 
-def _apply_for_person(estate: Estate, plan: Plan) -> None:
-    receipt = new_receipt()
-    say(f"receipt {receipt}")
-    outcomes = list(_told(apply(estate, plan, receipt)))
-    note(tallied(outcomes))
+def _apply(ctx: click.Context, estate: Estate, plan: Plan) -> None:
+    options, receipt = shared(ctx), new_receipt()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    if not options.json:
+        say(f"receipt {receipt}")
+    with stoppable(estate) as (stopping, _):
+        tell = (lambda _: None) if options.json else say_outcome
+        outcomes = carry_out(stopping, plan, receipt, "applying", tell)
+    left = len(plan.actions) - len(outcomes)
+    rest = None
+    if left:
+        rest = keep_rest(plan, len(outcomes), f"apply-{receipt}", ledger_file(chosen_url(options)))
+    if options.json:
+        document(_report(plan, receipt, outcomes, rest))
+    else:
+        note(tallied(outcomes))
+    if left:
+        note(stopped_with(left, rest))
+        ctx.exit(DECLINED)
 
 
-def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    for outcome in outcomes:
-        say_outcome(outcome)
-        yield outcome
-
-
-def _apply_for_program(estate: Estate, plan: Plan) -> None:
-    receipt = new_receipt()
-    outcomes = list(apply(estate, plan, receipt))
+def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:
     results = Counter(outcome.result for outcome in outcomes)
-    document(
-        {
-            "receipt": receipt,
-            "plan": plan.id,
-            **{result.value: results[result] for result in Result},
-            "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
-            "held": [shapes.held(held) for held in plan.held],
-        }
-    )
+    return {
+        "receipt": receipt,
+        "plan": plan.id,
+        **{result.value: results[result] for result in Result},
+        "left": len(plan.actions) - len(outcomes),
+        "rest": None if rest is None else str(rest),
+        "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
+        "held": [shapes.held(held) for held in plan.held],
+    }

@@ -65,6 +65,11 @@ source_option = click.option(
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and stop.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+remove_all_option = click.option(
+    "--allow-remove-all",
+    is_flag=True,
+    help="Also what a policy removes that leaves no session of a home.",
+)
 force_file_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 
 

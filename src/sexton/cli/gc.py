@@ -27,9 +27,10 @@ from sexton.cli.gc_view import question, show_garbage, totals
 from sexton.cli.homes import estate_of, observe_all
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
-from sexton.cli.stopping import carry_out, keep_rest, stoppable
+from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
+from sexton.cli.wording import number
 from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
@@ -38,7 +39,9 @@ from sexton.engine.removing.recover import recover
 from sexton.errors import HomeObserved
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.session import NATIVE
+from sexton.policies.retention import days
 
+MOST_TOLD = 50
 _NUMBER = click.IntRange(0, 1_000_000)
 
 
@@ -134,7 +137,7 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
         outcomes = carry_out(stopping, plan, receipt, "removing")
     rest: Path | None = None
     if stop.is_set() and len(outcomes) < len(plan.actions):
-        rest = keep_rest(plan, len(outcomes), receipt, ledger_file(chosen_url(options)))
+        rest = keep_rest(plan, len(outcomes), f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
         document(_report(plan, receipt, outcomes, rest))
     else:
@@ -146,15 +149,16 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
 def _tell(
     opened: Sexton, plan: Plan, outcomes: list[Outcome], receipt: str, rest: Path | None
 ) -> None:
-    for outcome in outcomes:
-        if outcome.result is not Result.DONE:
-            note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
-    days = opened.settings.trash.grace.days
-    say(f"{tallied(outcomes)}; for {days} days 'sexton undo {receipt}' brings it back")
+    left_alone = [each for each in outcomes if each.result is not Result.DONE]
+    for outcome in left_alone[:MOST_TOLD]:
+        note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
+    if len(left_alone) > MOST_TOLD:
+        note(f"and {number(len(left_alone) - MOST_TOLD)} more like these")
+    grace = days(opened.settings.trash.grace)
+    undo = f"; for {grace} 'sexton undo {receipt}' brings it back"
+    say(tallied(outcomes) + (undo if len(outcomes) > len(left_alone) else ""))
     if len(outcomes) < len(plan.actions):
-        left = len(plan.actions) - len(outcomes)
-        further = f"sexton apply {rest}" if rest else "the same command"
-        note(f"stopped with {left} left; '{further}' goes on")
+        note(stopped_with(len(plan.actions) - len(outcomes), rest))
 
 
 def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-from sexton.cli.arguments import force_file_option, home_option, source_option
+from sexton.cli.arguments import (
+    force_file_option,
+    home_option,
+    remove_all_option,
+    source_option,
+)
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.homes import estate_of, observe_all
@@ -36,9 +41,15 @@ from sexton.engine.removing.proposal import with_retention
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to a file."
 )
 @force_file_option
+@remove_all_option
 @click.pass_context
 def command(
-    ctx: click.Context, home: str | None, source: str | None, output: Path | None, force: bool
+    ctx: click.Context,
+    home: str | None,
+    source: str | None,
+    output: Path | None,
+    force: bool,
+    allow_remove_all: bool,
 ) -> None:
     """Show what should be done now, and why.
 
@@ -53,7 +64,13 @@ def command(
         estate, name = estate_of(opened, home)
         observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
-        plan = with_retention(estate, survey(estate, name, rules).plan, name, rules)
+        plan = with_retention(
+            estate,
+            survey(estate, name, rules).plan,
+            name,
+            rules,
+            allow_remove_all=allow_remove_all,
+        )
         plan = of_source(opened.ledger, plan, source)
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))

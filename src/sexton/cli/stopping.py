@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,23 +29,36 @@ def stoppable(estate: Estate) -> Iterator[tuple[Estate, Event]]:
         yield replace(estate, removing=removing), stop
 
 
-def carry_out(estate: Estate, plan: Plan, receipt: str, words: str) -> list[Outcome]:
+def carry_out(
+    estate: Estate,
+    plan: Plan,
+    receipt: str,
+    words: str,
+    tell: Callable[[Outcome], None] = lambda _: None,
+) -> list[Outcome]:
     """Apply a plan, and show on a terminal how far it is; what was not begun has no outcome."""
     outcomes = []
     with bar(words, len(plan.actions)) as advance:
         for outcome in apply(estate, plan, receipt):
             outcomes.append(outcome)
             advance(1)
+            tell(outcome)
     return outcomes
 
 
-def keep_rest(plan: Plan, done: int, receipt: str, ledger: Path | None) -> Path | None:
+def keep_rest(plan: Plan, done: int, name: str, ledger: Path | None) -> Path | None:
     """Write what is left of a plan to a file; None if there is no place for it here."""
     rest = changed(plan, actions=plan.actions[done:])
-    path = Path(f"sexton-gc-{receipt}.json")
+    path = Path(f"sexton-{name}.json")
     try:
         with private_file(path, force=False, ledger=ledger) as file:
             file.write(write_plan(rest))
     except InputInvalid:
         return None
     return path
+
+
+def stopped_with(left: int, rest: Path | None) -> str:
+    """How to go on with what was not begun."""
+    further = f"sexton apply {rest}" if rest else "the same command"
+    return f"stopped with {left} left; '{further}' goes on"

@@ -85,6 +85,7 @@ def restored_shape(each: Restored) -> dict[str, Any]:
         "files": each.files,
         "left": each.left,
         "aside": dict(each.aside),
+        "trouble": None if each.trouble is None else str(each.trouble),
     }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.observe import observe_home
 from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
@@ -54,12 +55,15 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     def allowed() -> bool:
         return not plan.policies or plan.policies == estate.rules(None).digest
 
+    def goes_on(_: object) -> bool:
+        return estate.removing is None or not estate.removing.stopping()
+
     for kind, run in groupby(plan.actions, key=_run):
         if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
             continue
-        for batch in _batches(kind[0], run):
+        for batch in takewhile(goes_on, _batches(kind[0], run)):
             if allowed():
                 yield from _carry_out(estate, batch, receipt)
             else:
@@ -137,6 +141,8 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
         raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
     if means.unattended and home in estate.records and not estate.records[home].act:
         raise HomeObserved(f"the home '{home}' is only observed")
+    if home in estate.records:  # what is known of a foreign home may be as old as the plan
+        observe_home(estate, estate.homes[home], estate.records[home])
     kept = put_files_away(means, batch, receipt)
     for action in batch:
         why = kept.get(action.seen.id)

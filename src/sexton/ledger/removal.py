@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from sexton.errors import HomeNotFound
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import Row, maybe_micros, micros
+from sexton.ledger.rows import Row, entry, maybe_micros, micros
 from sexton.ledger.vault_book import vault_files
 from sexton.model.plan import Reason
 from sexton.model.record import replace
-from sexton.ports.removal import Departure, Intent, Move, Part, VaultFile, VaultState
+from sexton.ports.removal import (
+    Departure,
+    Intent,
+    Move,
+    Part,
+    Release,
+    VaultFile,
+    VaultState,
+)
 from sexton.ports.upkeep import Entry
 from sexton.ports.vault import Written
 
@@ -71,13 +79,40 @@ class LedgerRemoval:
             tx.all("move_sessions", state=departure.state, vault=file.ref, refs=_listed(gone))
             for reason, those in _by_reason(going):
                 _tell(tx, those, replace(departure.entry, reason=reason), now)
-            _count(tx, departure, len(going))
+            _count(tx, file, departure.day, len(going))
             if departure.at_once:
                 tx.all("clear_messages", vault=file.ref, refs=_listed(gone))
             _turn(tx, file, VaultState.CLEARING, file.worker, departure.written)
             return gone
 
         return self._database.write(job, lasting=departure.lasting)
+
+    def release(self, release: Release, now: datetime) -> frozenset[int] | None:
+        file = release.file
+        seen = {each.ref: each for each, _ in release.seen if each.ref}
+        entries = [
+            entry(replace(release.entry, home=each.home, session=each.id, reason=reason), now)
+            for each, reason in release.seen
+        ]
+
+        def job(tx: Transaction) -> frozenset[int] | None:
+            if not _is_ours(tx, file):
+                return None
+            refs = _listed(seen)
+            tx.all("lock_sessions", refs=refs)
+            free = {row[0]: row[2:4] for row in tx.all("free_to_go", refs=refs, spares=_NEVER)}
+            moved = [
+                ref
+                for ref, each in seen.items()
+                if free.get(ref) != (each.epoch, micros(each.active_at))
+            ]
+            if not moved:
+                tx.many("insert_entry", entries)
+                _count(tx, file, release.day, len(entries))
+                _turn(tx, file, VaultState.CLEARING, file.worker, release.written)
+            return frozenset(moved)
+
+        return self._database.write(job)
 
     def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
         listed = _listed(refs)
@@ -188,8 +223,15 @@ def _listed(refs: Iterable[int]) -> str:
 
 
 def _whole_conversations(moves: Sequence[Move], free: Mapping[int, Row]) -> list[Move]:
-    """The moves of conversations of which every part is free and as it was seen."""
-    broken = {each.conversation for each in moves if free.get(each.ref) != _as_seen(each)}
+    """The moves of conversations of which every part is free and as it was seen.
+
+    One whose row does not tell how much was said in it was judged by a number that is not true.
+    """
+    broken = {
+        each.conversation
+        for each in moves
+        if free.get(each.ref) != _as_seen(each) or each.stored != each.message_count
+    }
     return [each for each in moves if each.conversation not in broken]
 
 
@@ -219,13 +261,12 @@ def _tell(tx: Transaction, refs: Sequence[int], entry: Entry, now: datetime) -> 
     )
 
 
-def _count(tx: Transaction, departure: Departure, sessions: int) -> None:
+def _count(tx: Transaction, file: VaultFile, day: date | None, sessions: int) -> None:
     """What goes without a person's word counts against its day."""
-    if departure.day is None:
+    if day is None:
         return
-    day = departure.day
     tx.all("forget_removal_days", before=(day - KEEP_DAYS).isoformat())
-    tx.all("count_removed", ref=departure.file.ref, day=day.isoformat(), sessions=sessions)
+    tx.all("count_removed", ref=file.ref, day=day.isoformat(), sessions=sessions)
 
 
 def _rows(parts: Sequence[Part]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
@@ -51,10 +51,6 @@ class LedgerRetained:
 
     def tables(self) -> dict[str, int]:
         return dict(self._database.read(lambda tx: tx.all("table_sizes")))
-
-    def spend(self, home: str, day: date, sessions: int) -> None:
-        values = {"home": home, "day": day.isoformat(), "sessions": sessions}
-        self._database.write(lambda tx: tx.all("spend_removals", **values))
 
     def forget(self, before: datetime, limit: int) -> int:
         def job(tx: Transaction) -> int:

@@ -110,7 +110,7 @@ class SqliteDatabase:
         """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
         reader = self._borrow()
         try:
-            # Where it is busy, somebody else is copying.
+            # Where somebody else copies it just now, that is as good.
             with sqlite_file.errors(self.path), suppress(apsw.BusyError):
                 reader.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         finally:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @record
 class Allowance:
-    """What may go now, and how much waits for a person or for tomorrow."""
+    """How many sessions may go now, and how many wait for a person or for tomorrow."""
 
     allowed: int
     waiting: int
@@ -25,19 +25,24 @@ class Allowance:
 
 
 def bounded(
-    due: Sequence[tuple[T, datetime]], removed_today: int, now: datetime
+    due: Sequence[tuple[T, datetime, int]], removed_today: int, now: datetime
 ) -> tuple[list[T], Allowance]:
-    """What of the due, each since a moment, may be removed unattended now.
+    """What of the due, each since a moment and so many sessions, may be removed unattended now.
 
     What became due within a day is free. Of the backlog, one day takes the larger of 500 and a
     fifth of it, as it was before anything of it was removed today; the longest due go first.
     """
-    fresh = [each for each, since in due if now - since < FRESH]
+    fresh = [(each, count) for each, since, count in due if now - since < FRESH]
     backlog = sorted((item for item in due if now - item[1] >= FRESH), key=lambda item: item[1])
-    limit = max(LEAST, int(SHARE * (len(backlog) + removed_today)))
+    size = sum(count for *_, count in backlog)
+    limit = max(LEAST, int(SHARE * (size + removed_today)))
     room = max(limit - removed_today, 0)
-    taken = [each for each, _ in backlog[:room]]
-    allowance = Allowance(
-        allowed=len(fresh) + len(taken), waiting=len(backlog) - len(taken), limit=limit
-    )
-    return fresh + taken, allowance
+    taken = []
+    for each, _, count in backlog:
+        if count <= room:
+            taken.append((each, count))
+            room -= count
+    waiting = size - sum(count for _, count in taken)
+    going = fresh + taken
+    allowance = Allowance(allowed=sum(n for _, n in going), waiting=waiting, limit=limit)
+    return [each for each, _ in going], allowance

@@ -29,6 +29,9 @@ class Family:
     def __contains__(self, id: str) -> bool:
         return id in self._members
 
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members.values())
+
     def conversation(self, member: Member) -> tuple[Member, ...]:
         """The session and those it was compressed from or into, oldest first."""
         if member.relation is not Relation.COMPRESSION and member.id not in self._children:

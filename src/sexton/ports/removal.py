@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from sexton.model.plan import Reason
+from sexton.model.plan import Reason, Seen
 from sexton.model.record import record
 from sexton.model.removal import Member
 from sexton.model.session import State
@@ -108,6 +108,21 @@ class Departure:
     lasting: bool = True
 
 
+@record
+class Release:
+    """Files that are in a vault file now and may go, while their sessions stay.
+
+    `seen` are the sessions as they were planned, each with its reason; one without a row is none,
+    and its files are nobody's. Of the entry all but home, session and reason is taken.
+    """
+
+    file: VaultFile
+    written: Written
+    seen: Sequence[tuple[Seen, Reason]]
+    entry: Entry
+    day: date | None = None
+
+
 class Part(NamedTuple):
     """Messages of a session on its way back; the last part says which state it had."""
 
@@ -147,6 +162,12 @@ class Removal(Protocol):
         """Remove those sessions that still are as seen; the file is `clearing` if any did.
 
         What is in one file may go in several steps.
+        """
+
+    def release(self, release: Release, now: datetime) -> frozenset[int] | None:
+        """Let files go if all of their sessions still are as seen; the file is `clearing` then.
+
+        Else nothing changes, and these are the sessions that are not. None if the file was lost.
         """
 
     def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:

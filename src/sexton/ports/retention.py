@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Protocol
 
 from sexton.model.remains import Remains
@@ -32,9 +32,6 @@ class Retained(Protocol):
 
     def tables(self) -> dict[str, int]:
         """How many bytes each table takes with its indexes; goes through all of a file."""
-
-    def spend(self, home: str, day: date, sessions: int) -> None:
-        """Count sessions of which something was removed on a day without a person's word."""
 
     def forget(self, before: datetime, limit: int) -> int:
         """Drop so many journal entries older than a moment, and older policies; how many went.

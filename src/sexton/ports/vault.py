@@ -63,6 +63,8 @@ class SessionContent:
     """The row as JSON instead, on its way into a file."""
     messages: Iterable[StoredMessage] = ()
     finalizations: Sequence[Mapping[str, Any]] = ()
+    directories: Sequence[tuple[str, ...]] = ()
+    """Those of its directories that are empty; its own has no names."""
     owner: str | None = None
     files: Iterable[FileContent] = ()
 
@@ -138,6 +140,8 @@ class FilesOfSession:
     """What a session has on disk; with anything refused it is better not removed at all."""
 
     contents: tuple[FileContent, ...] = ()
+    directories: tuple[tuple[str, ...], ...] = ()
+    """The empty ones; that of the session has no names."""
     refused: tuple[Refused, ...] = ()
     bytes: int = 0
 
@@ -188,12 +192,20 @@ class SessionFiles(Protocol):
         """What the files of that session are known by."""
 
     def of(self, owners: Collection[str]) -> dict[str, FilesOfSession]:
-        """The files of the sessions that have any."""
+        """The files of the sessions that have any, or an empty directory."""
 
     def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
-        """Remove the files that are still as they were seen, durably; how many were."""
+        """Remove the files that are still as they were seen, durably; how many were.
 
-    def put_back(self, owner: str, files: Iterable[FileContent]) -> PutBack:
+        Directories with nothing in them go, too.
+        """
+
+    def put_back(
+        self,
+        owner: str,
+        files: Iterable[FileContent],
+        directories: Iterable[tuple[str, ...]] = (),
+    ) -> PutBack:
         """Write files again, durably and never over or through anything; may be repeated."""
 
     def scan(self) -> Iterator[FoundFile]:

@@ -119,8 +119,9 @@ class DiskFields(Strict):
     )
     warn_at: Annotated[float, vocabulary.SHARE] = Field(
         default=_DISK.warn_at,
-        description="The share of the budget, or of the whole disk where there is none, at which "
-        "it is told that space runs out; early enough to do something about it.",
+        description="The share of the budget at which it is told that space runs out; early "
+        "enough to do something about it. A disk of which less than a twentieth is free is told "
+        "of whatever the budget.",
     )
 
 

@@ -29,6 +29,7 @@ from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
+from sexton.testing.ledger_contract_releasing import ReleasingContract
 from sexton.testing.ledger_contract_removable import RemovableContract, VaultBookContract
 from sexton.testing.ledger_contract_removal import DepartureContract
 from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
@@ -76,6 +77,7 @@ class LedgerContract(
     RemovedContract,
     RestoringContract,
     PurgingContract,
+    ReleasingContract,
     RemovalRacesContract,
 ):
     """Every ledger passes these; each part can also be inherited alone."""

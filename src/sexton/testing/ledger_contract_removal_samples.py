@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import pytest
 
 from sexton.errors import SessionRemoved
-from sexton.model.plan import Reason
+from sexton.model.plan import Reason, Seen
 from sexton.model.session import Session, State
 from sexton.ports import Entry, Ledger
-from sexton.ports.removal import Departure, Intent, Move, Part, VaultFile, VaultState
+from sexton.ports.removal import (
+    Departure,
+    Intent,
+    Move,
+    Part,
+    Release,
+    VaultFile,
+    VaultState,
+)
 from sexton.ports.vault import VaultKind, Written
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from sexton.testing.ledger_contract_samples import at, enrol, entry, heard, reread
@@ -71,6 +79,20 @@ def move(
         file=file, written=FIGURES, moves=moves, entry=told("trash"), **(given | facts)
     )
     return ledger.removal.move(departure, now or at(10))
+
+
+def release(
+    ledger: Ledger, file: VaultFile, *seen: Seen, day: date | None = None
+) -> frozenset[int] | None:
+    """Let the files of sessions go that are in a file now."""
+    going = Release(
+        file=file,
+        written=FIGURES,
+        seen=[(each, TRIVIAL) for each in seen],
+        entry=told("remove_files"),
+        day=day,
+    )
+    return ledger.removal.release(going, at(10))
 
 
 def told(action: str, reason: Reason = TRIVIAL) -> Entry:

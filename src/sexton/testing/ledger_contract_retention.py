@@ -180,17 +180,6 @@ class RetainedContract:
         assert after["messages"] > before["messages"]
         assert next(iter(after)) == "messages"
 
-    def test_what_was_removed_unattended_is_counted_by_home_and_day(self, ledger: Ledger) -> None:
-        foreign(ledger, "elsewhere")
-        today, tomorrow = NOON.date(), at(86_400).date()
-        for count in (2, 3):
-            ledger.retained.spend("native", today, count)
-        ledger.retained.spend("native", tomorrow, 7)
-        ledger.retained.spend("unknown", today, 9)
-        assert ledger.removable.removed_on("native", today) == 5
-        assert ledger.removable.removed_on("native", tomorrow) == 7
-        assert ledger.removable.removed_on("other", today) == 0
-
     def test_old_entries_of_the_journal_are_dropped_the_oldest_first(self, ledger: Ledger) -> None:
         for second in (30, 20, 10):
             ledger.journal.write([entry(action=f"at {second}")], at(second))

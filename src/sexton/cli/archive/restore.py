@@ -11,6 +11,7 @@ from sexton.cli.restoring import restore
 from sexton.cli.vault_view import means_of
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.recover import recover
+from sexton.engine.removing.undo import removed_with
 from sexton.errors import InputInvalid
 from sexton.model.removal import AWAY, removed
 
@@ -27,9 +28,9 @@ from sexton.model.removal import AWAY, removed
 def command(ctx: click.Context, session: str, dry_run: bool, yes: bool) -> None:
     """Bring back an archived session.
 
-    With all its messages and files, and with everything that was archived together with it: its
-    conversation and its children. Also takes a session that is in the trash. As nothing is lost by
-    it, nothing is asked.
+    With all its messages and files, with the rest of its conversation, and with all sessions that
+    descend from it and are put away, too. Also takes a session that is in the trash; what else is
+    there stays. As nothing is lost by it, nothing is asked.
     """
     del yes
     options = shared(ctx)
@@ -40,7 +41,7 @@ def command(ctx: click.Context, session: str, dry_run: bool, yes: bool) -> None:
         found = opened.find(session)
         if found.state not in AWAY:
             raise InputInvalid(f"{found.name} is not archived", hint=f"It is {found.state}.")
-        file = opened.ledger.vault.of_session(found.ref)
-        if file is None:
+        if opened.ledger.vault.of_session(found.ref) is None:
             raise removed(found.id, found.state, None)
-        restore(opened, options, [file], dry_run=dry_run)
+        files, sessions = removed_with(opened.ledger, found)
+        restore(opened, options, files, dry_run=dry_run, only=sessions)

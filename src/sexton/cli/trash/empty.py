@@ -19,6 +19,7 @@ from sexton.engine.removing.recover import recover
 from sexton.ports.removal import VaultFile, VaultState
 from sexton.ports.vault import VaultKind
 
+IN_TIME = "in the trash is past its time"
 END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -65,7 +66,7 @@ def command(
         if not options.json and meant:
             show_files(meant, means.host, now)
         if dry_run:
-            _tell(meant, [], receipt=None, as_json=options.json)
+            _tell(meant, [], receipt=None, as_json=options.json, everything=everything)
             return
         if meant and not yes:
             question = f"Remove {counted(len(meant), 'file')} for good?"
@@ -77,11 +78,16 @@ def command(
                 advance(1)
                 if is_gone:
                     done.append(file)
-        _tell(meant, done, receipt=receipt, as_json=options.json)
+        _tell(meant, done, receipt=receipt, as_json=options.json, everything=everything)
 
 
 def _tell(
-    meant: list[VaultFile], done: list[VaultFile], *, receipt: str | None, as_json: bool
+    meant: list[VaultFile],
+    done: list[VaultFile],
+    *,
+    receipt: str | None,
+    as_json: bool,
+    everything: bool,
 ) -> None:
     if as_json:
         gone = {each.ref for each in done}
@@ -93,7 +99,7 @@ def _tell(
             }
         )
     elif not meant:
-        say("nothing in the trash is past its time")
+        say(f"nothing {'of that is in the trash' if everything else IN_TIME}")
     elif receipt is not None:
         say(f"{counted(len(done), 'file')} removed for good (receipt {receipt})")
         if len(done) < len(meant):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sexton.engine.removing.means import Means
-from sexton.ports.removal import VaultFile, VaultState
+from sexton.ports.removal import Holds, VaultFile, VaultState
 from sexton.ports.vault import FileContent
 
 
@@ -31,11 +31,11 @@ def clear_again(means: Means, file: VaultFile) -> None:
     """Complete what somebody else began; which files belong to it the copy itself says."""
     inside = means.ledger.vault.inside(file)
     seen: dict[str, Sequence[FileContent]] = {}
-    if file.written.files:
-        here = {each.ref for each in inside}
-        for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
-            if content.owner is not None and (not here or content.row["ref"] in here):
-                seen[content.owner] = tuple(content.files)
+    here = {each.ref for each in inside}
+    for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
+        gone = file.holds is Holds.FILES or content.row["ref"] in here
+        if content.owner is not None and gone:
+            seen[content.owner] = tuple(content.files)
     clear(means, file, [(each.ref, each.message_count) for each in inside], seen)
 
 

@@ -17,8 +17,15 @@ from sexton.errors import SextonError
 from sexton.model.plan import RemoveFiles
 from sexton.model.record import replace
 from sexton.model.session import Session
-from sexton.ports.removal import Holds, Intent, VaultFile, VaultState
-from sexton.ports.vault import FileChanged, FileContent, Header, SessionContent, VaultKind, Written
+from sexton.ports.removal import Holds, Intent, Release, VaultFile, VaultState
+from sexton.ports.vault import (
+    FileChanged,
+    FilesOfSession,
+    Header,
+    SessionContent,
+    VaultKind,
+    Written,
+)
 
 MOST_BYTES = 64_000_000
 MOST_SESSIONS = 500
@@ -30,7 +37,7 @@ class _Load:
 
     home: str
     actions: dict[str, RemoveFiles]
-    files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
+    files: dict[str, FilesOfSession] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     def leave_out(self, owner: str, why: str) -> None:
@@ -65,8 +72,10 @@ def put_files_away(means: Means, batch: Sequence[RemoveFiles], receipt: str) -> 
         if found.refused:
             path, why = found.refused[0]
             load.leave_out(owner, f"its file {'/'.join(path)!r} {why}")
+        elif found.bytes != load.actions[owner].size:
+            load.leave_out(owner, "its files have changed meanwhile")
         else:
-            load.files[owner] = found.contents
+            load.files[owner] = found
     if load.files:
         _put_away(means, load, _intent(means, batch[0], receipt))
     return {
@@ -92,12 +101,14 @@ def _put_away(means: Means, load: _Load, intent: Intent) -> None:
         means.busy.discard(file.ref)
 
 
-def _leave_out_moved(means: Means, load: _Load) -> None:
-    """Leave alone what was used, opened or pinned since it was planned."""
+def _leave_out_moved(means: Means, load: _Load, moved: frozenset[int] = frozenset()) -> None:
+    """Leave alone what was used, opened or pinned since it was planned, and what is known to be."""
     ids = [each.seen.id for each in load.actions.values()]
     now = {each.session.id: each.session for each in means.ledger.retained.named(load.home, ids)}
     for owner, action in load.actions.items():
         why = _moved(action, now.get(action.seen.id))
+        if why is None and action.seen.ref in moved:
+            why = "its end-of-session work is to be done"
         if why is not None:
             load.leave_out(owner, why)
 
@@ -115,25 +126,28 @@ def _moved(action: RemoveFiles, session: Session | None) -> str | None:
 
 
 def _carry(means: Means, file: VaultFile, load: _Load) -> None:
-    """Write the copy and let go of what is in it; without either, nothing of the file is left."""
-    taken: VaultFile | None = None
-    try:
-        written = _write(means, file, load)
-        if written is not None:
-            taken = means.ledger.removal.turn(file, VaultState.CLEARING, file.worker, written)
-    except BaseException:
-        with suppress(SextonError):  # what can not be undone now is undone by `recover`
-            _give_up(means, file)
-        raise
-    if taken is None:
-        load.files.clear()
-        _give_up(means, file)
-        return
-    _tell(means, taken, load)
-    clear(means, taken, [], load.files)
+    """Write the copy and let go of what is in it; without either, nothing of the file is left.
+
+    Where it is not known whether the ledger has let go, the copy stays: `recover` finds out.
+    """
+    while (written := _copied(means, file, load)) is not None:
+        moved = means.ledger.removal.release(
+            _release(means, file, load, written), means.clock.now()
+        )
+        if moved is None:  # taken over: whoever did it removes the copy
+            load.files.clear()
+            return
+        if not moved:
+            released = replace(file, state=VaultState.CLEARING, written=written)
+            seen = {owner: files.contents for owner, files in load.files.items()}
+            clear(means, released, [], seen)
+            return
+        _leave_out_moved(means, load, moved)
+        means.vault.remove(file.name)
+    _give_up(means, file)
 
 
-def _write(means: Means, file: VaultFile, load: _Load) -> Written | None:
+def _copied(means: Means, file: VaultFile, load: _Load) -> Written | None:
     """A verified copy of exactly what is left to go; None if nothing is."""
     header = Header(
         kind=file.kind,
@@ -143,35 +157,39 @@ def _write(means: Means, file: VaultFile, load: _Load) -> Written | None:
         made_at=file.made_at,
         receipt=file.receipt,
     )
-    while load.files:
-        meant = len(load.files)
-        try:
-            written = means.vault.write(file.name, header, _contents(load))
-        except FileChanged as changed:
-            load.leave_out(changed.owner, f"its file {changed}")
-            continue
-        _leave_out_moved(means, load)
-        if len(load.files) == meant:
-            return written
-        means.vault.remove(file.name)
+    try:
+        while load.files:
+            try:
+                return means.vault.write(file.name, header, _contents(load))
+            except FileChanged as changed:
+                load.leave_out(changed.owner, f"its file {changed}")
+    except BaseException:
+        with suppress(SextonError):  # what can not be undone now is undone by `recover`
+            _give_up(means, file)
+        raise
     return None
+
+
+def _release(means: Means, file: VaultFile, load: _Load, written: Written) -> Release:
+    going = [load.actions[owner] for owner in load.files]
+    return Release(
+        file=file,
+        written=written,
+        seen=[(each.seen, each.reason) for each in going],
+        entry=means.entry("remove_files", file.receipt, going[0].reason),
+        day=means.day,
+    )
 
 
 def _contents(load: _Load) -> Iterator[SessionContent]:
     for owner, files in list(load.files.items()):
         seen = load.actions[owner].seen
-        yield SessionContent(row={"ref": seen.ref, "id": seen.id}, owner=owner, files=files)
-
-
-def _tell(means: Means, file: VaultFile, load: _Load) -> None:
-    going = [load.actions[owner] for owner in load.files]
-    entry = means.entry("remove_files", file.receipt, going[0].reason)
-    entries = [
-        replace(entry, home=load.home, session=each.seen.id, reason=each.reason) for each in going
-    ]
-    means.ledger.journal.write(entries, means.clock.now())
-    if means.day is not None:
-        means.ledger.retained.spend(load.home, means.day, len(going))
+        yield SessionContent(
+            row={"ref": seen.ref, "id": seen.id},
+            directories=files.directories,
+            owner=owner,
+            files=files.contents,
+        )
 
 
 def _intent(means: Means, first: RemoveFiles, receipt: str) -> Intent:

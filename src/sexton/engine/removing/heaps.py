@@ -9,7 +9,9 @@ from sexton.engine.estate import Estate
 from sexton.engine.removing.means import Means
 from sexton.model.plan import Seen
 from sexton.model.record import record
+from sexton.model.session import NATIVE, State
 
+PAGE = 500
 NOBODY = "files"
 """The source of files that belong to no session."""
 
@@ -51,13 +53,36 @@ def owners(estate: Estate, means: Means, home: str) -> dict[str, str]:
 
 
 def orphans(estate: Estate, means: Means, home: str) -> Iterator[tuple[str, Heap]]:
-    """Files of sessions that a home does not know, once it was seen to the end."""
+    """Files of sessions that a home does not know, once it was seen to the end.
+
+    Among our own also those that came, or stayed, after all else of their session was purged.
+    """
+    if home == NATIVE:
+        yield from _own_orphans(estate, means)
+        return
     known = {each.name: each.observed_at for each in estate.ledger.homes.all()}
     if known.get(home) is None:
         return
     ids = owners(estate, means, home)
     for owner, heap in heaps(means, home).items():
         if heap.sure and owner not in ids:
+            yield owner, heap
+
+
+def _own_orphans(estate: Estate, means: Means) -> Iterator[tuple[str, Heap]]:
+    found, files = heaps(means, NATIVE), means.files.get(NATIVE)
+    if files is None or not found:
+        return
+    # Read after the files, so that whoever made one meanwhile is known.
+    native = next(each for each in estate.ledger.homes.all() if each.name == NATIVE)
+    ids = {files.owner(id): id for id in estate.ledger.homes.ids(native, open_only=False)}
+    known = [ids[owner] for owner in found if owner in ids]
+    purged = set()
+    for start in range(0, len(known), PAGE):
+        page = estate.ledger.retained.named(NATIVE, known[start : start + PAGE])
+        purged |= {each.session.id for each in page if each.session.state is State.PURGED}
+    for owner, heap in found.items():
+        if owner not in ids or ids[owner] in purged:
             yield owner, heap
 
 

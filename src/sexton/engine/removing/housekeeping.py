@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from sexton.engine.apply import apply
 from sexton.engine.estate import Estate
 from sexton.engine.removing.means import Means
+from sexton.engine.removing.pace import Pace
 from sexton.engine.removing.proposal import Proposal, propose
 from sexton.engine.removing.relieve import Relieved, disk_use
 from sexton.engine.removing.retain import Due
@@ -53,7 +54,7 @@ class Housekeeping:
         self._next = begun + EVERY
         self.remarks = []
         outcomes = self._retain(estate, means, receipt, stopped)
-        self._tidy(estate, stopped)
+        self._tidy(estate, means.pace, stopped)
         self._warn(estate, means)
         ended = estate.clock.monotonic()
         self._next = ended + max(EVERY, SHARE * (ended - begun))
@@ -68,7 +69,7 @@ class Housekeeping:
         outcomes: list[Outcome] = []
         for home in homes:
             self._tell_refused(home, proposal)
-            due = proposal.due(home)
+            due = proposal.due[home]
             if home != NATIVE and not estate.records[home].act:
                 self._propose(estate, home, due, receipt)
                 continue
@@ -83,7 +84,8 @@ class Housekeeping:
         """What may go without a person's word; that more waits for one is told."""
         now = estate.clock.now()
         gone = means.ledger.removable.removed_on(home, now.date())
-        allowed, allowance = bounded([(each, each.since) for each in due], gone, now)
+        listed = [(each, each.since, len(each.actions)) for each in due]
+        allowed, allowance = bounded(listed, gone, now)
         waiting = allowance.waiting
         words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
         self._remark(Reason("waiting", words))
@@ -107,7 +109,7 @@ class Housekeeping:
             estate.ledger.journal.write([entry], estate.clock.now())
 
     def _tell_refused(self, home: str, proposal: Proposal) -> None:
-        held = [each for each in proposal.found[home].held if each.holding.code == "remove_all"]
+        held = [each for each in proposal.held[home] if each.holding.code == "remove_all"]
         self._tell(f"refused {home}", held[0].holding.text if held else "")
 
     def _tell_short(self, found: Relieved | None) -> None:
@@ -130,15 +132,12 @@ class Housekeeping:
         large = f"the ledger's write-ahead log has {wal} bytes: a reader may hold it open"
         self._tell("wal", "large" if wal > LARGE_WAL else "", large)
 
-    def _tidy(self, estate: Estate, stopped: Callable[[], bool]) -> None:
+    def _tidy(self, estate: Estate, pace: Pace, stopped: Callable[[], bool]) -> None:
         """Forget what is too old in our own tables, and give back what they left free."""
         before = estate.clock.now() - estate.keep_journal
-        for _ in range(STEPS):
-            if stopped() or estate.ledger.retained.forget(before, FORGOTTEN) < FORGOTTEN:
-                break
-        for _ in range(STEPS):
-            if stopped() or not estate.ledger.hygiene.trim():
-                break
+        retained, hygiene = estate.ledger.retained, estate.ledger.hygiene
+        _step_by_step(pace, stopped, lambda: retained.forget(before, FORGOTTEN) == FORGOTTEN)
+        _step_by_step(pace, stopped, lambda: hygiene.trim() > 0)
 
     def _remark(self, reason: Reason | None) -> None:
         if reason is not None and reason.text:
@@ -152,6 +151,16 @@ class Housekeeping:
         if fact:
             log.warning("%s", words or fact)
         return bool(fact)
+
+
+def _step_by_step(pace: Pace, stopped: Callable[[], bool], step: Callable[[], bool]) -> None:
+    """Do something until nothing is left of it; between two steps others may write."""
+    goes_on = True
+    for _ in range(STEPS):
+        if stopped() or not goes_on:
+            return
+        with pace.hold(pace.sessions, 0):
+            goes_on = step()
 
 
 def _plan(estate: Estate, due: Sequence[Due]) -> Plan:

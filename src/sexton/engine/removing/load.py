@@ -10,7 +10,7 @@ from sexton.engine.removing.means import Means
 from sexton.model.plan import ArchiveSession, Removing
 from sexton.model.removal import HERE
 from sexton.ports.removal import Move, StoredSession
-from sexton.ports.vault import FileContent, SessionContent, StoredMessage
+from sexton.ports.vault import FilesOfSession, SessionContent, StoredMessage
 
 TOGETHER = 4_000_000
 """So many bytes of messages are read at once; a session with more is read page by page."""
@@ -30,7 +30,7 @@ class Load:
     rows: dict[int, StoredSession]
     owners: dict[str, int] = field(default_factory=dict)
     named: dict[int, str] = field(default_factory=dict)
-    files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
+    files: dict[str, FilesOfSession] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
 
@@ -142,7 +142,7 @@ def _take_files(means: Means, load: Load) -> None:
             path, why = found.refused[0]
             load.leave_out([ref], f"its file {'/'.join(path)!r} {why}")
         else:
-            load.files[owner] = found.contents
+            load.files[owner] = found
             load.named[ref] = owner
 
 
@@ -165,10 +165,12 @@ def _paged(means: Means, load: Load, ref: int) -> Iterator[StoredMessage]:
 def _content(load: Load, action: Removing, messages: Iterable[StoredMessage]) -> SessionContent:
     found = load.rows[action.seen.ref]
     owner = load.named.get(action.seen.ref)
+    files = FilesOfSession() if owner is None else load.files[owner]
     return SessionContent(
         row_json=found.row,
         messages=messages,
         finalizations=found.finalizations,
+        directories=files.directories,
         owner=owner,
-        files=() if owner is None else load.files[owner],
+        files=files.contents,
     )

@@ -17,15 +17,17 @@ from sexton.ports.vault import SessionFiles, Vault
 
 T = TypeVar("T")
 
+PAGE = 500
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """New vault files go to `vault`, which is at `place`; older ones may lie elsewhere.
 
     `grace` is how long trash is kept, `garbage` what counts as such unless somebody says otherwise.
-    `busy` are the files this process is at; `drift` is how far the wall clock was ahead of the
-    elapsed time when it began. What is removed unattended counts against its day. Once it is
-    `stopping`, nothing more is begun.
+    `busy` are the files this process is at, `told` why others wait; `drift` is how far the wall
+    clock was ahead of the elapsed time when it began. What is removed unattended counts against
+    its day. Once it is `stopping`, nothing more is begun.
     """
 
     ledger: Ledger
@@ -44,6 +46,7 @@ class Means:
     unattended: bool = False
     stopping: Callable[[], bool] = lambda: False
     busy: set[int] = field(default_factory=set)
+    told: dict[int, str] = field(default_factory=dict)
     established: set[str] = field(default_factory=set)
 
     @property
@@ -55,10 +58,18 @@ class Means:
         """Make the directory for the first file; one that was there once is not made again."""
         if self.place in self.established:
             return
-        known = self.ledger.vault.page(WantedFiles(), 0, 100)
-        if not any((each.place, each.host) == (self.place, self.host) for each in known):
+        if not self._has_files():
             self.vault.establish()
         self.established.add(self.place)
+
+    def _has_files(self) -> bool:
+        """Whether the ledger knows of files there."""
+        after = 0
+        while page := self.ledger.vault.page(WantedFiles(), after, PAGE):
+            if any((each.place, each.host) == (self.place, self.host) for each in page):
+                return True
+            after = page[-1].ref
+        return False
 
     def look(self, file: VaultFile, ask: Callable[[Vault], T]) -> T:
         """Ask about a file where it is: beside the ledger now, or where it was written."""

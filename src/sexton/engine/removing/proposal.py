@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sexton.engine.estate import Estate
+from sexton.engine.removing.everything import hold_all
 from sexton.engine.removing.relieve import Relieved, relieved
 from sexton.engine.removing.retain import Due, Found, kept_long_enough
-from sexton.model.plan import Plan
+from sexton.engine.removing.trees import by_tree
+from sexton.model.plan import Held, Plan
 from sexton.model.record import record, replace
 from sexton.model.session import NATIVE
 from sexton.policies.retention import Retention
@@ -16,38 +18,50 @@ from sexton.policies.rulebook import Rulebook
 
 @record
 class Proposal:
-    """What is due in every home, and what the disk budget asks for besides."""
+    """What is due in every home, what is held back, and what the disk budget asks for besides."""
 
-    found: dict[str, Found]
+    due: Mapping[str, Sequence[Due]]
+    held: Mapping[str, Sequence[Held]]
     relieved: Relieved | None = None
-
-    def due(self, home: str) -> list[Due]:
-        """All that is due in a home; what the budget asks for is due since now."""
-        mine = list(self.found[home].due) if home in self.found else []
-        known = {action.seen.id for each in mine for action in each.actions}
-        more = self.relieved.found.get(home) if self.relieved else None
-        return mine + [
-            each for each in (more.due if more else ()) if each.actions[0].seen.id not in known
-        ]
 
 
 def propose(estate: Estate, homes: Sequence[str], retention: Retention) -> Proposal:
     """Ask retention and budget about homes. Changes nothing."""
-    return Proposal(
-        found={home: kept_long_enough(estate, home, retention) for home in homes},
-        relieved=relieved(estate, homes, retention),
-    )
+    relief = relieved(estate, homes, retention)
+    due: dict[str, list[Due]] = {}
+    held: dict[str, list[Held]] = {}
+    for home in homes:
+        found = kept_long_enough(estate, home, retention)
+        more = relief.found.get(home, Found()) if relief else Found()
+        going, held[home] = _both(found.due, more.due), [*found.held, *more.held]
+        if not retention.allow_remove_all:
+            going, kept = hold_all(estate.ledger, home, going)
+            held[home] += kept
+        due[home] = by_tree(estate.ledger, home, going)
+    return Proposal(due=due, held=held, relieved=relief)
+
+
+def _both(old: Sequence[Due], more: Sequence[Due]) -> list[Due]:
+    known = {action.seen.id for each in old for action in each.actions}
+    return [*old, *(each for each in more if each.actions[0].seen.id not in known)]
 
 
 def with_retention(
-    estate: Estate, plan: Plan, home: str | None = None, wanted: Rulebook | None = None
+    estate: Estate,
+    plan: Plan,
+    home: str | None = None,
+    wanted: Rulebook | None = None,
+    *,
+    allow_remove_all: bool = False,
 ) -> Plan:
     """The plan with what retention and the budget would do, for a person to confirm."""
     homes = [NATIVE, *estate.records] if home is None else [home]
     retention = (wanted or estate.rules(None).rules).retention
+    if allow_remove_all:
+        retention = replace(retention, allow_remove_all=True)
     proposal = propose(estate, homes, retention)
-    due = [each for name in homes for each in proposal.due(name)]
-    held = [each for name in homes for each in proposal.found[name].held]
+    due = [each for name in homes for each in proposal.due[name]]
+    held = [each for name in homes for each in proposal.held[name]]
     return replace(
         plan,
         actions=plan.actions + tuple(action for each in due for action in each.actions),

@@ -33,7 +33,9 @@ def recover(means: Means, judge: Judge, receipt: str) -> int:
             _complete(means, taken, receipt)
             count += 1
         except (VaultError, HomeNotFound) as trouble:  # its disk may be away for a while
-            log.warning("the vault file %s waits: %s", file.name, trouble)
+            if means.told.get(file.ref) != str(trouble):
+                log.warning("the vault file %s waits: %s", file.name, trouble)
+            means.told[file.ref] = str(trouble)
         finally:
             means.busy.discard(file.ref)
     return count

@@ -6,7 +6,6 @@ Policy decides what may go at all; the budget only lets it go earlier.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.heaps import Heap, heaps, owners
@@ -15,7 +14,7 @@ from sexton.engine.removing.retain import PAGE, Found, Look, policy_of
 from sexton.model.plan import Reason
 from sexton.model.record import record
 from sexton.model.remains import Remains
-from sexton.model.session import NATIVE
+from sexton.model.session import NATIVE, Session
 from sexton.policies.disk_budget import DiskUse, Relief, Weight, excess, relieve
 from sexton.policies.retention import Fate, Retention, RetentionClass, Verdict, spared
 from sexton.ports import Place
@@ -57,7 +56,6 @@ def relieved(estate: Estate, homes: Iterable[str], retention: Retention) -> Reli
     use = disk_use(estate, means)
     if not excess(estate.budget, use):
         return None
-    now = estate.clock.now()
     candidates = [
         (home, each, *_weight(each, retention, heap))
         for home in homes
@@ -72,7 +70,7 @@ def relieved(estate: Estate, homes: Iterable[str], retention: Retention) -> Reli
     for place, reason in relief.chosen:
         home, each, *_ = candidates[place]
         policy = policy_of(retention, each)
-        verdicts.setdefault(home, {})[each.session.id] = _verdict(policy, reason, now)
+        verdicts.setdefault(home, {})[each.session.id] = _verdict(policy, reason, each.session)
     found = {home: _found(estate, means, home, retention, said) for home, said in verdicts.items()}
     return Relieved(use=use, relief=relief, found=found)
 
@@ -122,10 +120,11 @@ def _weight(remains: Remains, retention: Retention, heap: Heap | None) -> tuple[
     return rows, _RECORDS
 
 
-def _verdict(policy: RetentionClass, reason: Reason, now: datetime) -> Verdict:
+def _verdict(policy: RetentionClass, reason: Reason, session: Session) -> Verdict:
+    """Its time came when it was last used: a budget that is set too small is a backlog."""
     rows = policy.rows
     files = rows if rows is not Fate.KEEP else Fate.REMOVE
-    return Verdict(files=files, rows=rows, reason=reason, since=now)
+    return Verdict(files=files, rows=rows, reason=reason, since=session.active_at)
 
 
 def _found(

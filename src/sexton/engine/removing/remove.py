@@ -116,7 +116,8 @@ def _let_go(means: Means, load: Load, file: VaultFile, written: Written) -> froz
         if not departure.at_once:
             left += [(move.ref, move.stored) for move in moves if move.ref in moved]
     if gone:
-        seen = {owner: load.files[owner] for ref, owner in load.named.items() if ref in gone}
+        named = [owner for ref, owner in load.named.items() if ref in gone]
+        seen = {owner: load.files[owner].contents for owner in named}
         clear(means, file, left, seen)
     return gone
 

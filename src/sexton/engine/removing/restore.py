@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
 
 from sexton.engine.removing.means import Means
-from sexton.errors import VaultBusy, VaultOutdated
+from sexton.errors import HomeNotFound, NothingToUndo, VaultBusy, VaultError, VaultOutdated
 from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.record import made, record
 from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
 from sexton.ports.removal import Holds, Part, VaultFile, VaultState
 from sexton.ports.vault import PutBack, SessionContent
+
+log = logging.getLogger("sexton.removing")
 
 TOGETHER = 1_000_000
 """So many bytes of messages are stored at once."""
@@ -24,18 +27,30 @@ TOGETHER = 1_000_000
 class Restored:
     """What came back from a file, what is still in it, and files whose own place was taken.
 
-    `aside` has for each of these where our copy of it is.
+    `aside` has for each of these where our copy of it is. With a `trouble` nothing came back.
     """
 
     file: VaultFile
-    sessions: int
-    left: int
-    files: int
-    aside: Mapping[str, str]
+    sessions: int = 0
+    left: int = 0
+    files: int = 0
+    aside: Mapping[str, str] = made(dict)
+    trouble: VaultError | HomeNotFound | NothingToUndo | None = None
 
 
-def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> Restored:
-    """Restore all that is in a file that is kept, and remove the file."""
+def bring_back(
+    means: Means,
+    file: VaultFile,
+    receipt: str,
+    reason: Reason,
+    only: frozenset[int] | None = None,
+) -> Restored:
+    """Restore what is in a file that nobody else is at, all or only some of its sessions.
+
+    A file with nothing left in it is removed.
+    """
+    if not _is_free(means, file):
+        raise VaultBusy(f"somebody else is at the vault file {file.name} already")
     means.look(file, lambda vault: vault.verify(file.name, file.written))
     _check_schema(means, file)
     taken = means.ledger.removal.turn(file, VaultState.RESTORING, means.worker())
@@ -43,29 +58,49 @@ def bring_back(means: Means, file: VaultFile, receipt: str, reason: Reason) -> R
         raise VaultBusy(f"somebody else is at the vault file {file.name} already")
     means.busy.add(file.ref)
     try:
-        return finish(means, taken, means.entry("restore", receipt, reason))
+        return finish(means, taken, means.entry("restore", receipt, reason), only)
     finally:
         means.busy.discard(file.ref)
 
 
-def finish(means: Means, file: VaultFile, entry: Entry) -> Restored:
+def _is_free(means: Means, file: VaultFile) -> bool:
+    """Whoever still removes what is in the copy would go on with files that are back by then.
+
+    What we took over from the dead and could not complete is free.
+    """
+    taken_over = file.state in (VaultState.CLEARING, VaultState.RESTORING)
+    ours = file.worker == means.worker() and file.ref not in means.busy
+    return file.state is VaultState.KEPT or (taken_over and ours)
+
+
+def finish(
+    means: Means, file: VaultFile, entry: Entry, only: frozenset[int] | None = None
+) -> Restored:
     """Restore what is still in a file that was taken on, also after somebody else began it."""
     arriving = _Arriving(means, file, entry)
     try:
-        arriving.all()
+        arriving.all(only)
     finally:
-        left = len(means.ledger.vault.inside(file))
-        if left or not arriving.done:
+        inside = {each.ref for each in means.ledger.vault.inside(file)}
+        if inside or not arriving.done:
             means.ledger.removal.turn(file, VaultState.KEPT, None)
-    if not left:
-        remove_file(means, file)
+    if not inside:
+        _remove_or_leave(means, file)
     return Restored(
         file=file,
         sessions=arriving.sessions,
-        left=left,
+        left=len(inside if only is None else inside & only),
         files=arriving.files,
         aside=arriving.aside,
     )
+
+
+def _remove_or_leave(means: Means, file: VaultFile) -> None:
+    """All of it is back: a file that can not be removed now is removed by `recover`."""
+    try:
+        remove_file(means, file)
+    except VaultError as trouble:
+        log.warning("the vault file %s is empty and waits: %s", file.name, trouble)
 
 
 def remove_file(means: Means, file: VaultFile) -> None:
@@ -90,9 +125,10 @@ class _Arriving:
         self.aside: dict[str, str] = {}
         self.done = False
 
-    def all(self) -> None:
-        """Bring everything back that is in the file and nowhere else."""
+    def all(self, only: frozenset[int] | None) -> None:
+        """Bring back what is in the file and nowhere else, if only some of it is wanted that."""
         inside = {each.ref for each in self._means.ledger.vault.inside(self._file)}
+        inside = inside if only is None else inside & only
         only_files = self._file.holds is Holds.FILES
         for content in self._contents():
             # Here the one before has been read to its end, and was whole.
@@ -127,7 +163,8 @@ class _Arriving:
     def _put_back(self, content: SessionContent) -> PutBack:
         """Before the session is seen again, so that it never lacks what it had."""
         assert content.owner is not None
-        return self._means.files_of(self._file.home).put_back(content.owner, content.files)
+        files = self._means.files_of(self._file.home)
+        return files.put_back(content.owner, content.files, content.directories)
 
     def _note(self, owner: str, done: PutBack) -> None:
         self.files += done.files

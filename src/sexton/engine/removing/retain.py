@@ -42,9 +42,6 @@ from sexton.ports import Place
 PAGE = 500
 _KEPT = Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=Reason("kept", "nothing asks for it"))
 
-MANY = 20
-"""A policy that removes every one of fewer sessions may well be meant."""
-
 
 @record
 class Due:
@@ -71,9 +68,8 @@ def kept_long_enough(estate: Estate, home: str, retention: Retention) -> Found:
     found = Found()
     for page in look.pages():
         look.judge(page, found)
-    if home != NATIVE:
-        found.due += _orphans(estate, means, home, retention.general.max_age)
-    return _refused(found, estate, home, retention)
+    found.due += _orphans(estate, means, home, retention.general.max_age)
+    return found
 
 
 def verdict_of(remains: Remains, retention: Retention, now: datetime) -> Verdict:
@@ -261,26 +257,6 @@ def _held_by(
                 return kept
     child = family.open_below(members)
     return None if child is None else Reason("open_child", f"its child {child.id} is open")
-
-
-def _refused(found: Found, estate: Estate, home: str, retention: Retention) -> Found:
-    """Hold everything back if nothing of a home would be left, unless that is meant."""
-    going = [each for each in found.due if not isinstance(each.actions[0], RemoveFiles)]
-    count = sum(len(each.actions) for each in going)
-    if retention.allow_remove_all or count < MANY or count < estate.ledger.retained.count(home):
-        return found
-    holding = Reason(
-        "remove_all",
-        f"this would remove all {count} sessions of '{home}' that are over; "
-        "retention.allow_remove_all is not set",
-    )
-    held = [
-        Held(seen=action.seen, wanted=action.reason, holding=holding)
-        for each in going
-        for action in each.actions
-    ]
-    left = [each for each in found.due if isinstance(each.actions[0], RemoveFiles)]
-    return Found(due=left, held=found.held + held)
 
 
 def _classes(retention: Retention) -> tuple[RetentionClass, ...]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sexton.engine.removing.collect import family_of
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored, bring_back
-from sexton.errors import NothingToUndo
+from sexton.errors import HomeNotFound, NothingToUndo, VaultError
 from sexton.model.plan import Reason
+from sexton.model.session import Session, State
+from sexton.ports import Ledger
 from sexton.ports.removal import VaultFile
+
+IN_VAULT = frozenset({State.ARCHIVED, State.TRASHED})
 
 
 def files_to_undo(means: Means, receipt: str) -> list[VaultFile]:
@@ -21,8 +26,37 @@ def files_to_undo(means: Means, receipt: str) -> list[VaultFile]:
     raise NothingToUndo(f"nothing of receipt {receipt} is in the trash or the archive any more")
 
 
-def undo(means: Means, files: Sequence[VaultFile], receipt: str) -> Iterator[Restored]:
-    """Bring back what is in the files, one after the other; stopping between two is fine."""
+def removed_with(ledger: Ledger, session: Session) -> tuple[list[VaultFile], frozenset[int]]:
+    """Where a removed session is with its conversation and all that descends from it."""
+    members = ledger.removable.relatives(session.home, named=[session.id], below=())
+    family = family_of(ledger, session.home, members)
+    refs = frozenset(each.ref for each in family if each.state in IN_VAULT)
+    files = [ledger.vault.of_session(ref) for ref in sorted(refs)]
+    return list({each.ref: each for each in files if each is not None}.values()), refs
+
+
+def undo(
+    means: Means,
+    files: Sequence[VaultFile],
+    receipt: str,
+    only: frozenset[int] | None = None,
+) -> Iterator[Restored]:
+    """Bring back what is in the files, all or some of it; stopping between two files is fine.
+
+    One that can not be restored is told with what is the matter, and keeps none of the others.
+    """
     for file in files:
         reason = Reason("undo", f"undoes {file.receipt}")
-        yield bring_back(means, file, receipt, reason)
+        try:
+            back = bring_back(means, file, receipt, reason, only)
+        except (VaultError, HomeNotFound) as trouble:
+            left = len(means.ledger.vault.inside(file))
+            back = Restored(file=file, left=left, trouble=_lasting(means, file) or trouble)
+        yield back
+
+
+def _lasting(means: Means, file: VaultFile) -> NothingToUndo | None:
+    """That a file is gone because nothing is in it any more, if that is so."""
+    if any(each.ref == file.ref for each in means.ledger.vault.of_receipt(file.receipt)):
+        return None
+    return NothingToUndo(f"what was in {file.name} was given up or brought back meanwhile")

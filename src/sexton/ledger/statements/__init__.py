@@ -26,8 +26,8 @@ ROW = (
     "epoch", "started_at", "active_at", "due_at", "policy_serial", "ended_at", "end_reason",
     "last_seq", "message_count", "byte_count", "turn_count", "input_tokens", "output_tokens",
     "cached_tokens", "reasoning_tokens", "cost_micros", "title", "preview", "pinned",
-    "human_touched", "errored", "warned", "inherited", "compress_after", "vault", "root", "guard",
-    "untold",
+    "human_touched", "errored", "warned", "inherited", "compress_after", "root", "guard", "untold",
+    "vault",
 )  # fmt: skip
 """Every column of a session."""
 

@@ -65,11 +65,6 @@ FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
 ORDER BY 2 DESC, 1;
 
--- spend_removals
-INSERT INTO removal_days (home, day, sessions)
-SELECT ref, CAST(:day AS TEXT), CAST(:sessions AS BIGINT) FROM homes WHERE name = :home
-ON CONFLICT (home, day) DO UPDATE SET sessions = removal_days.sessions + excluded.sessions;
-
 -- forget_journal
 DELETE FROM journal
 WHERE ref IN (SELECT j.ref FROM journal AS j WHERE j.at < :before ORDER BY j.at LIMIT :limit)

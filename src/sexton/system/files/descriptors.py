@@ -76,6 +76,18 @@ def make_directory(name: Path | str, below: int | None = None) -> bool:
     return True
 
 
+def make_place(place: Path, *, with_parents: bool = False) -> None:
+    """Make a directory of ours that is still there after a power failure."""
+    if with_parents and not place.parent.exists():
+        make_place(place.parent, with_parents=True)
+    if make_directory(place):
+        above = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(above)
+        finally:
+            os.close(above)
+
+
 def make_file(name: str, directory: int) -> int:
     """A new file for this user alone."""
     return os.open(name, _MAKING, PRIVATE_FILE, dir_fd=directory)

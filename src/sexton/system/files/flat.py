@@ -46,7 +46,14 @@ class FlatFiles:
             os.fsync(top)
         return removed
 
-    def put_back(self, owner: str, files: Iterable[FileContent]) -> PutBack:
+    def put_back(
+        self,
+        owner: str,
+        files: Iterable[FileContent],
+        directories: Iterable[tuple[str, ...]] = (),
+    ) -> PutBack:
+        del directories  # all files are in one
+
         def fits(path: Sequence[str]) -> str | None:
             if len(path) == 1 and self._names.owner_of(path[0]).owner == owner:
                 return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple
 
 from sexton.errors import VaultError
@@ -57,6 +57,18 @@ def walk(directory: int, path: tuple[str, ...] = ()) -> Iterator[Entry]:
                     yield from walk(inner, here)
             except OSError as problem:
                 yield Entry(directory, here, status, f"can not be entered: {problem.strerror}")
+
+
+def hollow(directory: int, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The directories with nothing in them, of one and those below it."""
+    names = sorted(os.listdir(directory))
+    if not names:
+        yield path
+    for name in names:
+        status = status_of(name, directory)
+        if status and stat.S_ISDIR(status.st_mode) and len(path) + 1 < DEEPEST:
+            with suppress(OSError), opened(name, directory) as inner:  # `walk` tells of it
+                yield from hollow(inner, (*path, name))
 
 
 def files_of(owner: str, entries: Iterator[Entry], reach: Reach) -> FilesOfSession:

@@ -10,16 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 
 from sexton.errors import VaultDamaged
+from sexton.model.record import replace
 from sexton.ports.vault import FileContent, FilesOfSession, FoundFile, PutBack, Refused
 from sexton.system.files.descriptors import (
-    PRIVATE_DIRECTORY,
     explained,
     make_directory,
+    make_place,
     opened,
     opened_private,
 )
-from sexton.system.files.looking import files_of, walk
-from sexton.system.files.putting_back import put_all
+from sexton.system.files.looking import files_of, hollow, walk
+from sexton.system.files.putting_back import make_all, put_all
 from sexton.system.files.removing import remove_all, remove_empty
 
 _OWNER = re.compile(r"[0-9a-f]{40}")
@@ -29,7 +30,7 @@ class OwnFiles:
     """Implements `ports.vault.SessionDirectories`; its directory is made when it is needed."""
 
     def __init__(self, place: Path, home: str) -> None:
-        self._place = place
+        self.place = place
         self._home = home
 
     def owner(self, id: str) -> str:
@@ -38,34 +39,40 @@ class OwnFiles:
     def directory(self, id: str) -> Path:
         owner = self.owner(id)
         with self._made(owner):
-            return self._place / owner
+            return self.place / owner
 
     def of(self, owners: Collection[str]) -> dict[str, FilesOfSession]:
         if not self._is_there():
             return {}
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             found = {owner: self._look(owner, top) for owner in owners}
-        return {owner: files for owner, files in found.items() if files.contents or files.refused}
+        return {owner: files for owner, files in found.items() if files != FilesOfSession()}
 
     def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
         if not self._is_there():
             return 0
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             removed = sum(_remove(owner, files, top) for owner, files in seen.items())
             os.fsync(top)
         return removed
 
-    def put_back(self, owner: str, files: Iterable[FileContent]) -> PutBack:
+    def put_back(
+        self,
+        owner: str,
+        files: Iterable[FileContent],
+        directories: Iterable[tuple[str, ...]] = (),
+    ) -> PutBack:
         with self._made(owner) as directory:
+            make_all(directory, directories)
             done = put_all(directory, files, lambda _: None)
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             os.fsync(top)
         return done
 
     def scan(self) -> Iterator[FoundFile]:
         if not self._is_there():
             return
-        with opened_private(self._place) as top:
+        with opened_private(self.place) as top:
             for entry in walk(top):
                 if entry.why is None:
                     owner, *rest = entry.path
@@ -78,12 +85,13 @@ class OwnFiles:
                     )
 
     def _is_there(self) -> bool:
-        return os.path.lexists(self._place)
+        return os.path.lexists(self.place)
 
     def _look(self, owner: str, top: int) -> FilesOfSession:
         try:
             with opened(_checked(owner), top) as directory:
-                return files_of(owner, walk(directory), lambda: self._below(owner))
+                found = files_of(owner, walk(directory), lambda: self._below(owner))
+                return replace(found, directories=tuple(hollow(directory)))
         except FileNotFoundError:
             return FilesOfSession()
         except OSError as problem:
@@ -92,15 +100,14 @@ class OwnFiles:
 
     @contextmanager
     def _below(self, owner: str) -> Iterator[int]:
-        with opened_private(self._place) as top, opened(owner, top) as directory:
+        with opened_private(self.place) as top, opened(owner, top) as directory:
             yield directory
 
     @contextmanager
     def _made(self, owner: str) -> Iterator[int]:
-        with explained(self._place):
-            os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
-            make_directory(self._place)
-        with opened_private(self._place) as top:
+        with explained(self.place):
+            make_place(self.place, with_parents=True)
+        with opened_private(self.place) as top:
             make_directory(_checked(owner), top)
             with opened(owner, top) as directory:
                 yield directory

@@ -40,6 +40,16 @@ def put_all(directory: int, files: Iterable[FileContent], fits: Fits) -> PutBack
     return PutBack(files=done, aside=aside)
 
 
+def make_all(directory: int, paths: Iterable[Sequence[str]]) -> None:
+    """Make directories below one, durably."""
+    for path in paths:
+        why = unfit(path) if path else None
+        if why:
+            raise VaultDamaged(f"a directory to be made {why}")
+        with reached(directory, path, make=True):
+            pass
+
+
 def put_file(name: str, directory: int, file: FileContent) -> str:
     """Put a file into a directory, durably; the name it has there."""
     own = f".sexton-{sha256(os.fsencode(name)).hexdigest()[:16]}.restoring"

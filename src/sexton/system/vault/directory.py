@@ -14,11 +14,10 @@ from stat import S_ISREG
 from sexton.errors import VaultDamaged, VaultError, VaultMissing
 from sexton.ports.vault import Header, SessionContent, Written
 from sexton.system.files.descriptors import (
-    PRIVATE_DIRECTORY,
     Unfit,
     explained,
-    make_directory,
     make_file,
+    make_place,
     open_plain,
     opened,
     opened_private,
@@ -49,9 +48,7 @@ class FileVault:
 
     def establish(self) -> None:
         with explained(self._place):
-            if self._with_parents:
-                os.makedirs(self._place.parent, mode=PRIVATE_DIRECTORY, exist_ok=True)
-            make_directory(self._place)
+            make_place(self._place, with_parents=self._with_parents)
         with opened_private(self._place):
             pass
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from json.encoder import encode_basestring
 from typing import Any
@@ -142,13 +142,26 @@ def message_of(line: Line, following: Callable[[], Line]) -> StoredMessage:
 
 def file_line(file: FileContent) -> bytes:
     """What is known of a file; its data follows."""
-    raw = [name.encode("utf-8", "surrogateescape") for name in file.path]
-    try:
-        path: Line = {"path": [name.decode() for name in raw]}
-    except UnicodeDecodeError:
-        path = {"path_base64": [b64encode(name).decode() for name in raw]}
     facts = {"mode": file.mode, "mtime_ns": file.mtime_ns, "size": file.size, "inode": file.inode}
-    return made({"type": "file", **path, **facts})
+    return made({"type": "file", **_spelled_path(file.path), **facts})
+
+
+def directory_line(path: Sequence[str]) -> bytes:
+    """An empty directory."""
+    return made({"type": "directory", **_spelled_path(path)})
+
+
+def directory_of(line: Line) -> tuple[str, ...]:
+    """Where an empty directory belongs; the session's own has no names."""
+    return path_of(line) if line.get("path") != [] else ()
+
+
+def _spelled_path(path: Sequence[str]) -> Line:
+    raw = [name.encode("utf-8", "surrogateescape") for name in path]
+    try:
+        return {"path": [name.decode() for name in raw]}
+    except UnicodeDecodeError:
+        return {"path_base64": [b64encode(name).decode() for name in raw]}
 
 
 def path_of(line: Line) -> tuple[str, ...]:

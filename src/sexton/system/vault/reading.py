@@ -12,6 +12,7 @@ from sexton.system.vault.lines import (
     MALFORMED,
     Line,
     data_of,
+    directory_of,
     message_of,
     parsed,
     path_of,
@@ -37,12 +38,16 @@ class Reader:
                 finalizations = []
                 while self._is("finalization"):
                     finalizations.append(row_of(self._take("finalization")))
+                directories = []
+                while self._is("directory"):
+                    directories.append(directory_of(self._take("directory")))
                 messages = self._messages()
                 files = self._files(messages)
                 yield SessionContent(
                     row=row_of(begun),
                     owner=begun["owner"],
                     finalizations=finalizations,
+                    directories=directories,
                     messages=messages,
                     files=files,
                 )

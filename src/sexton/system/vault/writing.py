@@ -14,6 +14,7 @@ from sexton.ports.vault import FileContent, Header, SessionContent
 from sexton.system.vault.codec import BLOCK
 from sexton.system.vault.lines import (
     data_lines,
+    directory_line,
     file_line,
     header_line,
     made,
@@ -55,6 +56,7 @@ class _Part:
         waiting = self._waiting
         waiting.append(session_line(content))
         waiting += [row_line("finalization", row) for row in content.finalizations]
+        waiting += [directory_line(path) for path in content.directories]
         weight = 0
         for message in content.messages:
             lines = message_lines(message)

@@ -1,0 +1,46 @@
+"""Which sessions that are to be archived belong into one file?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sexton.engine.removing.retain import Due
+from sexton.model.plan import ArchiveSession
+from sexton.model.record import replace
+from sexton.ports import Ledger
+
+
+def by_tree(ledger: Ledger, home: str, due: Sequence[Due]) -> list[Due]:
+    """The same, but what is archived of one tree as one: it goes when the last of it is due."""
+    archived = [each for each in due if isinstance(each.actions[0], ArchiveSession)]
+    place = {
+        action.seen.id: number for number, each in enumerate(archived) for action in each.actions
+    }
+    members = ledger.removable.relatives(home, named=list(place), below=())
+    above = {
+        place[each.id]: place[each.parent]
+        for each in members
+        if each.parent in place and place[each.parent] != place[each.id]
+    }
+    trees: dict[int, list[Due]] = {}
+    for number, each in enumerate(archived):
+        trees.setdefault(_root(number, above), []).append(each)
+    others = [each for each in due if not isinstance(each.actions[0], ArchiveSession)]
+    return others + [_one(tree) for _, tree in sorted(trees.items())]
+
+
+def _root(number: int, above: Mapping[int, int]) -> int:
+    """Where the way up ends; what a stranger stored may go round in a circle."""
+    seen = []
+    while number in above and number not in seen:
+        seen.append(number)
+        number = above[number]
+    return min(seen[seen.index(number) :]) if number in seen else number
+
+
+def _one(tree: Sequence[Due]) -> Due:
+    if len(tree) == 1:
+        return tree[0]
+    name = tree[0].actions[0].seen.id
+    actions = [replace(action, tree=name) for each in tree for action in each.actions]
+    return Due(actions=tuple(actions), since=max(each.since for each in tree))
