@@ -181,7 +181,6 @@ FURTHER = (
     ("put_back_letter", "finished_at = :finished", "finished_at = NULL"),
     ("register_process", "COALESCE(excluded.tag, processes.tag)", "excluded.tag"),
     ("register_process", "COALESCE(excluded.tag, processes.tag)", "processes.tag"),
-    ("register_process", "told_at = NULL", "told_at = told_at"),
     ("register_process", "judged_at = NULL", "judged_at = judged_at"),
     ("forget_lost_processes", "COALESCE(judged_at, started_at)", "started_at"),
     ("remember_held", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = excluded.since"),

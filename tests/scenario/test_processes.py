@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
@@ -38,7 +38,7 @@ from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Ledger
-from sexton.ports.processes import Ending
+from sexton.ports.processes import Ending, Stopped
 from sexton.settings.values import NotifySetting, Settings
 from sexton.system.clock import SystemClock
 from sexton.system.process_table import tags_of
@@ -502,6 +502,81 @@ def test_a_daily_reset_that_nobody_announced_gives_people_time_first(house: Hous
     house.clock.advance(timedelta(minutes=1))
     sexton.sweep()
     assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_every_daily_reset_is_announced_anew_also_if_an_earlier_one_came_to_nothing(
+    house: House,
+) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=7, minutes=30))
+    sexton.sweep()
+    house.clock.advance(timedelta(minutes=20))
+    session.append(role="user", content="wait")
+    house.clock.advance(timedelta(minutes=20))
+    session.append(role="user", content="go on")  # after eight: the next reset is tomorrow's
+    house.clock.advance(timedelta(hours=24))
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "daily")
+    assert server.poll() is None  # what was said yesterday was about another reset
+    today, tomorrow = told(sexton)
+    assert "is stopped at 2026-01-01 20:00 UTC" in today
+    assert "is stopped at 2026-01-02 20:40 UTC" in tomorrow
+    house.clock.advance(timedelta(minutes=30))
+    sexton.sweep()
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_what_was_announced_hides_nothing_that_happens_instead(house: House) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=7, minutes=30))
+    sexton.sweep()
+    session.end()
+    for _ in range(2):
+        sexton.sweep()
+    assert server.poll() is None
+    announced, left = told(sexton)
+    assert "is stopped at 2026-01-01 20:00 UTC" in announced
+    assert "has left a process that runs on" in left
+
+
+class Immortals:
+    """A stand-in for a kernel in which nobody dies: they sleep in it and hear no signal."""
+
+    def __init__(self) -> None:
+        self.why = "it sleeps in the kernel and hears no signal"
+
+    def find(self, processes: Sequence[Process], **_: Any) -> list[Stopped]:
+        return [self._told(each, Ending.FOUND) for each in processes]
+
+    def stop(self, processes: Sequence[Process], *_: Any, **__: Any) -> list[Stopped]:
+        return [self._told(each, Ending.STAYS, self.why) for each in processes]
+
+    def _told(self, process: Process, ending: Ending, why: str = "") -> Stopped:
+        pid = process.identity.pid
+        return Stopped(pid=pid, command="", ending=ending, why=why, row=process.ref)
+
+
+def test_one_that_can_not_be_killed_is_told_of_once_and_whenever_that_changes(
+    house: House,
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    house.python(session, WAIT)
+    sexton.overseer.stopper = immortals = Immortals()
+    session.end()
+    for _ in range(3):
+        sexton.sweep()
+    immortals.why = "it did not end in time"
+    for _ in range(2):
+        sexton.sweep()
+    actions = [each.action for each in sexton.why(session.id).journal]
+    assert actions.count("signal_process") == 1
+    assert actions.count("leave_process") == 2
+    assert len(told(sexton)) == 2
 
 
 def test_a_daily_reset_by_default_only_tells(house: House) -> None:

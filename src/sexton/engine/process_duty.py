@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Protocol
 
 from sexton.engine.estate import Estate, rules_now
-from sexton.engine.process_stops import Due, entry, session_of, stop_due
+from sexton.engine.process_stops import Due, entry, session_of, since_end, stop_due
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Look, Presence, Process
 from sexton.model.session import Session
@@ -20,6 +21,7 @@ from sexton.policies.notifying import Occasion as News
 from sexton.policies.notifying import process_left, process_stopping
 from sexton.policies.processes import AWAITED, Judgement
 from sexton.policies.reset import next_boundary
+from sexton.ports.processes import Told
 
 log = logging.getLogger("sexton.processes")
 
@@ -96,7 +98,7 @@ def settle_processes(
             occasion = occasion_of(each.end_reason)
             if _is_due(estate, each, occasion, seen[each.ref], teller):
                 due.append((each, occasion))
-        elif policy.on_daily_reset is Handling.STOP and each.told_at is None:
+        elif policy.on_daily_reset is Handling.STOP:
             _announce(estate, each, teller)
     if not is_stopping():
         _stop(estate, due, teller)
@@ -137,51 +139,67 @@ def _is_due(
             return False
         case Handling.WARN:
             words = f"its session ended: {process.end_reason or occasion}; it is {found.doing}"
-            news = process_left(process, Reason(found.doing, words), now)
-            _tell(estate, process, "leave_process", news, teller)
+            reason, what = Reason(found.doing, words), since_end(process, f"left {occasion}")
+            news = process_left(process, reason, now, what)
+            _tell(estate, process, "leave_process", (what, news), teller)
             return False
-        case Handling.STOP if occasion is Occasion.DAILY and not process.told_at:
-            at = now + policy.notice
-            news = process_stopping(process, process.home, _daily(process), at)
-            _tell(estate, process, "announce_stop", news, teller)
-            return False
+        case Handling.STOP if occasion is Occasion.DAILY:
+            boundary = _boundary(estate, process)
+            told = _tell_of_stop(estate, process, boundary, now + policy.notice, teller)
+            return told is not None and not told.is_news and now >= told.at + policy.notice
         case Handling.STOP:
-            return occasion is not Occasion.DAILY or not _is_early(estate, process)
-
-
-def _is_early(estate: Estate, process: Process) -> bool:
-    """Whether people have not had the time yet to read what they were told."""
-    assert process.told_at is not None
-    return estate.clock.now() < process.told_at + estate.overseer.policy.notice
+            return True
 
 
 def _announce(estate: Estate, process: Process, teller: Teller | None) -> None:
     """Tell of a process that the next daily reset will stop, once that is near."""
+    boundary = _boundary(estate, process)
+    if boundary and estate.clock.now() >= boundary - estate.overseer.policy.notice:
+        _tell_of_stop(estate, process, boundary, boundary, teller)
+
+
+def _boundary(estate: Estate, process: Process) -> datetime | None:
+    """The daily boundary at which its session is or was over; None if there is none for it."""
     found = estate.ledger.index.find(process.home, process.session)
     policy = rules_now(estate).reset_policy(found[0]) if found else None
     if policy is None or not policy.is_daily:
-        return
-    boundary = next_boundary(found[0].active_at, policy)
-    if estate.clock.now() >= boundary - estate.overseer.policy.notice:
-        news = process_stopping(process, process.home, _daily(process), boundary)
-        _tell(estate, process, "announce_stop", news, teller)
+        return None
+    return next_boundary(found[0].active_at, policy)
 
 
-def _daily(process: Process) -> Reason:
-    return Reason("daily", f"the daily reset stops what a session left running ({process.kind})")
+def _tell_of_stop(
+    estate: Estate,
+    process: Process,
+    boundary: datetime | None,
+    at: datetime,
+    teller: Teller | None,
+) -> Told | None:
+    """Say that a daily reset stops it: each boundary is a reset of its own, and told of anew."""
+    words = f"the daily reset stops what a session left running ({process.kind})"
+    what = f"stop {boundary:%Y-%m-%dT%H:%MZ}" if boundary else since_end(process, "stop")
+    news = process_stopping(process, Reason("daily", words), at, what)
+    return _tell(estate, process, "announce_stop", (what, news), teller)
 
 
-def _tell(estate: Estate, process: Process, action: str, news: News, teller: Teller | None) -> None:
-    """Say it once, whoever says it: in the journal, in the log, and to people."""
+def _tell(
+    estate: Estate, process: Process, action: str, said: tuple[str, News], teller: Teller | None
+) -> Told | None:
+    """Say each thing once, whoever says it: in the journal, in the log, and to people."""
+    what, news = said
     line = entry(estate, process, action, "done", Reason("process", news.words))
-    if estate.overseer.registry.tell(process.ref, estate.clock.now(), line):
+    told = estate.overseer.registry.tell(process.ref, what, estate.clock.now(), line)
+    if told is not None and told.is_news:
         log.warning("%s %s: %s", session_of(process), news.words, process.shown)
         if teller is not None:
             teller.tell([news])
+    return told
 
 
 def _stop(estate: Estate, due: Due, teller: Teller | None) -> None:
-    for process, words in stop_due(estate, due):
-        reason = Reason("refused", f"it could not be stopped: {words}")
-        news = process_left(process, reason, estate.clock.now())
-        _tell(estate, process, "leave_process", news, teller)
+    for process, words, why in stop_due(estate, due):
+        reason, what = (
+            Reason("refused", f"it could not be stopped: {words}"),
+            since_end(process, why),
+        )
+        news = process_left(process, reason, estate.clock.now(), what)
+        _tell(estate, process, "leave_process", (what, news), teller)

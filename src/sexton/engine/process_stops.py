@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from sexton.engine.estate import Estate
 from sexton.model.message import one_line
@@ -23,8 +24,14 @@ AT_WORK = "it is an agent or a keeper at work"
 UNBORN = "it is about to be started"
 
 Due = Sequence[tuple[Process, Occasion]]
-Left = tuple[Process, str]
-"""A process that could not be stopped, and why."""
+
+
+class Left(NamedTuple):
+    """A process that could not be stopped: what came of its tree, and why it is still there."""
+
+    process: Process
+    words: str
+    why: str
 
 
 def stop_due(estate: Estate, due: Due) -> list[Left]:
@@ -44,7 +51,12 @@ def stop_due(estate: Estate, due: Due) -> list[Left]:
     chosen = [each for each, _ in still]
     spare = [*_of_others(estate, chosen, list(running.values())), *at_work(estate)]
     found = overseer.stopper.find(chosen, spare=spare)
-    _announce(estate, [(each, f"{why}") for each, why in still if _is_found(each, found)])
+    for each, why in still:
+        if _is_found(each, found):  # one that can not be killed is met again by every sweep
+            line = entry(estate, each, "signal_process", "begun", Reason("stop", f"{why}"))
+            overseer.registry.tell(
+                each.ref, since_end(each, f"signal {why}"), estate.clock.now(), line
+            )
     done = overseer.stopper.stop(chosen, overseer.policy.grace, spare=spare)
     left: list[Left] = []
     for each, occasion in still:
@@ -55,7 +67,7 @@ def stop_due(estate: Estate, due: Due) -> list[Left]:
             overseer.registry.end(each.ref, words, estate.clock.now(), line)
             log.info("%s: stopped %s (%s): %s", session_of(each), each.name, words, each.shown)
         else:
-            left.append((each, words))
+            left.append(Left(each, words, _why(mine)))
     return left
 
 
@@ -82,6 +94,11 @@ def stop_processes(
         else:
             estate.ledger.journal.write([line], now)
     return done
+
+
+def since_end(process: Process, said: str) -> str:
+    """What is said once for each end of its session."""
+    return f"{said} ({process.epoch})"
 
 
 def at_work(estate: Estate) -> Iterator[Spared]:
@@ -130,6 +147,11 @@ def _announce(
 
 def _unborn(process: Process) -> Stopped:
     return Stopped(pid=0, command=process.shown, ending=Ending.REFUSED, why=UNBORN, row=process.ref)
+
+
+def _why(done: Sequence[Stopped]) -> str:
+    """Why a tree is still there, the same for any number of processes."""
+    return "; ".join(sorted({each.why or each.ending for each in done if not each.is_over}))
 
 
 def outcome(done: Sequence[Stopped]) -> str:

@@ -72,10 +72,10 @@ class Process:
     session_ref: int | None = None
     home: str = "native"
     session_state: State | None = None
+    epoch: int | None = None
     end_reason: str | None = None
     tag: str | None = None
     kept: bool = False
-    told_at: datetime | None = None
     ended_at: datetime | None = None
     ended_how: str | None = None
     doing: Doing = Doing.UNKNOWN

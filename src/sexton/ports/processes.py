@@ -16,6 +16,13 @@ from sexton.ports.upkeep import Entry
 NOTHING: Mapping[int, int] = {}
 
 
+class Told(NamedTuple):
+    """When people were told something of a process, and whether that is now."""
+
+    at: datetime
+    is_news: bool
+
+
 class Registry(Protocol):
     """The background processes of sessions. They survive whoever registered them."""
 
@@ -43,8 +50,8 @@ class Registry(Protocol):
     def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
         """Protect a process from being stopped by policy, or do so no more."""
 
-    def tell(self, ref: int, now: datetime, entry: Entry | None = None) -> bool:
-        """Record that people are told of it; True for the first who does."""
+    def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
+        """Record that people are told something of it, each thing once; None if it has ended."""
 
     def forget(self, now: datetime) -> int:
         """Drop what ended a week ago, and what nobody has seen for a month."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -82,6 +83,7 @@ class ProcessesContract:
             session=session.id,
             session_ref=session.ref,
             session_state=State.OPEN,
+            epoch=session.epoch,
         )
         assert ledger.registry.running() == ledger.registry.of_session(session.ref) == [found]
         assert not found.is_orphan
@@ -98,7 +100,9 @@ class ProcessesContract:
         before = registered(ledger, first, tag="a" * 32)
         ledger.registry.judge([(before.ref, Doing.WORKING, FIGURES)], at(1))
         ledger.registry.keep(before.ref, True, at(1))
-        ledger.registry.tell(before.ref, at(1))
+        other = registered(ledger, first, 41)
+        for each in (before, other):
+            assert ledger.registry.tell(each.ref, "left", at(1)) == (at(1), True)
         again = registered(ledger, second, task="t", kind=ProcessKind.MCP, started_at=at(3))
         assert again == replace(
             before,
@@ -109,6 +113,8 @@ class ProcessesContract:
             started_at=at(3),
             kept=True,
         )
+        assert ledger.registry.tell(again.ref, "left", at(4)) == (at(4), True)
+        assert ledger.registry.tell(other.ref, "left", at(4)) == (at(1), False)
         assert registered(ledger, second, tag="b" * 32).tag == "b" * 32
 
     def test_another_start_boot_host_or_pid_is_another_process(self, ledger: Ledger) -> None:
@@ -189,7 +195,7 @@ class ProcessesContract:
         assert ledger.registry.end(process.ref, "ended by TERM", at(1), entry(session))
         assert not ledger.registry.end(process.ref, "ended by KILL", at(2), entry(session))
         assert not ledger.registry.keep(process.ref, True, at(2), entry(session))
-        assert not ledger.registry.tell(process.ref, at(2), entry(session))
+        assert ledger.registry.tell(process.ref, "left", at(2), entry(session)) is None
         [found] = [each for each in ledger.registry.page(None, ALL) if each.ref == process.ref]
         assert found == replace(process, ended_at=at(1), ended_how="ended by TERM")
         assert [line.at for line in journal(ledger, session)] == [at(1)]
@@ -204,15 +210,24 @@ class ProcessesContract:
         assert ledger.registry.of_session(session.ref) == [process, other]
         assert [line.at for line in journal(ledger, session)] == [at(1)]
 
-    def test_people_are_told_of_a_process_by_one_only(self, ledger: Ledger) -> None:
+    def test_people_are_told_each_thing_of_a_process_by_one_only(self, ledger: Ledger) -> None:
         session = born(ledger)
         for pid in range(1, 9):
             process = registered(ledger, session, pid)
-            first = race([partial(ledger.registry.tell, process.ref, at(1))] * 4)
-            assert sum(first) == 1
+            tell = partial(ledger.registry.tell, process.ref, "left", at(1), entry(session))
+            assert Counter(race([tell] * 4)) == {(at(1), False): 3, (at(1), True): 1}
+        assert len(journal(ledger, session)) == 8
         other = registered(ledger, session)
-        assert {each.told_at for each in ledger.registry.running()} == {at(1), None}
-        assert ledger.registry.tell(other.ref, at(2))
+        assert ledger.registry.tell(other.ref, "left", at(2)) == (at(2), True)
+        assert ledger.registry.tell(other.ref, "stop", at(3)) == (at(3), True)
+        assert ledger.registry.tell(other.ref, "left", at(4)) == (at(2), False)
+
+    def test_what_was_told_of_a_process_goes_with_it(self, ledger: Ledger) -> None:
+        session, month = born(ledger), timedelta(days=31)
+        process = registered(ledger, session)
+        assert ledger.registry.tell(process.ref, "left", at(1)) == (at(1), True)
+        assert ledger.registry.forget(NOON + month) == 1
+        assert ledger.registry.tell(process.ref, "left", NOON + month) is None
 
     def test_a_process_of_an_ended_session_is_an_orphan(self, ledger: Ledger) -> None:
         session, other = born(ledger), born(ledger, "other")
