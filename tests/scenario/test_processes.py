@@ -335,6 +335,23 @@ def test_a_running_build_delays_it_until_its_time_is_over(house: House) -> None:
     assert build.poll() is None
 
 
+def test_a_running_build_delays_a_full_count_no_longer_however_much_is_said_meanwhile(
+    house: House,
+) -> None:
+    sexton = house.open(replace(IDLE, max_messages=2))
+    worker, session = begun(sexton)
+    house.python(session, BURN)
+    for _ in range(2):
+        session.append(role="user", content="go on")
+        house.clock.advance(timedelta(minutes=59))
+        sexton.sweep()
+        assert worker.session("chat", source="telegram").id == session.id
+    house.clock.advance(timedelta(minutes=2))
+    session.append(role="user", content="go on")
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "max_messages")
+
+
 def test_a_ttl_of_its_own_is_counted_from_its_start(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)

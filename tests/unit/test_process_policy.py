@@ -192,6 +192,26 @@ def test_a_process_that_was_started_later_holds_from_its_start() -> None:
     assert holds_until(late, session(), TWO_HOURS, USUAL) == NOON + 11 * HOUR
 
 
+@pytest.mark.parametrize("limit", ["message", "byte", "turn"])
+def test_a_count_that_is_full_is_held_from_the_start_whatever_is_written_meanwhile(
+    limit: str,
+) -> None:
+    reset = replace(TWO_HOURS, max_messages=10, max_bytes=10, max_turns=10)
+    for hours in (0, 1, 9):
+        full: dict[str, Any] = {"active_at": NOON + hours * HOUR, f"{limit}_count": 10}
+        talking = replace(session(), **full)
+        assert holds_until(process(), talking, reset, USUAL) == NOON + HOUR
+        nearly = replace(talking, **{f"{limit}_count": 9})
+        assert holds_until(process(), nearly, reset, USUAL) == NOON + (hours + 4) * HOUR
+
+
+def test_an_age_that_is_reached_is_held_from_then_whatever_is_written_meanwhile() -> None:
+    reset = replace(TWO_HOURS, max_age=HOUR)
+    for hours in (0, 1, 9):
+        talking = replace(session(started_at=NOON), active_at=NOON + hours * HOUR)
+        assert holds_until(process(), talking, reset, USUAL) == NOON + 3 * HOUR
+
+
 def test_a_ttl_that_was_set_runs_from_the_start_and_its_own_comes_first() -> None:
     policy = ProcessPolicy(ttl=3 * HOUR)
     assert holds_until(process(), session(), TWO_HOURS, policy) == NOON + 2 * HOUR
