@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sexton.engine.estate import Estate
+from sexton.model.masking import masked
 from sexton.model.message import one_line
 from sexton.model.plan import Reason
 from sexton.model.process import Process
@@ -71,10 +72,26 @@ def stop_due(estate: Estate, due: Due) -> list[Left]:
     return left
 
 
+def as_they_run(estate: Estate, processes: Sequence[Process]) -> list[Process]:
+    """The processes with what each runs now, which need not be what it was registered with."""
+    return [_as_it_runs(estate, each) for each in processes]
+
+
+def _as_it_runs(estate: Estate, process: Process) -> Process:
+    who = process.identity
+    found = estate.overseer.describe(who.pid) if who.pid else None
+    if found is None or replace(found.identity, inode=who.inode, uid=who.uid) != who:
+        return process
+    return replace(process, command=masked(found.command))
+
+
 def stop_processes(
     estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
 ) -> list[Stopped]:
-    """Stop processes because a person asked for it; what came of each of their trees."""
+    """Stop processes because a person asked for it; what came of each of their trees.
+
+    Confirmed by who was shown them `as_they_run`, one that runs something else by then is refused.
+    """
     overseer, asked = estate.overseer, "asked for with 'sexton processes stop'"
     _announce(estate, [(each, asked) for each in processes], receipt)
     done = overseer.stopper.stop(

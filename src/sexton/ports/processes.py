@@ -146,7 +146,8 @@ class ProcessStopper(Protocol):
     ) -> list[Stopped]:
         """Stop each with all that it started: TERM, after the grace KILL.
 
-        Confirmed by a person who was shown the command, pid and start time are proof enough.
+        Confirmed by a person who was shown the command of each, pid and start time are proof
+        enough; one that runs another command by then is refused.
         `held` are pidfds by pid, kept since the processes were started.
         """
 
