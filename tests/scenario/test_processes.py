@@ -41,7 +41,7 @@ from sexton.ports import Ledger
 from sexton.ports.processes import Ending, Stopped
 from sexton.settings.values import NotifySetting, Settings
 from sexton.system.clock import SystemClock
-from sexton.system.process_table import tags_of
+from sexton.system.process_table import read_command, tags_of
 from sexton.system.sampling import Sampler
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import (
@@ -260,6 +260,88 @@ def test_what_can_only_be_a_mistake_is_not_adopted(house: House, nest: Nest) -> 
     with pytest.raises(WorkerLeft):
         worker.spawn(["sleep", "60"], session=session)
     assert rows(sexton.ledger) == []
+
+
+def test_whatever_names_a_program_is_started_and_shown(house: House, tmp_path: Path) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    odd = tmp_path / os.fsdecode(b"d\xff")
+    odd.mkdir()
+    sleep = Path("/bin/sleep")
+    given: list[tuple[Any, dict[str, Any], str]] = [
+        ([sleep, "60"], {}, "/bin/sleep 60"),
+        ((word for word in (b"sleep", "60")), {"cwd": os.fsencode(odd)}, "sleep 60"),
+        ("sleep 60 # \udcff", {"shell": True, "cwd": odd}, "sleep 60 # \ufffd"),
+        ([b"sleep", b"60", b"--", b"\xff"], {"shell": False}, "sleep 60 -- \ufffd"),
+        (Path("/bin/true"), {"env": {b"SEXTON_TAG": b"x", "A": b"b"}}, "/bin/true"),
+    ]
+    for arguments, options, shown in given:
+        child = worker.spawn(arguments, session=session, **(QUIET | options))
+        house._spawned.append(child)
+        assert child.process.command == shown
+    assert {each.cwd for each in rows(sexton.ledger)} == {os.getcwd(), f"{tmp_path}/d\ufffd"}
+    with subprocess.Popen(["sleep", "60"], cwd=odd) as other:
+        assert eventually(lambda: "sleep" in read_command(other.pid)[0])
+        assert session.register_process(other.pid).cwd == f"{tmp_path}/d\ufffd"
+        other.kill()
+
+
+def test_a_directory_that_is_gone_keeps_nobody_from_starting_something_elsewhere(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = begun(house.open())[1]
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert house.spawn(session, ["/bin/sleep", "60"]).process.cwd == ""
+
+
+MISTAKES: list[tuple[Any, dict[str, Any], str]] = [
+    ([], {}, "no program"),
+    ("", {}, "no program"),
+    (None, {}, "a NoneType is nothing to be started"),
+    (["sleep", 60], {}, "a list is nothing to be started"),
+    (["sleep", "6\0 0"], {}, "an argument contains a NUL"),
+    (["sleep", "\ud800"], {}, "an argument contains a lone surrogate"),
+    (["sleep"], {"cwd": "/\0"}, "the cwd contains a NUL"),
+    (["sleep"], {"cwd": 7}, "7 is no directory"),
+    (["sleep"], {"env": 7}, "7 is no environment"),
+    (["sleep"], {"env": {"A": 7}}, "it can not be started so"),
+    (["sleep"], {"bufsize": "x"}, "it can not be started so"),
+    (["sleep"], {"nothing": 1}, "it can not be started so"),
+    (["sleep"], {"ttl": 60}, "60 is no ttl"),
+    (["sleep"], {"ttl": timedelta.max}, "never ends"),
+    (["sleep"], {"kind": ["job"]}, "a list is no kind of process"),
+]
+
+
+def test_what_can_only_be_a_mistake_is_not_started(house: House) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    for arguments, options, words in MISTAKES:
+        with pytest.raises(InputInvalid, match=words) as told:
+            worker.spawn(arguments, session=session, **options)
+        assert told.value.hint
+    assert sexton.ledger.registry.running() == []
+
+
+def test_what_names_no_process_or_no_session_is_a_mistake(house: House, nest: Nest) -> None:
+    worker, session = begun(house.open())
+    pids: tuple[Any, ...] = (0, -1, 2**31, 2**70, True, "12", None, 1.0)
+    for pid in pids:
+        with pytest.raises(InputInvalid, match="is no pid"):
+            session.register_process(pid)
+    child: Any = nest.run(["sleep", "60"])
+    unknown: dict[str, Any] = {"tll": timedelta(hours=1)}
+    with pytest.raises(InputInvalid, match="a process has no 'tll'"):
+        session.register_process(child.pid, **unknown)
+    name: Any = session.id
+    with pytest.raises(InputInvalid, match="a str is no session"):
+        worker.spawn(["sleep", "60"], session=name)
+    wait: Any = 5
+    with pytest.raises(InputInvalid, match="no time to wait"):
+        house.python(session, WAIT).stop(wait)
 
 
 def test_a_forgotten_server_does_not_delay_an_idle_reset_at_all(house: House) -> None:

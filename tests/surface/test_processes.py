@@ -245,7 +245,7 @@ def test_a_person_is_shown_what_runs_now_and_stops_nothing_else(cli: Cli) -> Non
     ):
         session = opened.worker().session("chat")
         for each in (early, late):
-            assert eventually(lambda pid=each.pid: "6541" in command(pid) or "6542" in command(pid))
+            assert eventually(lambda each=each: "execvp" in command(each.pid))  # type: ignore[misc]
             session.register_process(each.pid)
         go_on(early, "sleep 6541")
         terminal = Terminal("processes", "stop", "--session", session.id, "--ledger", cli.url)
