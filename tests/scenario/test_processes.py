@@ -990,6 +990,20 @@ def test_registering_a_process_again_does_not_undo_that_a_person_kept_it(house: 
     assert session.register_process(child.pid).kept
 
 
+def test_a_process_that_is_registered_to_another_session_is_missed_by_the_first(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    child = nest.python(WAIT)
+    other = worker.session("other", source="telegram")
+    for each in (session, session, other, other):
+        each.register_process(child.pid)
+    [line] = [each for each in sexton.why(session.id).journal if each.action == "move_process"]
+    assert line.reason.text == f"pid {child.pid}: it belongs to the session {other.id} now"
+    assert sexton.why(other.id).journal == ()
+
+
 def test_an_agent_at_work_outlives_the_shell_it_was_started_in(house: House) -> None:
     sexton = house.open(on_end=Handling.STOP)
     _, session = begun(sexton)

@@ -23,6 +23,7 @@ from sexton.agent.given import (
 )
 from sexton.errors import InputInvalid, LedgerError, ProcessNotFound, SessionError
 from sexton.model.masking import masked
+from sexton.model.plan import Reason
 from sexton.model.process import Process
 from sexton.model.record import replace
 from sexton.model.session import Session, check_name
@@ -149,7 +150,7 @@ def spawn(desk: Desk, reach: Reach, arguments: Program, options: dict[str, Any])
     with suppress(LedgerError, SessionError):  # it runs; its keeper does the same, by the tag
         if not desk.ledger.registry.identify(row, found.identity, desk.clock.now()):
             # Who took too long to start it was given up; one its keeper has found stays as it is.
-            born = reach(lambda session: desk.ledger.registry.register(born, session))
+            born = reach(lambda session: _register(desk, born, session))
     return SpawnedProcess(desk, popen, born, found.pidfd)
 
 
@@ -175,7 +176,14 @@ def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
         cwd=found.cwd,
         age=timedelta(seconds=found.age),
     )
-    return reach(lambda session: desk.ledger.registry.register(adopted, session))
+    return reach(lambda session: _register(desk, adopted, session))
+
+
+def _register(desk: Desk, process: Process, session: Session) -> Process | None:
+    """Register a process; the session that had it before is told whose it is now."""
+    reason = Reason("registered", f"{process.name}: it belongs to the session {session.id} now")
+    moved = (desk.entry(session, "move_process", reason), desk.clock.now())
+    return desk.ledger.registry.register(process, session, moved)
 
 
 def _is_same(one: Identity, other: Identity) -> bool:

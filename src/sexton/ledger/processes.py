@@ -11,7 +11,7 @@ from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, maybe_moment, micros, moment
 from sexton.model.process import Doing, Figures, Process, ProcessKind
-from sexton.model.record import as_dict
+from sexton.model.record import as_dict, replace
 from sexton.model.session import Session, State
 from sexton.model.worker import Identity
 from sexton.ports import Entry
@@ -31,13 +31,22 @@ class LedgerProcesses:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def register(self, process: Process, session: Session) -> Process | None:
+    def register(
+        self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
+    ) -> Process | None:
         values = _values(process) | {"session": session.ref, "epoch": session.epoch}
+        names = ("host", "boot_id", "pid", "started")
+        named = {name: values[name] for name in names} | {"session": session.ref}
 
         def job(tx: Transaction) -> rows.Row | None:
+            former = tx.one("former_session", **named)
             added = tx.one("register_process", **values)
             if added is None:
                 return None
+            if former is not None and moved is not None:
+                entry, now = moved
+                line = replace(entry, home=former[0], session=former[1])
+                tx.all("insert_entry", **rows.entry(line, now))
             tx.all("forget_told", ref=added[0])
             return tx.one("find_process", ref=added[0])
 

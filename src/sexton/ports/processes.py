@@ -26,8 +26,13 @@ class Told(NamedTuple):
 class Registry(Protocol):
     """The background processes of sessions. They survive whoever registered them."""
 
-    def register(self, process: Process, session: Session) -> Process | None:
-        """Add a process to an open session; None if it ended or the fence fell."""
+    def register(
+        self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
+    ) -> Process | None:
+        """Add a process to an open session; None if it ended or the fence fell.
+
+        If it was another session's before, `moved` is journalled there.
+        """
 
     def identify(self, process: Process, identity: Identity, now: datetime) -> bool:
         """Say which process came of one that was about to be started."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from sexton.model.process import Doing, Figures, Process, ProcessKind
@@ -21,7 +19,6 @@ from sexton.testing.ledger_contract_samples import (
     entry,
     journal,
     observe,
-    race,
     say,
     seen,
 )
@@ -209,25 +206,6 @@ class ProcessesContract:
         assert ledger.registry.keep(process.ref, False, at(2))
         assert ledger.registry.of_session(session.ref) == [process, other]
         assert [line.at for line in journal(ledger, session)] == [at(1)]
-
-    def test_people_are_told_each_thing_of_a_process_by_one_only(self, ledger: Ledger) -> None:
-        session = born(ledger)
-        for pid in range(1, 9):
-            process = registered(ledger, session, pid)
-            tell = partial(ledger.registry.tell, process.ref, "left", at(1), entry(session))
-            assert Counter(race([tell] * 4)) == {(at(1), False): 3, (at(1), True): 1}
-        assert len(journal(ledger, session)) == 8
-        other = registered(ledger, session)
-        assert ledger.registry.tell(other.ref, "left", at(2)) == (at(2), True)
-        assert ledger.registry.tell(other.ref, "stop", at(3)) == (at(3), True)
-        assert ledger.registry.tell(other.ref, "left", at(4)) == (at(2), False)
-
-    def test_what_was_told_of_a_process_goes_with_it(self, ledger: Ledger) -> None:
-        session, month = born(ledger), timedelta(days=31)
-        process = registered(ledger, session)
-        assert ledger.registry.tell(process.ref, "left", at(1)) == (at(1), True)
-        assert ledger.registry.forget(NOON + month) == 1
-        assert ledger.registry.tell(process.ref, "left", NOON + month) is None
 
     def test_a_process_of_an_ended_session_is_an_orphan(self, ledger: Ledger) -> None:
         session, other = born(ledger), born(ledger, "other")

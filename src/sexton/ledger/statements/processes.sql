@@ -22,6 +22,17 @@ DO UPDATE SET session = excluded.session, home = excluded.home, session_id = exc
     doing = 'unknown', judged_at = NULL, figures = NULL
 RETURNING ref;
 
+-- former_session [sqlite]
+SELECT home, session_id FROM processes
+WHERE host = :host AND boot_id = :boot_id AND pid = :pid AND started = :started AND ended_at IS NULL AND pid > 0
+  AND COALESCE(session, 0) <> :session;
+
+-- former_session [postgres]
+SELECT home, session_id FROM processes
+WHERE host = :host AND boot_id = :boot_id AND pid = :pid AND started = :started AND ended_at IS NULL AND pid > 0
+  AND COALESCE(session, 0) <> :session
+FOR UPDATE;
+
 -- identify_process
 UPDATE processes SET pid = :pid, started = :started, inode = :inode, uid = :uid
 WHERE ref = :ref AND pid = 0 AND ended_at IS NULL
