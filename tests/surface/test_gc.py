@@ -15,6 +15,7 @@ import apsw
 import pytest
 
 from sexton.model.session import State
+from sexton.testing.ledger_contract_samples import everything
 from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
@@ -266,7 +267,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     assert process.wait(60) == 130, (out, rest)
     [file] = tmp_path.glob("sexton-gc-*.json")
     with many.opened() as opened:
-        tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
+        tally = Counter(each.state for each in everything(opened.ledger))
         assert tally[State.TRASHED] + tally[State.ENDED] == MANY
         assert {each.state for each in opened.ledger.vault.unfinished("")} == set()
     left = len(json.loads(file.read_text())["actions"])
