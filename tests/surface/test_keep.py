@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from sexton.testing.ledger_contract_samples import everything
+from sexton.testing.ledger_contract_spending_samples import budget, granted
 from sexton.testing.postgres import PostgresServer
 from tests.surface.program import PATIENCE, Cli, environment, program
 
@@ -51,6 +53,25 @@ def test_a_person_reads_what_a_sweep_did(cli: Cli, short: str) -> None:
     out = cli.ok("keep", "--once", "--config", short)
     assert f"done: end {session}" in out
     assert "1 done; 1 held back" in out
+
+
+def test_a_sweep_says_what_the_dead_had_reserved_and_gives_back(any_cli: Cli) -> None:
+    any_cli.talk("a", "1")
+    with any_cli.opened() as opened:
+        [session] = everything(opened.ledger)
+        for worker in ("gone-1", "gone-2"):
+            granted(opened.ledger, session, budget(), by=worker, input_tokens=30)
+            if worker == "gone-1":
+                out = any_cli.ok("keep", "--once")
+                assert (
+                    f"given back: 30 tokens held by worker {worker} in session {session.id}" in out
+                )
+                assert "1 reservation of the dead given back" in out
+    sweep = any_cli("keep", "--once", "--json").json()
+    assert sweep["freed"] == [
+        {"session": session.id, "worker": "gone-2", "held": {"tokens": 30}},
+    ]
+    assert any_cli("keep", "--once", "--json").json()["freed"] == []
 
 
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])

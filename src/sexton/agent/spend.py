@@ -20,7 +20,7 @@ from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import cost, own_price
 from sexton.policies.spend import Price
-from sexton.ports.spending import Standing
+from sexton.ports.spending import Granted, Standing
 
 _KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
 
@@ -28,9 +28,15 @@ _KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
 class Grant:
     """Room in every budget for one call; settle it once, by what was used or by nothing."""
 
-    def __init__(self, spent: TurnSpend, ref: int, held: Mapping[Unit, int], price: Price | None):
+    def __init__(
+        self,
+        spent: TurnSpend,
+        granted: Granted | None,
+        held: Mapping[Unit, int],
+        price: Price | None,
+    ) -> None:
         self._spent = spent
-        self._ref = ref
+        self._granted = granted
         self._held = held
         self._price = price
         self._lock = threading.RLock()
@@ -78,7 +84,7 @@ class Grant:
             if self._settled:
                 raise UsageInvalid("the grant was settled already")
             self._used = used
-            known = self._spent.settle(self._ref, self._held, used)
+            known = self._spent.settle(self._granted, self._held, used)
             self._settled = True
         if not known:
             raise UsageInvalid("the grant is not known to the ledger any more")
@@ -119,11 +125,11 @@ class TurnSpend:
             self._calls += 1
         self._count_own({**held, **again})
         try:
-            ref = self._take(held, again)
+            granted = self._take(held, again)
         except SextonError:
             self._give_back({**held, **again})
             raise
-        grant = Grant(self, ref, held, price)
+        grant = Grant(self, granted, held, price)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
         if price is None and Unit.USD in self._guard.counted:  # as somebody has just said
@@ -152,7 +158,9 @@ class TurnSpend:
             entry = self._desk.entry(session, "pause", reason)
             self._desk.ledger.journal.write([entry], self._desk.clock.now())
 
-    def settle(self, ref: int, held: Mapping[Unit, int], used: dict[Unit, int]) -> bool:
+    def settle(
+        self, granted: Granted | None, held: Mapping[Unit, int], used: dict[Unit, int]
+    ) -> bool:
         """Put what was used in place of what was held."""
         counted = tokens(used)
         usage = Usage(
@@ -163,8 +171,8 @@ class TurnSpend:
             cost_micros=used.get(Unit.USD, 0),
         )
         spending, known = self._desk.ledger.spending, True
-        if ref or used:
-            known = spending.settle(ref, self._session().ref, counted, usage)
+        if granted or used:
+            known = spending.settle(granted, self._session().ref, counted, usage)
         # Only now: where the ledger is busy, the same may be tried again.
         self._give_back(held, counted)
         self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
@@ -183,7 +191,7 @@ class TurnSpend:
         watch.restore(self._desk.ledger.spending.snapshot(self._session().ref))
         return watch
 
-    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> int:
+    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> Granted | None:
         while True:
             session = self._session()
             taken = self._guard.take(session, held, at_once)

@@ -21,6 +21,7 @@ from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
 from sexton.cli.wording import counted, iso
 from sexton.engine.keep import Keeper, Sweep
+from sexton.engine.keeper_log import given_back
 from sexton.errors import SextonError
 
 log = logging.getLogger("sexton.keeper")
@@ -115,6 +116,8 @@ def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
         if parts or first:
             for outcome in sweep.outcomes:
                 say_outcome(outcome)
+            for freed in sweep.freed:
+                say(given_back(freed))
             words = "; ".join(parts) or "nothing to do"
             named = f" (receipt {sweep.receipt})" if sweep.outcomes else ""
             say(f"{opened.clock.now():%Y-%m-%d %H:%M:%S} UTC: {words}{named}")
@@ -134,6 +137,8 @@ def _summary(sweep: Sweep) -> list[str]:
         parts.append(tallied(sweep.outcomes))
     if sweep.held:
         parts.append(f"{len(sweep.held)} held back")
+    if sweep.freed:
+        parts.append(f"{counted(len(sweep.freed), 'reservation')} of the dead given back")
     if sweep.finalizing:
         parts.append(f"{counted(sweep.finalizing, 'piece')} of end-of-session work taken on")
     if not sweep.finished:

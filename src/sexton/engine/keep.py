@@ -16,7 +16,7 @@ from sexton.engine.apply import apply, new_receipt
 from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
-from sexton.engine.keeper_log import HeldLines, tell_outcome
+from sexton.engine.keeper_log import HeldLines, tell_freed, tell_outcome
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
@@ -31,6 +31,7 @@ from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
 from sexton.policies.silence import Watch, listen
 from sexton.ports import DeathWatch
+from sexton.ports.spending import Freed
 
 LOOK_EVERY = 5.0
 """Seconds between looks at the beats of others, and at who is new on this host."""
@@ -59,6 +60,7 @@ class Sweep:
     troubles: tuple[str, ...]
     finished: bool
     finalizing: int = 0
+    freed: tuple[Freed, ...] = ()
 
 
 class Keeper:
@@ -163,7 +165,8 @@ class Keeper:
         # Before the sessions end: each of the dead is recorded with evidence of its own.
         bury(estate, found.deaths)
         estate.ledger.finalizing.free(estate.clock.now())
-        estate.ledger.spending.free(estate.clock.now())
+        freed = estate.ledger.spending.free(estate.clock.now())
+        tell_freed(freed)
         receipt = new_receipt()
         outcomes = []
         for outcome in apply(estate, found.plan, receipt):
@@ -198,6 +201,7 @@ class Keeper:
             held=found.plan.held,
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),
+            freed=tuple(freed),
         )
 
     def _attentive(self, estate: Estate) -> Estate:

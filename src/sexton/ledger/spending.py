@@ -14,7 +14,7 @@ from sexton.ledger.sessions import root_of
 from sexton.model.spend import Bound, Budget, Meter, Unit, Who
 from sexton.model.usage import Usage
 from sexton.ports import Entry
-from sexton.ports.spending import Hold, Mark, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Spend, Standing, Taken
 
 KEEP_SLICES = timedelta(days=35)
 KEEP_COUNTERS = timedelta(days=400)
@@ -48,7 +48,9 @@ class LedgerSpending:
             except _Crossed:
                 continue  # asked anew, it is refused
 
-    def settle(self, grant: int, session: int, used: Mapping[Unit, int], usage: Usage) -> bool:
+    def settle(
+        self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
+    ) -> bool:
         def job(tx: Transaction) -> bool:
             # The session first, as everywhere: moves that meet wait instead of deadlocking.
             if usage != Usage():
@@ -61,9 +63,9 @@ class LedgerSpending:
                     reasoning=usage.reasoning_tokens,
                     cost=usage.cost_micros,
                 )
-            if not grant:
+            if grant is None:
                 return True
-            row = tx.one("take_grant", ref=grant)
+            row = tx.one("take_grant", **grant._asdict())
             if row is None:
                 raise _Settled
             _settle(tx, [(hold, used.get(Unit(hold.unit), 0)) for hold in _held(row[0])], row[1])
@@ -74,14 +76,14 @@ class LedgerSpending:
         except _Settled:
             return False
 
-    def free(self, now: datetime) -> int:
-        def job(tx: Transaction) -> int:
+    def free(self, now: datetime) -> list[Freed]:
+        def job(tx: Transaction) -> list[Freed]:
             tx.all("forget_grants", before=micros(now - KEEP_SLICES))
             tx.all("forget_slices", before=micros(now - KEEP_SLICES))
             tx.all("forget_counters", before=micros(now - KEEP_COUNTERS))
             freed = tx.all("free_grants", now=micros(now))
             _settle(tx, [(hold, 0) for row in freed for hold in _held(row[0])], None)
-            return len(freed)
+            return [_freed(row) for row in freed]
 
         return self._database.write(job)
 
@@ -165,17 +167,13 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
                 return Refused(standing=standing, budget=budget)
     # In the order of their rows, as whoever settles them does.
     holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
-    grant = 0
+    grant = None
     if wanted.held is not None and holds:
-        row = tx.one(
-            "insert_grant",
-            session=wanted.who.session,
-            worker=wanted.worker,
-            now=micros(now),
-            held=json.dumps([hold for hold in holds if hold.unit in SETTLED]),
-        )
+        session, worker = wanted.who.session, wanted.worker
+        held = json.dumps([hold for hold in holds if hold.unit in SETTLED])
+        row = tx.one("insert_grant", session=session, worker=worker, now=micros(now), held=held)
         assert row is not None
-        grant = row[0]
+        grant = Granted(row[0], session, worker)
     return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
@@ -237,6 +235,12 @@ def _settle(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | 
             given_back = amount if freed_at is None else 0
             place = {"counter": counter, "start": start}
             tx.all("settle_slice", **place, amount=given_back, used=used)
+
+
+def _freed(row: rows.Row) -> Freed:
+    """What was held is the same in every meter of a unit."""
+    held = {Unit(hold.unit): hold.amount for hold in _held(row[0]) if hold.amount}
+    return Freed(row[1], row[2], held)
 
 
 def _held(stored: str) -> list[Hold]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from sexton.model.record import replace
 from sexton.model.spend import Act, Scope, Unit
@@ -76,7 +77,9 @@ class SpendingContract:
         other = granted(ledger, session, limit, input_tokens=20)
         assert settle(ledger, grant, session, input_tokens=10)
         assert not settle(ledger, grant, session, input_tokens=10)
-        assert not settle(ledger, 99_999, session, input_tokens=10)
+        strangers: tuple[dict[str, Any], ...] = ({"ref": 99_999}, {"session": 99}, {"worker": "x"})
+        for stranger in strangers:
+            assert not settle(ledger, other._replace(**stranger), session, input_tokens=10)
         assert reread(ledger, session).usage.input_tokens == 10
         assert used(ledger, session, limit) == 30
         assert settle(ledger, other, session)
@@ -101,7 +104,7 @@ class SpendingContract:
         for count in (1, 2):
             taken = spend(ledger, session, limit, tool_calls=1)
             assert isinstance(taken, Taken)
-            assert (taken.grant, taken.standings[0].used) == (0, count)
+            assert (taken.grant, taken.standings[0].used) == (None, count)
         assert isinstance(spend(ledger, session, limit, tool_calls=1), Refused)
         assert used(ledger, session, limit) == 2
 
@@ -206,7 +209,7 @@ class SpendingContract:
     def test_what_a_session_had_spent_before_it_got_a_limit_counts(self, ledger: Ledger) -> None:
         session = born(ledger)
         say(ledger, session, "one", "two")
-        assert settle(ledger, 0, session, input_tokens=60, output_tokens=30, usd=5)
+        assert settle(ledger, None, session, input_tokens=60, output_tokens=30, usd=5)
         limit = budget()
         assert used(ledger, session, limit) == 90
         assert isinstance(take(ledger, session, limit, input_tokens=11), Refused)

@@ -47,7 +47,7 @@ INSERT INTO grants (session, worker, made_at, held) VALUES (:session, :worker, :
 
 -- take_grant
 -- Whoever takes the row away settles it, and nobody else.
-DELETE FROM grants WHERE ref = :ref RETURNING held, freed_at;
+DELETE FROM grants WHERE ref = :ref AND session = :session AND worker = :worker RETURNING held, freed_at;
 
 -- settle_slice
 INSERT INTO slices (counter, start, spent) VALUES (:counter, :start, :used)
@@ -72,7 +72,7 @@ UPDATE grants SET freed_at = :now
 WHERE freed_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM workers AS w
                   WHERE w.id = grants.worker AND w.left_at IS NULL AND w.dead_at IS NULL)
-RETURNING held;
+RETURNING held, worker, (SELECT s.id FROM sessions AS s WHERE s.ref = grants.session);
 
 -- forget_grants
 DELETE FROM grants WHERE freed_at < :before;
