@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +36,7 @@ from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
 from sexton.ports.finalizing import Wanted
 from sexton.settings.values import Settings
+from sexton.system.prices import listed_tariff
 from sexton.testing.clock import ManualClock
 from tests.scenario.fleet import Machine
 
@@ -280,6 +283,47 @@ def test_money_is_counted_by_the_price_of_the_model(ruled: Ruled) -> None:
         grant.commit(input_tokens=100_000, output_tokens=1_000)
         turn.reserve(input_tokens=1, model="mine").release()
     assert found(worker, session).usage.cost_micros == 210_000
+
+
+class Table:
+    """A table of prices in which long calls cost twice as much for each token."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+
+    def Usage(self, **usage: int) -> dict[str, int]:  # noqa: N802  # the table's name
+        return usage
+
+    def calc_price(self, usage: dict[str, int], **_: str) -> SimpleNamespace:
+        if not self.is_there:
+            raise LookupError("no such model")
+        size = usage["input_tokens"]
+        return SimpleNamespace(total_price=size * (2 if size > 1000 else 1) / 1_000_000)
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    made = Table()
+    monkeypatch.setitem(sys.modules, "genai_prices", made)
+    listed_tariff.cache_clear()
+    yield made
+    listed_tariff.cache_clear()
+
+
+def test_a_call_is_reserved_and_counted_at_the_price_of_its_own_size(
+    ruled: Ruled, table: Table
+) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.USD, 3_000))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1_501, model="listed")
+        turn.reserve(input_tokens=1_500, model="listed").commit(input_tokens=1_000)
+        assert found(worker, session).usage.cost_micros == 1_000
+        grant = turn.reserve(input_tokens=600, cached_tokens=400, model="listed")
+        table.is_there = False
+        grant.commit(input_tokens=600, cached_tokens=400)
+    assert found(worker, session).usage.cost_micros == 2_000
 
 
 def test_a_model_without_a_price_is_an_error_or_costs_what_was_set_for_it(ruled: Ruled) -> None:

@@ -19,7 +19,7 @@ from sexton.ports import Entry
 
 if TYPE_CHECKING:
     from sexton.agent.turn import Turn
-    from sexton.policies.spend import Price
+    from sexton.policies.pricing import Tariff
     from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
-    `price` knows what models cost; `stop_processes` stops what a session that is killed runs;
+    `tariff` knows what models cost; `stop_processes` stops what a session that is killed runs;
     `guards` watch over what its sessions spend.
     """
 
@@ -39,7 +39,7 @@ class Desk:
     membership: Membership
     actor: str
     overseer: Callable[[], Overseeing]
-    price: Callable[[str], Price | None] = lambda _: None
+    tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     turns: set[Turn] = made(set)
     guards: Guards = made(Guards)

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from typing import NoReturn
 
 from sexton.agent.desk import Desk
@@ -18,8 +19,7 @@ from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
 from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.pricing import cost, own_price
-from sexton.policies.spend import Price
+from sexton.policies.pricing import Tariff, cost, own_tariff
 from sexton.ports.spending import Granted, Standing
 
 _KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
@@ -33,12 +33,12 @@ class Grant:
         spent: TurnSpend,
         granted: Granted | None,
         held: Mapping[Unit, int],
-        price: Price | None,
+        tariff: Tariff | None,
     ) -> None:
         self._spent = spent
         self._granted = granted
         self._held = held
-        self._price = price
+        self._tariff = tariff
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._settled = False
@@ -55,8 +55,11 @@ class Grant:
         """Count what the call really used, durably, also where that is more than was granted."""
         counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
         used = dict(zip(_KINDS, map(_checked, counts), strict=True))
-        if self._price is not None:
-            used[Unit.USD] = cost(self._price, used)
+        if self._tariff is not None:
+            try:
+                used[Unit.USD] = self._tariff(used)
+            except PriceUnknown:  # it was known before the call, which was made
+                used[Unit.USD] = self.held(Unit.USD)
         self._settle(used)
 
     def release(self) -> None:
@@ -116,10 +119,10 @@ class TurnSpend:
         amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
         self._guard.check_pace(self._session())
         self._pass_time()
-        price = self._price(model)
+        tariff = self._tariff(model)
         held = tokens(amounts)
-        if price is not None:
-            held[Unit.USD] = cost(price, amounts)
+        if tariff is not None:
+            held[Unit.USD] = tariff(amounts)
         with self._lock:
             again = {Unit.ITERATIONS: 1} if self._calls else {}
             self._calls += 1
@@ -129,10 +132,10 @@ class TurnSpend:
         except SextonError:
             self._give_back({**held, **again})
             raise
-        grant = Grant(self, granted, held, price)
+        grant = Grant(self, granted, held, tariff)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
-        if price is None and Unit.USD in self._guard.counted:  # as somebody has just said
+        if tariff is None and Unit.USD in self._guard.counted:  # as somebody has just said
             grant.release()
             return self.reserve(amounts, model)
         return grant
@@ -252,18 +255,20 @@ class TurnSpend:
                 left = self._own.get(unit, 0) - held.get(unit, 0)
                 self._own[unit] = left + (used or {}).get(unit, 0)
 
-    def _price(self, model: str | None) -> Price | None:
+    def _tariff(self, model: str | None) -> Tariff | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""
         if model is not None and not isinstance(model, str):
             raise UsageInvalid(f"a model has a name, not a {type(model).__name__}")
         prices = self._guard.rules.prices
-        found = own_price(prices, model) if model else None
+        found = own_tariff(prices, model) if model else None
         if found is not None:
             return found
         turn = turn_limits(self._guard.rules.budgets, self._session().source)
         if Unit.USD not in self._guard.counted and all(each.unit is not Unit.USD for each in turn):
             return None
-        found = (self._desk.price(model) if model else None) or prices.unknown
+        found = self._desk.tariff(model) if model else None
+        if found is None and prices.unknown is not None:
+            return partial(cost, prices.unknown)
         if found is None:
             raise PriceUnknown(f"the price of the model {model or 'that was not named'} is unknown")
         return found

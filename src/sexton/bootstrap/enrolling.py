@@ -9,7 +9,7 @@ from sexton.agent.desk import Desk
 from sexton.agent.membership import Membership
 from sexton.agent.worker import AgentWorker
 from sexton.model.session import Session, check_name
-from sexton.system.prices import listed_price
+from sexton.system.prices import listed_tariff
 
 if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
@@ -32,7 +32,7 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         membership=membership,
         actor=opened.actor,
         overseer=lambda: opened.overseer,
-        price=listed_price,
+        tariff=listed_tariff,
         stop_processes=partial(_see_to_processes, opened),
     )
     return AgentWorker(desk)
