@@ -17,12 +17,11 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
+from sexton.policies.budgets import MOST, TOKENS, WARN_AT, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import Tariff, cost, own_tariff
+from sexton.policies.spend import SpendRules
 from sexton.ports.spending import Granted, Standing
-
-_KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
 
 
 class Grant:
@@ -54,7 +53,7 @@ class Grant:
     ) -> None:
         """Count what the call really used, durably, also where that is more than was granted."""
         counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
-        used = dict(zip(_KINDS, map(_checked, counts), strict=True))
+        used = dict(zip(TOKENS, map(_checked, counts), strict=True))
         if self._tariff is not None:
             try:
                 used[Unit.USD] = self._tariff(used)
@@ -106,6 +105,7 @@ class TurnSpend:
         self._grants: list[Grant] = []
         self._calls = 0
         self._near: set[str] = set()
+        self._limited: tuple[SpendRules | None, tuple[Budget, ...]] = (None, ())
         self._clocked = self._began = self._desk.clock.monotonic()
 
     def enter(self) -> None:
@@ -228,16 +228,28 @@ class TurnSpend:
     def _count_own(self, amounts: Mapping[Unit, int]) -> None:
         """Count what this turn spends, or BudgetExceeded."""
         session = self._session()
+        limits = self._limits(session)
         with self._lock:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
-            for budget in turn_limits(self._guard.rules.budgets, session.source):
-                if after.get(budget.unit, 0) > budget.limit:
+            bounded = [budget for budget in limits if budget.unit in after]
+            for budget in bounded:
+                if after[budget.unit] > budget.limit:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
-        for budget in turn_limits(self._guard.rules.budgets, session.source):
-            if budget.name not in self._near and nearly((budget,), after.get(budget.unit, 0)):
+        for budget in bounded:
+            is_near = after[budget.unit] >= budget.limit * WARN_AT
+            if is_near and budget.name not in self._near:
                 self._near.add(budget.name)
                 self._guard.tell(near(budget, after[budget.unit], is_spent=False))
+
+    def _limits(self, session: Session) -> tuple[Budget, ...]:
+        """The budgets of this turn, looked up once for the same rules."""
+        rules = self._guard.rules
+        known, found = self._limited
+        if known is not rules:
+            found = tuple(turn_limits(rules.budgets, session.source))
+            self._limited = (rules, found)
+        return found
 
     def _refuse(self, session: Session, budget: Budget, asked: int) -> NoReturn:
         """Stop for a budget of turns, which is counted here only."""
@@ -263,8 +275,8 @@ class TurnSpend:
         found = own_tariff(prices, model) if model else None
         if found is not None:
             return found
-        turn = turn_limits(self._guard.rules.budgets, self._session().source)
-        if Unit.USD not in self._guard.counted and all(each.unit is not Unit.USD for each in turn):
+        turn = {each.unit for each in self._limits(self._session())}
+        if Unit.USD not in self._guard.counted | turn:
             return None
         found = self._desk.tariff(model) if model else None
         if found is None and prices.unknown is not None:

@@ -195,6 +195,7 @@ class SpendingContract:
         far = budget(Scope.SESSION, per=HOUR)
         assert granted(ledger, session, far, now=NOON + DAY, input_tokens=100)
         assert granted(ledger, session, far, input_tokens=100)
+        assert used(ledger, session, far) == used(ledger, session, far, now=NOON + DAY) == 100
 
     def test_the_first_slice_with_spending_is_told(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget(Scope.TREE, per=HOUR)
@@ -205,6 +206,9 @@ class SpendingContract:
         granted(ledger, session, limit, now=later, input_tokens=50)
         [first] = bound_by([limit], session)
         assert standing(ledger, session, limit, now=later).oldest == first.start
+        refused = take(ledger, session, limit, now=later, input_tokens=51)
+        assert isinstance(refused, Refused)
+        assert refused.standing.oldest == first.start
 
     def test_what_a_session_had_spent_before_it_got_a_limit_counts(self, ledger: Ledger) -> None:
         session = born(ledger)

@@ -49,6 +49,8 @@ class SpendingPeopleContract:
         for meter in meters:
             ledger.spending.cap(meter, budget(meter.scope, 10), entry(), NOON)
             assert isinstance(take(ledger, session, input_tokens=11, output_tokens=11), Refused)
+            [found] = ledger.spending.look(who(session), session.epoch, (), NOON) or []
+            assert found.bound.meter == meter
             ledger.spending.cap(meter, None, entry(), NOON)
             taken = take(ledger, session, input_tokens=11, output_tokens=11)
             assert taken == Taken(grant=None, standings=())
@@ -105,6 +107,7 @@ class SpendingPeopleContract:
         self, ledger: Ledger
     ) -> None:
         session, limit = born(ledger), budget()
+        assert born(ledger, "other").epoch == session.epoch
         granted(ledger, session, limit, input_tokens=10)
         bounds = bound_by([limit], session)
         [found] = ledger.spending.look(who(session), session.epoch, bounds, NOON) or []
