@@ -117,9 +117,9 @@ def test_what_vanished_uncollected_hides_no_work() -> None:
 
 def test_what_vanished_uncollected_hides_no_reading_and_writing() -> None:
     first, second = member(1, io=0), member(2, io=10**9)
-    now = look(60, replace(first, io=10**6))
+    now = look(60, first._replace(io=10**6))
     assert judge([look(0, first, second), now]).figures.io == 10**6
-    collected = look(60, replace(first, io=10**9 + 5))
+    collected = look(60, first._replace(io=10**9 + 5))
     assert judge([look(0, first, second), collected]).figures.io == 5
 
 
