@@ -24,6 +24,7 @@ from sexton.bootstrap import Sexton
 from sexton.engine.process_duty import handle_processes, settle_processes, watch_processes
 from sexton.engine.process_stops import UNBORN, stop_processes
 from sexton.errors import (
+    BudgetExceeded,
     InputInvalid,
     ProcessesRunning,
     ProcessNotFound,
@@ -34,9 +35,11 @@ from sexton.ledger.opening import open_ledger
 from sexton.model.process import TAG_VARIABLE, Doing, Process
 from sexton.model.record import replace
 from sexton.model.session import State
+from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import SpendRules
 from sexton.ports import Ledger
 from sexton.ports.processes import Ending, Stopped
 from sexton.settings.values import NotifySetting, Settings
@@ -72,8 +75,9 @@ class House:
         self._stack = stack
         self._spawned: list[SpawnedProcess] = []
 
-    def open(self, reset: ResetPolicy = IDLE, **handling: Any) -> Sexton:
-        rules = Rulebook(reset=reset, processes=ProcessPolicy(**handling))
+    def open(self, reset: ResetPolicy = IDLE, *budgets: Budget, **handling: Any) -> Sexton:
+        spend = SpendRules(budgets=budgets)
+        rules = Rulebook(reset=reset, processes=ProcessPolicy(**handling), spend=spend)
         settings = Settings(rulebook=rules, notify=NotifySetting(webhook=NOWHERE))
         opened = Sexton(open_ledger(self.url), settings, clock=self.clock)
         opened.publish()
@@ -781,6 +785,31 @@ def test_processes_of_one_session_are_seen_to_at_once(house: House) -> None:
     handle_processes(sexton.estate(), sexton.find(session.id), Occasion.END)
     assert server.wait(PATIENCE) == -signal.SIGTERM
     assert spared.poll() is None
+
+
+def test_a_session_that_a_budget_kills_leaves_nothing_running(house: House) -> None:
+    limit = Budget(name="few", scope=Scope.SESSION, unit=Unit.TOKENS, limit=10, action=Act.KILL)
+    sexton = house.open(IDLE, limit, on_end=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    with session.turn() as turn:
+        turn.reserve(input_tokens=10).commit(input_tokens=10)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+    assert state(sexton, session) == (State.ENDED, "budget:few")
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_what_an_agent_leaves_to_run_is_told_of_by_a_keeper(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    session.end()
+    handle_processes(sexton.estate(), sexton.find(session.id), Occasion.END)
+    assert told(sexton) == []
+    sexton.sweep()
+    assert len(told(sexton)) == 1
+    assert server.poll() is None
 
 
 def test_an_agent_stops_what_it_started(house: House) -> None:

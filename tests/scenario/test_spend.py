@@ -532,13 +532,19 @@ def test_a_kill_stops_the_processes_of_the_session_and_a_reset_does_not(ruled: R
     for action, stopped in ((Act.KILL, True), (Act.RESET, False)):
         worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, action))
         stops: list[str] = []
-        worker._desk = replace(worker._desk, stop_processes=lambda each: stops.append(each.id))  # noqa: B023
+
+        def stop(each: Session, worker: AgentWorker = worker, stops: list[str] = stops) -> None:
+            [now] = worker._desk.ledger.index.find("native", each.id)
+            stops.append(now.end_reason or "none yet")
+            raise LedgerBusy("somebody else writes")
+
+        worker._desk = replace(worker._desk, stop_processes=stop)
         session = worker.session(f"{action}", source="telegram")
         call(session, 100)
         with pytest.raises(BudgetExceeded):
             call(session, 1)
         assert not found(worker, session).is_open
-        assert stops == ([session.id] if stopped else [])
+        assert stops == (["budget:session.tokens"] if stopped else [])
 
 
 def test_a_tool_is_refused_when_a_budget_was_spent_or_lowered_or_the_session_ended(

@@ -104,20 +104,16 @@ def settle_processes(
         _stop(estate, due, teller)
 
 
-def handle_processes(
-    estate: Estate, session: Session, occasion: Occasion, teller: Teller | None = None
-) -> None:
-    """See to the processes of one session at once, as the policies say for the occasion."""
-    running = estate.overseer.registry.of_session(session.ref)
-    found = estate.overseer.judged(running)
-    due = [
-        (each, occasion)
-        for each in running
-        if found[each.ref].doing not in (*OVER, Doing.UNKNOWN)
-        and _is_to_be_seen_to(each)
-        and _is_due(estate, each, occasion, found[each.ref], teller)
-    ]
-    _stop(estate, due, teller)
+def handle_processes(estate: Estate, session: Session, occasion: Occasion) -> None:
+    """Stop the processes of one session at once, if the policies say so for the occasion.
+
+    Whatever else becomes of them, and what could not be stopped, is for a keeper to tell.
+    """
+    if estate.overseer.policy.handling(occasion) is Handling.STOP:
+        running = estate.overseer.registry.of_session(session.ref)
+        found = estate.overseer.judged(running)
+        there = (each for each in running if found[each.ref].doing not in (*OVER, Doing.UNKNOWN))
+        stop_due(estate, [(each, occasion) for each in there if _is_to_be_seen_to(each)])
 
 
 def _is_to_be_seen_to(process: Process) -> bool:
