@@ -21,8 +21,9 @@ from sexton.agent.processes import SpawnedProcess
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.engine.process_duty import handle_processes, settle_processes, watch_processes
+from sexton.engine.process_settling import handle_processes, settle_processes
 from sexton.engine.process_stops import UNBORN, stop_processes
+from sexton.engine.process_watching import watch_processes
 from sexton.errors import (
     BudgetExceeded,
     InputInvalid,

@@ -74,6 +74,30 @@ def test_a_sweep_says_what_the_dead_had_reserved_and_gives_back(any_cli: Cli) ->
     assert any_cli("keep", "--once", "--json").json()["freed"] == []
 
 
+def test_a_sweep_says_which_processes_it_stopped_and_told_of(cli: Cli, tmp_path: Path) -> None:
+    config = tmp_path / "stop.yaml"
+    for handling in ("stop", "warn"):
+        config.write_text(f"processes: {{on_end: {handling}}}\n", encoding="utf-8")
+        with cli.opened() as opened, opened.worker() as worker:
+            sessions = [worker.session(f"{handling} {number}") for number in range(2)]
+            children = [each.spawn(["sleep", "60"]) for each in sessions]
+            sessions[0].end()
+            out = cli.ok("keep", "--once", "--config", str(config))
+            sessions[1].end()
+            sweep = cli("keep", "--once", "--json", "--config", str(config)).json()
+            [noted] = sweep["processes"]
+            action = "stop_process" if handling == "stop" else "leave_process"
+            assert (noted["action"], noted["pid"]) == (action, children[1].pid)
+            assert f"pid {children[0].pid}" in out
+            assert ("1 process stopped" in out, "1 process told of" in out) == (
+                handling == "stop", handling == "warn"
+            )  # fmt: skip
+            for child in children:
+                child.popen.kill()
+                child.wait()
+                child.close()
+
+
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])
 def test_a_keeper_that_is_asked_to_stop_ends_with_0(cli: Cli, which: signal.Signals) -> None:
     cli.talk("a", "hello")

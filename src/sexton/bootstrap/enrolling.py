@@ -40,7 +40,7 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
 
 def _see_to_processes(opened: Sexton, session: Session) -> None:
     """A session that a budget ends leaves running what the policies say for its end."""
-    from sexton.engine.process_duty import handle_processes  # noqa: PLC0415  # few are killed
+    from sexton.engine.process_settling import handle_processes  # noqa: PLC0415  # few are killed
     from sexton.policies.handling import Occasion  # noqa: PLC0415
 
     handle_processes(opened.estate(), session, Occasion.END)

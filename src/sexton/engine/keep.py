@@ -20,7 +20,8 @@ from sexton.engine.keeper_log import HeldLines, tell_freed, tell_outcome
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
-from sexton.engine.process_duty import settle_processes, watch_processes
+from sexton.engine.process_settling import Noted, settle_processes
+from sexton.engine.process_watching import watch_processes
 from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
@@ -61,6 +62,7 @@ class Sweep:
     finished: bool
     finalizing: int = 0
     freed: tuple[Freed, ...] = ()
+    processes: tuple[Noted, ...] = ()
 
 
 class Keeper:
@@ -177,7 +179,7 @@ class Keeper:
         estate.ledger.index.reschedule(found.settled)
         self._held.tell(found.plan.held)
         settle = partial(settle_processes, estate, seen or {}, self._messenger, self._stop.is_set)
-        self._outlive("see to processes", settle)
+        noted = self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         if estate.removing is not None:
@@ -202,6 +204,7 @@ class Keeper:
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),
             freed=tuple(freed),
+            processes=tuple(noted or ()),
         )
 
     def _attentive(self, estate: Estate) -> Estate:

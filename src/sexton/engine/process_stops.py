@@ -19,6 +19,8 @@ from sexton.ports.processes import Ending, Spared, Stopped
 
 log = logging.getLogger("sexton.processes")
 
+STOPPED = "stop_process"
+"""What the journal calls it."""
 KEPT = "it is kept"
 OPEN = "it belongs to a session that is open"
 AT_WORK = "it is an agent or a keeper at work"
@@ -27,16 +29,16 @@ UNBORN = "it is about to be started"
 Due = Sequence[tuple[Process, Occasion]]
 
 
-class Left(NamedTuple):
-    """A process that could not be stopped: what came of its tree, and why it is still there."""
+class Attempt(NamedTuple):
+    """An attempt to stop a process: what came of its tree, and why it is there still, if it is."""
 
     process: Process
     words: str
     why: str
 
 
-def stop_due(estate: Estate, due: Due) -> list[Left]:
-    """Stop processes because the policies say so, all at once; those that are still there.
+def stop_due(estate: Estate, due: Due) -> list[Attempt]:
+    """Stop processes because the policies say so, all at once; what came of each.
 
     Each is read again before: a person may have kept it meanwhile, or its session been revived.
     """
@@ -59,17 +61,16 @@ def stop_due(estate: Estate, due: Due) -> list[Left]:
                 each.ref, since_end(each, f"signal {why}"), estate.clock.now(), line
             )
     done = overseer.stopper.stop(chosen, overseer.policy.grace, spare=spare)
-    left: list[Left] = []
+    attempts = []
     for each, occasion in still:
         mine = [one for one in done if one.row == each.ref]
         words = outcome(mine)
-        if all(one.is_over for one in mine):
-            line = entry(estate, each, "stop_process", "done", Reason(str(occasion), words))
+        attempts.append(Attempt(each, words, _why(mine)))
+        if not attempts[-1].why:
+            line = entry(estate, each, STOPPED, "done", Reason(str(occasion), words))
             overseer.registry.end(each.ref, words, estate.clock.now(), line)
             log.info("%s: stopped %s (%s): %s", session_of(each), each.name, words, each.shown)
-        else:
-            left.append(Left(each, words, _why(mine)))
-    return left
+    return attempts
 
 
 def as_they_run(estate: Estate, processes: Sequence[Process]) -> list[Process]:
@@ -105,7 +106,7 @@ def stop_processes(
         words = outcome(mine)
         is_over = all(one.is_over for one in mine)
         result, reason = "done" if is_over else "failed", Reason("asked", f"{asked}; {words}")
-        line = replace(entry(estate, each, "stop_process", result, reason), receipt=receipt)
+        line = replace(entry(estate, each, STOPPED, result, reason), receipt=receipt)
         if is_over:
             overseer.registry.end(each.ref, words or "was gone", now, line)
         else:

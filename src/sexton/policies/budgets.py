@@ -141,9 +141,11 @@ def tokens(amounts: Mapping[Unit, int]) -> dict[Unit, int]:
 
 def shown(unit: Unit, amount: int) -> str:
     """An amount as a person says it."""
-    divisor, sign = _SHOWN.get(unit, (1, unit.replace("_", " ")))
+    name = unit.replace("_", " ")
+    divisor, sign = _SHOWN.get(unit, (1, name.removesuffix("s") if amount == 1 else name))
     if unit is Unit.USD:
-        return f"${amount / divisor:,.2f}"
+        cents = amount >= divisor or amount % 10_000 == 0  # less than one is not nothing
+        return f"${amount / divisor:,.{2 if cents else 4}f}"
     return f"{amount // divisor:,} {sign}".replace(",", " ")
 
 
