@@ -823,6 +823,14 @@ def test_an_agent_stops_what_it_started(house: House) -> None:
     assert [each.ending for each in child.stop()] == [Ending.GONE]
 
 
+def test_what_came_of_a_stop_is_told_also_when_the_ledger_is_closed(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    sexton.close()
+    assert [each.ending for each in child.stop()] == [Ending.TERM]
+
+
 def test_an_agent_s_own_pidfd_is_proof_enough(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)

@@ -734,6 +734,31 @@ def told(worker: AgentWorker, session: OpenSession) -> list[str]:
     return [each.reason.code for each in journal(worker, session)]
 
 
+def test_a_turn_is_begun_and_ended_once(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, Act.RESET))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        with pytest.raises(UsageInvalid, match="runs already"):
+            turn.__enter__()
+        turn.reserve(input_tokens=10).commit(input_tokens=10)
+        with turn.tool("t") as once:
+            once.ok()
+        with pytest.raises(UsageInvalid, match="is over"):
+            once.__enter__()
+    for _ in range(2):
+        turn.__exit__(None, None, None)
+    assert session._guarded()._turns == 0
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    with turn:  # what is over can be begun again
+        turn.reserve(input_tokens=90).commit(input_tokens=90)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+    assert found(worker, session).end_reason == "budget:session.tokens"
+    for _ in range(2):
+        with pytest.raises(SessionEnded):
+            turn.__enter__()
+
+
 def test_each_budget_warns_and_again_when_it_is_spent_and_in_the_next_span(
     ruled: Ruled, manual_clock: ManualClock
 ) -> None:

@@ -86,9 +86,9 @@ class SpawnedProcess:
         done = stopper.stop([self.process], grace_of(grace), held=held)
         self.popen.poll()
         if all(each.is_over for each in done):
-            self._desk.ledger.registry.end(
-                self.process.ref, "stopped by its agent", self._desk.clock.now()
-            )
+            now = self._desk.clock.now()
+            with suppress(LedgerError):  # what came of it is known; its keeper finds it gone
+                self._desk.ledger.registry.end(self.process.ref, "stopped by its agent", now)
         return done
 
     def close(self) -> None:

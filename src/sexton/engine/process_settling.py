@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from sexton.engine.estate import Estate, rules_now
+from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.engine.process_stops import STOPPED, Due, entry, session_of, since_end, stop_due
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Process
@@ -85,7 +86,12 @@ class _Settling:
         self._teller = teller
         self._policy = estate.overseer.policy
         self._now = estate.clock.now()
+        self._boundaries: dict[tuple[str, str], datetime | None] = {}
         self.noted: list[Noted] = []
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return rules_now(self._estate)
 
     def go_through(self, seen: Seen) -> Due:
         """Tell what there is to be told; those that are to be stopped now."""
@@ -137,11 +143,14 @@ class _Settling:
 
     def _boundary(self, process: Process) -> datetime | None:
         """The daily boundary at which its session is or was over; None if there is none for it."""
-        found = self._estate.ledger.index.find(process.home, process.session)
-        policy = rules_now(self._estate).reset_policy(found[0]) if found else None
-        if policy is None or not policy.is_daily:
-            return None
-        return next_boundary(found[0].active_at, policy)
+        name = process.home, process.session
+        if name not in self._boundaries:
+            found = self._estate.ledger.index.find(*name)
+            policy = self._rules.reset_policy(found[0]) if found else None
+            self._boundaries[name] = None
+            if policy is not None and policy.is_daily:
+                self._boundaries[name] = next_boundary(found[0].active_at, policy)
+        return self._boundaries[name]
 
     def _tell_of_rest(self, process: Process, reason: Reason, what: str) -> None:
         news = process_left(process, reason, self._estate.clock.now(), what)

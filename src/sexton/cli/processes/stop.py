@@ -70,7 +70,8 @@ def command(
 def _shown(registered: Sequence[Process], running: list[Process]) -> list[Process]:
     """Show what each runs now, and what it ran before if that was something else."""
     for before, now in zip(registered, running, strict=True):
-        say(f"{now.identity.pid or 'about to be started'}: {now.command}")
+        kept = " (kept from being stopped by policy)" if now.kept else ""
+        say(f"{now.identity.pid or 'about to be started'}: {now.command}{kept}")
         if now.command != before.command:
             say(f"    registered as: {before.command}")
     return running
