@@ -84,6 +84,7 @@ def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) 
     third.stop(timedelta(seconds=5))
     ended = any_cli("processes", "list", "--all", "--json").json()[0]
     assert (ended["doing"], ended["ended_how"]) == ("dead", "stopped by its agent")
+    assert any_cli.ok("processes", "list", "--all").count("stopped by its agent") == 2
 
 
 def test_an_empty_list_says_so(cli: Cli) -> None:

@@ -145,7 +145,7 @@ def shown(unit: Unit, amount: int) -> str:
     divisor, sign = _SHOWN.get(unit, (1, name.removesuffix("s") if amount == 1 else name))
     if unit is Unit.USD:
         cents = amount >= divisor or amount % 10_000 == 0  # less than one is not nothing
-        return f"${amount / divisor:,.{2 if cents else 4}f}"
+        return f"${amount / divisor:,.2f}" if cents else f"${amount / divisor:.6f}".rstrip("0")
     return f"{amount // divisor:,} {sign}".replace(",", " ")
 
 
