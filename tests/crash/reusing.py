@@ -16,12 +16,14 @@ from collections import Counter
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
+from sexton.model.masking import masked
 from sexton.model.process import Process, ProcessKind
 from sexton.model.record import replace
 from sexton.ports.processes import Ending
 from sexton.system.claims import Known
 from sexton.system.clock import SystemClock
 from sexton.system.hunting import Hunt
+from sexton.system.process_table import read_command
 from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
 from sexton.system.stopping import Stopper
 from sexton.testing.crash_nursery import LAST_PID
@@ -109,7 +111,7 @@ def registered(child: Forked, *, without_inode: bool = False) -> Process:
         session="s",
         task=None,
         kind=ProcessKind.JOB,
-        command="a program",
+        command=masked(read_command(child.pid)),
         cwd="/",
         started_at=datetime.now(UTC),
     )

@@ -19,8 +19,13 @@ SOON = timedelta(seconds=0.2)
 
 
 def test_no_stranger_is_signalled_however_pids_change_hands() -> None:
-    if not may_choose_pids():
-        return  # nothing can be forced here
+    if may_choose_pids():
+        _check_many()
+    else:  # no pid can be forced on anybody here, so that only a stranger's number is
+        _check_one(*_of_another_number())
+
+
+def _check_many() -> None:
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
     events, failures = campaign(STOPS, seed)
     assert failures == [], f"SEED={seed}"
@@ -30,9 +35,10 @@ def test_no_stranger_is_signalled_however_pids_change_hands() -> None:
 
 def test_a_stranger_of_the_same_tick_is_told_from_who_had_its_pid() -> None:
     """And would not be, if pid and start time were taken for proof."""
-    if not may_choose_pids():
-        return  # nothing can be forced here
-    former, stranger = _of_the_same_tick()
+    _check_one(*(_of_the_same_tick() if may_choose_pids() else _of_another_number()))
+
+
+def _check_one(former: Process, stranger: Forked) -> None:
     try:
         Stopper(SystemClock()).stop([former], SOON)
         assert not stranger.has_ended()
@@ -43,6 +49,15 @@ def test_a_stranger_of_the_same_tick_is_told_from_who_had_its_pid() -> None:
         assert stranger.has_ended()
     finally:
         stranger.end()
+
+
+def _of_another_number() -> tuple[Process, Forked]:
+    """One with the pid and the start time of somebody living, who has another number in pidfs."""
+    stranger = fork()
+    assert stranger is not None
+    mine = registered(stranger)
+    assert mine.identity.inode is not None
+    return replace(mine, identity=replace(mine.identity, inode=mine.identity.inode + 1)), stranger
 
 
 def _of_the_same_tick() -> tuple[Process, Forked]:

@@ -13,11 +13,12 @@ from typing import Any
 
 import psutil
 
+from sexton.model.masking import masked
 from sexton.model.process import TAG_VARIABLE, Process, ProcessKind
 from sexton.model.record import replace
 from sexton.system.clock import SystemClock
 from sexton.system.hunting import Hunt
-from sexton.system.process_table import ZOMBIES, read_row
+from sexton.system.process_table import ZOMBIES, read_command, read_row
 from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
 from sexton.system.stopping import Stopper
 
@@ -96,7 +97,7 @@ def registered(pid: int, **facts: Any) -> Process:
         "session": "s",
         "task": None,
         "kind": ProcessKind.JOB,
-        "command": "a program",
+        "command": masked(read_command(pid)),
         "cwd": "/",
         "started_at": datetime.now(UTC),
         "identity": replace(

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
@@ -21,9 +21,11 @@ from sexton.agent.processes import SpawnedProcess
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.engine.process_duty import handle_processes, settle_processes, watch_processes
+from sexton.engine.process_settling import handle_processes, settle_processes
 from sexton.engine.process_stops import UNBORN, stop_processes
+from sexton.engine.process_watching import watch_processes
 from sexton.errors import (
+    BudgetExceeded,
     InputInvalid,
     ProcessesRunning,
     ProcessNotFound,
@@ -34,14 +36,16 @@ from sexton.ledger.opening import open_ledger
 from sexton.model.process import TAG_VARIABLE, Doing, Process
 from sexton.model.record import replace
 from sexton.model.session import State
+from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import SpendRules
 from sexton.ports import Ledger
-from sexton.ports.processes import Ending
+from sexton.ports.processes import Ending, Stopped
 from sexton.settings.values import NotifySetting, Settings
 from sexton.system.clock import SystemClock
-from sexton.system.process_table import tags_of
+from sexton.system.process_table import read_command, tags_of
 from sexton.system.sampling import Sampler
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import (
@@ -73,8 +77,9 @@ class House:
         self._stack = stack
         self._spawned: list[SpawnedProcess] = []
 
-    def open(self, reset: ResetPolicy = IDLE, **handling: Any) -> Sexton:
-        rules = Rulebook(reset=reset, processes=ProcessPolicy(**handling))
+    def open(self, reset: ResetPolicy = IDLE, *budgets: Budget, **handling: Any) -> Sexton:
+        spend = SpendRules(budgets=budgets)
+        rules = Rulebook(reset=reset, processes=ProcessPolicy(**handling), spend=spend)
         settings = Settings(rulebook=rules, notify=NotifySetting(webhook=NOWHERE))
         opened = Sexton(open_ledger(self.url), settings, clock=self.clock)
         opened.publish()
@@ -264,6 +269,88 @@ def test_what_can_only_be_a_mistake_is_not_adopted(house: House, nest: Nest) -> 
     assert rows(sexton.ledger) == []
 
 
+def test_whatever_names_a_program_is_started_and_shown(house: House, tmp_path: Path) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    odd = tmp_path / os.fsdecode(b"d\xff")
+    odd.mkdir()
+    sleep = Path("/bin/sleep")
+    given: list[tuple[Any, dict[str, Any], str]] = [
+        ([sleep, "60"], {}, "/bin/sleep 60"),
+        ((word for word in (b"sleep", "60")), {"cwd": os.fsencode(odd)}, "sleep 60"),
+        ("sleep 60 # \udcff", {"shell": True, "cwd": odd}, "sleep 60 # \ufffd"),
+        ([b"sleep", b"60", b"--", b"\xff"], {"shell": False}, "sleep 60 -- \ufffd"),
+        (Path("/bin/true"), {"env": {b"SEXTON_TAG": b"x", "A": b"b"}}, "/bin/true"),
+    ]
+    for arguments, options, shown in given:
+        child = worker.spawn(arguments, session=session, **(QUIET | options))
+        house._spawned.append(child)
+        assert child.process.command == shown
+    assert {each.cwd for each in rows(sexton.ledger)} == {os.getcwd(), f"{tmp_path}/d\ufffd"}
+    with subprocess.Popen(["sleep", "60"], cwd=odd) as other:
+        assert eventually(lambda: "sleep" in read_command(other.pid)[0])
+        assert session.register_process(other.pid).cwd == f"{tmp_path}/d\ufffd"
+        other.kill()
+
+
+def test_a_directory_that_is_gone_keeps_nobody_from_starting_something_elsewhere(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = begun(house.open())[1]
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert house.spawn(session, ["/bin/sleep", "60"]).process.cwd == ""
+
+
+MISTAKES: list[tuple[Any, dict[str, Any], str]] = [
+    ([], {}, "no program"),
+    ("", {}, "no program"),
+    (None, {}, "a NoneType is nothing to be started"),
+    (["sleep", 60], {}, "a list is nothing to be started"),
+    (["sleep", "6\0 0"], {}, "an argument contains a NUL"),
+    (["sleep", "\ud800"], {}, "an argument contains a lone surrogate"),
+    (["sleep"], {"cwd": "/\0"}, "the cwd contains a NUL"),
+    (["sleep"], {"cwd": 7}, "7 is no directory"),
+    (["sleep"], {"env": 7}, "7 is no environment"),
+    (["sleep"], {"env": {"A": 7}}, "it can not be started so"),
+    (["sleep"], {"bufsize": "x"}, "it can not be started so"),
+    (["sleep"], {"nothing": 1}, "it can not be started so"),
+    (["sleep"], {"ttl": 60}, "60 is no ttl"),
+    (["sleep"], {"ttl": timedelta.max}, "never ends"),
+    (["sleep"], {"kind": ["job"]}, "a list is no kind of process"),
+]
+
+
+def test_what_can_only_be_a_mistake_is_not_started(house: House) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    for arguments, options, words in MISTAKES:
+        with pytest.raises(InputInvalid, match=words) as told:
+            worker.spawn(arguments, session=session, **options)
+        assert told.value.hint
+    assert sexton.ledger.registry.running() == []
+
+
+def test_what_names_no_process_or_no_session_is_a_mistake(house: House, nest: Nest) -> None:
+    worker, session = begun(house.open())
+    pids: tuple[Any, ...] = (0, -1, 2**31, 2**70, True, "12", None, 1.0)
+    for pid in pids:
+        with pytest.raises(InputInvalid, match="is no pid"):
+            session.register_process(pid)
+    child: Any = nest.run(["sleep", "60"])
+    unknown: dict[str, Any] = {"tll": timedelta(hours=1)}
+    with pytest.raises(InputInvalid, match="a process has no 'tll'"):
+        session.register_process(child.pid, **unknown)
+    name: Any = session.id
+    with pytest.raises(InputInvalid, match="a str is no session"):
+        worker.spawn(["sleep", "60"], session=name)
+    wait: Any = 5
+    with pytest.raises(InputInvalid, match="no time to wait"):
+        house.python(session, WAIT).stop(wait)
+
+
 def test_a_forgotten_server_does_not_delay_an_idle_reset_at_all(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)
@@ -335,6 +422,23 @@ def test_a_running_build_delays_it_until_its_time_is_over(house: House) -> None:
     assert sexton.sweep().held == ()
     assert state(sexton, session) == (State.ENDED, "idle")
     assert build.poll() is None
+
+
+def test_a_running_build_delays_a_full_count_no_longer_however_much_is_said_meanwhile(
+    house: House,
+) -> None:
+    sexton = house.open(replace(IDLE, max_messages=2))
+    worker, session = begun(sexton)
+    house.python(session, BURN)
+    for _ in range(2):
+        session.append(role="user", content="go on")
+        house.clock.advance(timedelta(minutes=59))
+        sexton.sweep()
+        assert worker.session("chat", source="telegram").id == session.id
+    house.clock.advance(timedelta(minutes=2))
+    session.append(role="user", content="go on")
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "max_messages")
 
 
 def test_a_ttl_of_its_own_is_counted_from_its_start(house: House) -> None:
@@ -432,14 +536,14 @@ def test_a_process_that_is_left_is_stopped_or_kept_as_the_policy_says(
     ENDS[occasion](house, sexton, session)
     for _ in range(2):
         sexton.sweep()
-    if handling is Handling.KEEP:
-        assert server.poll() is None
-        return
-    assert server.wait(PATIENCE) == -signal.SIGTERM
+    stopped = handling is Handling.STOP
     [process] = rows(sexton.ledger)
-    assert process.ended_how == "ended by TERM"
+    assert process.ended_how == ("ended by TERM" if stopped else None)
+    if stopped:
+        server.wait(PATIENCE)
+    assert server.poll() == (-signal.SIGTERM if stopped else None)
     actions = [each.action for each in sexton.why(session.id).journal]
-    assert actions.count("stop_process") == 1
+    assert actions.count("stop_process") == stopped
 
 
 def test_an_orphan_is_found_although_its_parent_lives_and_its_starter_is_gone(
@@ -504,6 +608,81 @@ def test_a_daily_reset_that_nobody_announced_gives_people_time_first(house: Hous
     house.clock.advance(timedelta(minutes=1))
     sexton.sweep()
     assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_every_daily_reset_is_announced_anew_also_if_an_earlier_one_came_to_nothing(
+    house: House,
+) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=7, minutes=30))
+    sexton.sweep()
+    house.clock.advance(timedelta(minutes=20))
+    session.append(role="user", content="wait")
+    house.clock.advance(timedelta(minutes=20))
+    session.append(role="user", content="go on")  # after eight: the next reset is tomorrow's
+    house.clock.advance(timedelta(hours=24))
+    sexton.sweep()
+    assert state(sexton, session) == (State.ENDED, "daily")
+    assert server.poll() is None  # what was said yesterday was about another reset
+    today, tomorrow = told(sexton)
+    assert "is stopped at 2026-01-01 20:00 UTC" in today
+    assert "is stopped at 2026-01-02 20:40 UTC" in tomorrow
+    house.clock.advance(timedelta(minutes=30))
+    sexton.sweep()
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_what_was_announced_hides_nothing_that_happens_instead(house: House) -> None:
+    sexton = house.open(DAILY, on_daily_reset=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    house.clock.advance(timedelta(hours=7, minutes=30))
+    sexton.sweep()
+    session.end()
+    for _ in range(2):
+        sexton.sweep()
+    assert server.poll() is None
+    announced, left = told(sexton)
+    assert "is stopped at 2026-01-01 20:00 UTC" in announced
+    assert "has left a process that runs on" in left
+
+
+class Immortals:
+    """A stand-in for a kernel in which nobody dies: they sleep in it and hear no signal."""
+
+    def __init__(self) -> None:
+        self.why = "it sleeps in the kernel and hears no signal"
+
+    def find(self, processes: Sequence[Process], **_: Any) -> list[Stopped]:
+        return [self._told(each, Ending.FOUND) for each in processes]
+
+    def stop(self, processes: Sequence[Process], *_: Any, **__: Any) -> list[Stopped]:
+        return [self._told(each, Ending.STAYS, self.why) for each in processes]
+
+    def _told(self, process: Process, ending: Ending, why: str = "") -> Stopped:
+        pid = process.identity.pid
+        return Stopped(pid=pid, command="", ending=ending, why=why, row=process.ref)
+
+
+def test_one_that_can_not_be_killed_is_told_of_once_and_whenever_that_changes(
+    house: House,
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    _, session = begun(sexton)
+    house.python(session, WAIT)
+    sexton.overseer.stopper = immortals = Immortals()
+    session.end()
+    for _ in range(3):
+        sexton.sweep()
+    immortals.why = "it did not end in time"
+    for _ in range(2):
+        sexton.sweep()
+    actions = [each.action for each in sexton.why(session.id).journal]
+    assert actions.count("signal_process") == 1
+    assert actions.count("leave_process") == 2
+    assert len(told(sexton)) == 2
 
 
 def test_a_daily_reset_by_default_only_tells(house: House) -> None:
@@ -611,6 +790,31 @@ def test_processes_of_one_session_are_seen_to_at_once(house: House) -> None:
     assert spared.poll() is None
 
 
+def test_a_session_that_a_budget_kills_leaves_nothing_running(house: House) -> None:
+    limit = Budget(name="few", scope=Scope.SESSION, unit=Unit.TOKENS, limit=10, action=Act.KILL)
+    sexton = house.open(IDLE, limit, on_end=Handling.STOP)
+    _, session = begun(sexton)
+    server = serve(house, session)
+    with session.turn() as turn:
+        turn.reserve(input_tokens=10).commit(input_tokens=10)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+    assert state(sexton, session) == (State.ENDED, "budget:few")
+    assert server.wait(PATIENCE) == -signal.SIGTERM
+
+
+def test_what_an_agent_leaves_to_run_is_told_of_by_a_keeper(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    session.end()
+    handle_processes(sexton.estate(), sexton.find(session.id), Occasion.END)
+    assert told(sexton) == []
+    sexton.sweep()
+    assert len(told(sexton)) == 1
+    assert server.poll() is None
+
+
 def test_an_agent_stops_what_it_started(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)
@@ -619,6 +823,14 @@ def test_an_agent_stops_what_it_started(house: House) -> None:
     assert child.poll() == -signal.SIGTERM
     assert [each.ended_how for each in rows(sexton.ledger)] == ["stopped by its agent"]
     assert [each.ending for each in child.stop()] == [Ending.GONE]
+
+
+def test_what_came_of_a_stop_is_told_also_when_the_ledger_is_closed(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    sexton.close()
+    assert [each.ending for each in child.stop()] == [Ending.TERM]
 
 
 def test_an_agent_s_own_pidfd_is_proof_enough(house: House) -> None:
@@ -816,6 +1028,20 @@ def test_registering_a_process_again_does_not_undo_that_a_person_kept_it(house: 
     child = house.python(session, WAIT)
     sexton.ledger.registry.keep(child.process.ref, True, house.clock.now())
     assert session.register_process(child.pid).kept
+
+
+def test_a_process_that_is_registered_to_another_session_is_missed_by_the_first(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    child = nest.python(WAIT)
+    other = worker.session("other", source="telegram")
+    for each in (session, session, other, other):
+        each.register_process(child.pid)
+    [line] = [each for each in sexton.why(session.id).journal if each.action == "move_process"]
+    assert line.reason.text == f"pid {child.pid}: it belongs to the session {other.id} now"
+    assert sexton.why(other.id).journal == ()
 
 
 def test_an_agent_at_work_outlives_the_shell_it_was_started_in(house: House) -> None:

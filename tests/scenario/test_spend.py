@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +36,7 @@ from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
 from sexton.ports.finalizing import Wanted
 from sexton.settings.values import Settings
+from sexton.system.prices import listed_tariff
 from sexton.testing.clock import ManualClock
 from tests.scenario.fleet import Machine
 
@@ -282,6 +285,47 @@ def test_money_is_counted_by_the_price_of_the_model(ruled: Ruled) -> None:
     assert found(worker, session).usage.cost_micros == 210_000
 
 
+class Table:
+    """A table of prices in which long calls cost twice as much for each token."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+
+    def Usage(self, **usage: int) -> dict[str, int]:  # noqa: N802  # the table's name
+        return usage
+
+    def calc_price(self, usage: dict[str, int], **_: str) -> SimpleNamespace:
+        if not self.is_there:
+            raise LookupError("no such model")
+        size = usage["input_tokens"]
+        return SimpleNamespace(total_price=size * (2 if size > 1000 else 1) / 1_000_000)
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    made = Table()
+    monkeypatch.setitem(sys.modules, "genai_prices", made)
+    listed_tariff.cache_clear()
+    yield made
+    listed_tariff.cache_clear()
+
+
+def test_a_call_is_reserved_and_counted_at_the_price_of_its_own_size(
+    ruled: Ruled, table: Table
+) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.USD, 3_000))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1_501, model="listed")
+        turn.reserve(input_tokens=1_500, model="listed").commit(input_tokens=1_000)
+        assert found(worker, session).usage.cost_micros == 1_000
+        grant = turn.reserve(input_tokens=600, cached_tokens=400, model="listed")
+        table.is_there = False
+        grant.commit(input_tokens=600, cached_tokens=400)
+    assert found(worker, session).usage.cost_micros == 2_000
+
+
 def test_a_model_without_a_price_is_an_error_or_costs_what_was_set_for_it(ruled: Ruled) -> None:
     worker = ruled(budget(Scope.SESSION, Unit.USD, 100))
     session = worker.session("a", source="telegram")
@@ -488,13 +532,19 @@ def test_a_kill_stops_the_processes_of_the_session_and_a_reset_does_not(ruled: R
     for action, stopped in ((Act.KILL, True), (Act.RESET, False)):
         worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, action))
         stops: list[str] = []
-        worker._desk = replace(worker._desk, stop_processes=lambda each: stops.append(each.id))  # noqa: B023
+
+        def stop(each: Session, worker: AgentWorker = worker, stops: list[str] = stops) -> None:
+            [now] = worker._desk.ledger.index.find("native", each.id)
+            stops.append(now.end_reason or "none yet")
+            raise LedgerBusy("somebody else writes")
+
+        worker._desk = replace(worker._desk, stop_processes=stop)
         session = worker.session(f"{action}", source="telegram")
         call(session, 100)
         with pytest.raises(BudgetExceeded):
             call(session, 1)
         assert not found(worker, session).is_open
-        assert stops == ([session.id] if stopped else [])
+        assert stops == (["budget:session.tokens"] if stopped else [])
 
 
 def test_a_tool_is_refused_when_a_budget_was_spent_or_lowered_or_the_session_ended(
@@ -645,7 +695,7 @@ def test_leaving_a_turn_gives_back_whatever_can_be_given_back(ruled: Ruled) -> N
     session = worker.session("a", source="telegram")
     turn = session.turn().__enter__()
     grant, _ = turn.reserve(input_tokens=500), turn.reserve(input_tokens=500)
-    worker._desk.ledger.spending.settle(grant._ref, session._session.ref, {}, Usage())
+    worker._desk.ledger.spending.settle(grant._granted, session._session.ref, {}, Usage())
     with pytest.raises(UsageInvalid):
         turn.__exit__(None, None, None)
     assert session._guarded()._turns == 0
@@ -682,6 +732,31 @@ def test_a_turn_is_of_use_only_while_it_runs_and_only_in_its_own_process(ruled: 
 
 def told(worker: AgentWorker, session: OpenSession) -> list[str]:
     return [each.reason.code for each in journal(worker, session)]
+
+
+def test_a_turn_is_begun_and_ended_once(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.SESSION, Unit.TOKENS, 100, Act.RESET))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        with pytest.raises(UsageInvalid, match="runs already"):
+            turn.__enter__()
+        turn.reserve(input_tokens=10).commit(input_tokens=10)
+        with turn.tool("t") as once:
+            once.ok()
+        with pytest.raises(UsageInvalid, match="is over"):
+            once.__enter__()
+    for _ in range(2):
+        turn.__exit__(None, None, None)
+    assert session._guarded()._turns == 0
+    assert [each.busy_since for each in found(worker, session).holders] == [None]
+    with turn:  # what is over can be begun again
+        turn.reserve(input_tokens=90).commit(input_tokens=90)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+    assert found(worker, session).end_reason == "budget:session.tokens"
+    for _ in range(2):
+        with pytest.raises(SessionEnded):
+            turn.__enter__()
 
 
 def test_each_budget_warns_and_again_when_it_is_spent_and_in_the_next_span(

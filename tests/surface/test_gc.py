@@ -17,6 +17,7 @@ import pytest
 from sexton.bootstrap.removing import NEAR
 from sexton.model.session import NATIVE, State
 from sexton.system.files.own import OwnFiles
+from sexton.testing.ledger_contract_samples import everything
 from tests.crash.checking import tell
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli, environment, program
@@ -308,7 +309,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     assert process.wait(60) == 130, (out, rest)
     [file] = tmp_path.glob(f"sexton-{command}-*.json")
     with many.opened() as opened:
-        tally = Counter({each.state: each.sessions for each in opened.ledger.index.tally(None)})
+        tally = Counter(each.state for each in everything(opened.ledger))
         assert tally[State.TRASHED] + tally[State.ENDED] == MANY
         assert {each.state for each in opened.ledger.vault.unfinished(NEAR)} == set()
     left = len(json.loads(file.read_text())["actions"])

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from sexton.testing.ledger_contract_samples import everything
+from sexton.testing.ledger_contract_spending_samples import budget, granted
 from sexton.testing.postgres import PostgresServer
 from tests.surface.program import PATIENCE, Cli, environment, program
 
@@ -51,6 +53,49 @@ def test_a_person_reads_what_a_sweep_did(cli: Cli, short: str) -> None:
     out = cli.ok("keep", "--once", "--config", short)
     assert f"done: end {session}" in out
     assert "1 done; 1 held back" in out
+
+
+def test_a_sweep_says_what_the_dead_had_reserved_and_gives_back(any_cli: Cli) -> None:
+    any_cli.talk("a", "1")
+    with any_cli.opened() as opened:
+        [session] = everything(opened.ledger)
+        for worker in ("gone-1", "gone-2"):
+            granted(opened.ledger, session, budget(), by=worker, input_tokens=30)
+            if worker == "gone-1":
+                out = any_cli.ok("keep", "--once")
+                assert (
+                    f"given back: 30 tokens held by worker {worker} in session {session.id}" in out
+                )
+                assert "1 reservation of the dead given back" in out
+    sweep = any_cli("keep", "--once", "--json").json()
+    assert sweep["freed"] == [
+        {"session": session.id, "worker": "gone-2", "held": {"tokens": 30}},
+    ]
+    assert any_cli("keep", "--once", "--json").json()["freed"] == []
+
+
+def test_a_sweep_says_which_processes_it_stopped_and_told_of(cli: Cli, tmp_path: Path) -> None:
+    config = tmp_path / "stop.yaml"
+    for handling in ("stop", "warn"):
+        config.write_text(f"processes: {{on_end: {handling}}}\n", encoding="utf-8")
+        with cli.opened() as opened, opened.worker() as worker:
+            sessions = [worker.session(f"{handling} {number}") for number in range(2)]
+            children = [each.spawn(["sleep", "60"]) for each in sessions]
+            sessions[0].end()
+            out = cli.ok("keep", "--once", "--config", str(config))
+            sessions[1].end()
+            sweep = cli("keep", "--once", "--json", "--config", str(config)).json()
+            [noted] = sweep["processes"]
+            action = "stop_process" if handling == "stop" else "leave_process"
+            assert (noted["action"], noted["pid"]) == (action, children[1].pid)
+            assert f"pid {children[0].pid}" in out
+            assert ("1 process stopped" in out, "1 process told of" in out) == (
+                handling == "stop", handling == "warn"
+            )  # fmt: skip
+            for child in children:
+                child.popen.kill()
+                child.wait()
+                child.close()
 
 
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])

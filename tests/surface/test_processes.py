@@ -15,7 +15,7 @@ from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.process import Doing, Figures
 from sexton.model.record import replace
-from sexton.system.process_table import tags_of
+from sexton.system.process_table import read_command, tags_of
 from tests.scenario.process_programs import WAIT, eventually, lives
 from tests.surface.program import Cli
 from tests.surface.test_terminal import Terminal
@@ -84,6 +84,7 @@ def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) 
     third.stop(timedelta(seconds=5))
     ended = any_cli("processes", "list", "--all", "--json").json()[0]
     assert (ended["doing"], ended["ended_how"]) == ("dead", "stopped by its agent")
+    assert any_cli.ok("processes", "list", "--all").count("stopped by its agent") == 2
 
 
 def test_an_empty_list_says_so(cli: Cli) -> None:
@@ -231,3 +232,41 @@ def test_who_is_shown_the_command_and_says_yes_may_stop_what_nothing_else_proves
         assert ("ended by TERM" in terminal.shown) == stopped
         assert lives(child.pid) != stopped
         child.kill()
+
+
+CHANGES = "import os, sys; sys.stdin.read(1); os.execvp('sleep', ['sleep', sys.argv[1]])"
+
+
+def test_a_person_is_shown_what_runs_now_and_stops_nothing_else(cli: Cli) -> None:
+    program = [sys.executable, "-c", CHANGES]
+    with (
+        cli.opened() as opened,
+        subprocess.Popen([*program, "6541"], stdin=subprocess.PIPE) as early,
+        subprocess.Popen([*program, "6542"], stdin=subprocess.PIPE) as late,
+    ):
+        session = opened.worker().session("chat")
+        for each in (early, late):
+            assert eventually(lambda each=each: "execvp" in command(each.pid))  # type: ignore[misc]
+            session.register_process(each.pid)
+        go_on(early, "sleep 6541")
+        terminal = Terminal("processes", "stop", "--session", session.id, "--ledger", cli.url)
+        terminal.wait_for("Stop 2 processes and all they started?")
+        assert f"{early.pid}: sleep 6541" in terminal.shown
+        assert terminal.shown.count("registered as: ") == 1
+        go_on(late, "sleep 6542")
+        terminal.type("y\n")
+        assert terminal.finish() == 64
+        assert "it runs another command now than the one that was shown" in terminal.shown
+        assert (lives(early.pid), lives(late.pid)) == (False, True)
+        late.kill()
+
+
+def command(pid: int) -> str:
+    return " ".join(read_command(pid))
+
+
+def go_on(child: subprocess.Popen[bytes], expected: str) -> None:
+    assert child.stdin
+    child.stdin.write(b"x")
+    child.stdin.close()
+    assert eventually(lambda: command(child.pid) == expected)

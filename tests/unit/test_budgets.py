@@ -115,6 +115,10 @@ def test_tokens_of_all_kinds_are_tokens() -> None:
 
 def test_amounts_are_said_as_people_say_them() -> None:
     assert shown(Unit.USD, 12_345_678) == "$12.35"
+    assert shown(Unit.USD, 4_500) == "$0.0045"
+    assert shown(Unit.USD, 1) == "$0.000001"
+    assert shown(Unit.USD, 0) == "$0.00"
+    assert shown(Unit.TOOL_CALLS, 1) == "1 tool call"
     assert shown(Unit.WALL, 90_000) == "90 s"
     assert said(DEFAULTS[1], 4_000_000) == (
         "4 000 000 tokens of 5 000 000 tokens in this tree of sessions in 1h "

@@ -149,12 +149,16 @@ def with_process(sexton: Sexton, pid: int, source: str = "telegram") -> OpenSess
     return session
 
 
+def told(sexton: Sexton, session: OpenSession, action: str) -> list[datetime]:
+    """When people were told something of its processes."""
+    return [each.at for each in sexton.why(session.id).journal if each.action == action]
+
+
 def assert_left_and_told(sexton: Sexton, session: OpenSession, pid: int, reason: str) -> None:
     """A sweep ends the session, tells of the process and leaves it alone."""
     sexton.sweep()
     assert sexton.find(session.id).end_reason == reason
-    (process,) = sexton.ledger.registry.running()
-    assert process.told_at == sexton.clock.now()
+    assert told(sexton, session, "leave_process") == [sexton.clock.now()]
     os.kill(pid, 0)
 
 
@@ -476,13 +480,13 @@ def test_half_an_hour_before_a_daily_reset_stops_something_people_hear_of_it(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
     sexton = opened("reset: {mode: daily}\nprocesses: {on_daily_reset: stop}")
-    with_process(sexton, sleeper)
+    session = with_process(sexton, sleeper)
     clock.advance(timedelta(hours=15, minutes=29))  # since noon
     sexton.sweep()
-    assert sexton.ledger.registry.running()[0].told_at is None
+    assert told(sexton, session, "announce_stop") == []
     clock.advance(60)
     sexton.sweep()
-    assert sexton.ledger.registry.running()[0].told_at == clock.now()
+    assert told(sexton, session, "announce_stop") == [clock.now()]
 
 
 def test_without_settings_no_work_is_owed(opened: Opener) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
 
 from sexton.ledger.sqlite import SqliteDatabase
+from sexton.ledger.sqlite_file import open_reader, open_writer
 from sexton.ledger.statements import ROW, statements
 
 LARGE = (
@@ -16,7 +19,6 @@ LARGE = (
 )
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
-    "tally": "totals are over everything",
     "table_sizes": "goes through the schema, which is small",
     "finalization": "only a part of other statements",
     "process": "only a part of other statements",
@@ -48,7 +50,14 @@ def test_no_statement_goes_through_a_whole_table(connection: apsw.Connection, na
 
 
 def test_a_statement_that_would_is_noticed(connection: apsw.Connection) -> None:
-    assert scans(connection, "tally")
+    assert scans(connection, "process")
+
+
+def test_no_join_is_planned_anew_for_each_set_of_values(tmp_path: Path) -> None:
+    path = str(tmp_path / "ledger.db")
+    for opened in (open_writer(path, 1.0), open_reader(path, 1.0)):
+        with closing(opened):
+            assert opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
 
 
 def test_a_row_is_put_away_with_every_column(connection: apsw.Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sexton.model.spend import Unit
-from sexton.policies.pricing import cost, own_price
+from sexton.policies.pricing import cost, own_tariff
 from sexton.policies.spend import Price, Prices
 
 
@@ -23,5 +23,7 @@ def test_nothing_that_was_used_is_free_and_cached_tokens_cost_like_input_if_not_
 def test_a_price_of_ones_own_is_found_by_the_model() -> None:
     price = Price(per_input=1.0, per_output=2.0)
     prices = Prices(models=(("mine", price),))
-    assert own_price(prices, "mine") == price
-    assert own_price(prices, "theirs") is None
+    tariff = own_tariff(prices, "mine")
+    assert tariff is not None
+    assert tariff({Unit.INPUT: 5, Unit.OUTPUT: 7}) == 19
+    assert own_tariff(prices, "theirs") is None

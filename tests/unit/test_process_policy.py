@@ -117,9 +117,9 @@ def test_what_vanished_uncollected_hides_no_work() -> None:
 
 def test_what_vanished_uncollected_hides_no_reading_and_writing() -> None:
     first, second = member(1, io=0), member(2, io=10**9)
-    now = look(60, replace(first, io=10**6))
+    now = look(60, first._replace(io=10**6))
     assert judge([look(0, first, second), now]).figures.io == 10**6
-    collected = look(60, replace(first, io=10**9 + 5))
+    collected = look(60, first._replace(io=10**9 + 5))
     assert judge([look(0, first, second), collected]).figures.io == 5
 
 
@@ -190,6 +190,26 @@ def test_without_an_idle_time_a_process_holds_a_day_from_when_the_reset_is_due()
 def test_a_process_that_was_started_later_holds_from_its_start() -> None:
     late = process(started_at=NOON + 9 * HOUR)
     assert holds_until(late, session(), TWO_HOURS, USUAL) == NOON + 11 * HOUR
+
+
+@pytest.mark.parametrize("limit", ["message", "byte", "turn"])
+def test_a_count_that_is_full_is_held_from_the_start_whatever_is_written_meanwhile(
+    limit: str,
+) -> None:
+    reset = replace(TWO_HOURS, max_messages=10, max_bytes=10, max_turns=10)
+    for hours in (0, 1, 9):
+        full: dict[str, Any] = {"active_at": NOON + hours * HOUR, f"{limit}_count": 10}
+        talking = replace(session(), **full)
+        assert holds_until(process(), talking, reset, USUAL) == NOON + HOUR
+        nearly = replace(talking, **{f"{limit}_count": 9})
+        assert holds_until(process(), nearly, reset, USUAL) == NOON + (hours + 4) * HOUR
+
+
+def test_an_age_that_is_reached_is_held_from_then_whatever_is_written_meanwhile() -> None:
+    reset = replace(TWO_HOURS, max_age=HOUR)
+    for hours in (0, 1, 9):
+        talking = replace(session(started_at=NOON), active_at=NOON + hours * HOUR)
+        assert holds_until(process(), talking, reset, USUAL) == NOON + 3 * HOUR
 
 
 def test_a_ttl_that_was_set_runs_from_the_start_and_its_own_comes_first() -> None:

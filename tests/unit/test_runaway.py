@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
-from sexton.policies.runaway import Beat, Excess, excess, recent
+import pytest
+
+from sexton.agent.pulse import Pulse
+from sexton.policies.runaway import Beat, Excess, excess
 from sexton.policies.spend import RunawayPolicy
 
 USUAL = RunawayPolicy()
 SEED = (602, 107.0)
 """Messages and seconds of the session that burned."""
+RATES = (("messages", 150), ("tokens", 1_000_000), ("tool_calls", 120))
+
+
+class Watched:
+    """A pulse, and the moment at which it is felt."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pulse = Pulse(lambda: self.now)
+
+    def at(self, now: float, **happened: int) -> Excess | None:
+        self.now = now
+        if happened:
+            self.pulse.beat(**happened)
+        return self.pulse.excess(USUAL)
 
 
 def test_the_seed_is_noticed_within_thirty_seconds() -> None:
     count, seconds = SEED
-    beats = [Beat(number * seconds / count, messages=1) for number in range(count)]
-    noticed = next(
-        beat.at for place, beat in enumerate(beats) if excess(beats[: place + 1], USUAL, beat.at)
-    )
-    assert noticed < 30
+    watched, times = Watched(), [number * seconds / count for number in range(count)]
+    assert next(each for each in times if watched.at(each, messages=1)) < 30
 
 
-def test_each_rate_has_its_own_limit() -> None:
-    for what, limit in (("messages", 150), ("tokens", 1_000_000), ("tool_calls", 120)):
-        full, less = Beat(0.0, **{what: limit}), Beat(0.0, **{what: limit - 1})
-        assert excess([full], USUAL, 59.9) == Excess(what, limit, limit)
-        assert excess([full], USUAL, 60.0) is None
-        assert excess([less], USUAL, 0.0) is None
-        assert excess([full], RunawayPolicy(messages=None, tokens=None, tool_calls=None), 0) is None
-        assert Excess(what, 1, 1).budget == f"runaway.{what}"
+@pytest.mark.parametrize(("what", "limit"), RATES)
+def test_each_rate_has_its_own_limit_in_any_minute(what: str, limit: int) -> None:
+    watched = Watched()
+    assert watched.at(0.0, **{what: limit - 1}) is None
+    assert watched.at(30.0, **{what: 1}) == Excess(what, limit, limit)
+    assert watched.at(59.9) == Excess(what, limit, limit)
+    assert watched.at(60.0) is None
+    assert watched.at(89.9, **{what: limit - 1}) == Excess(what, limit, limit)
+    assert watched.at(90.0) is None
+    assert watched.at(200.0, **{what: limit - 1}) is None
+    never = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
+    assert excess(Beat(0.0, **{what: limit}), never) is None
+    assert Excess(what, 1, 1).budget == f"runaway.{what}"
 
 
 def test_beats_are_kept_by_the_second_and_forgotten_after_a_minute() -> None:
-    beats = [Beat(number / 10, messages=1, tokens=2, tool_calls=3) for number in range(1000)]
-    kept = recent(beats, 99.95)
-    assert len(kept) <= 61
-    assert sum(beat.messages for beat in kept) == 600
-    assert kept[-1] == Beat(99.9, 10, 20, 30)
+    watched = Watched()
+    for number in range(1000):
+        watched.at(number / 10, messages=1, tokens=2, tool_calls=3)
+    assert len(watched.pulse._beats) <= 61
+    assert watched.pulse._minute[1:] == (600, 1200, 1800)
+    watched.at(200.0)
+    assert watched.pulse._minute[1:] == (0, 0, 0)
 
 
 def test_joined_beats_never_leave_before_their_time() -> None:
-    kept = recent([Beat(0.0, messages=100), Beat(0.9, messages=100)], 1.0)
-    assert excess(kept, USUAL, 60.5) == Excess("messages", 200, 150)
+    watched = Watched()
+    watched.at(0.0, messages=100)
+    watched.at(0.9, messages=100)
+    assert watched.at(60.5) == Excess("messages", 200, 150)
+    assert watched.at(60.9) is None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sexton.agent.turn import Turn
-    from sexton.policies.spend import Price
+    from sexton.policies.pricing import Tariff
     from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
-    `price` knows what models cost; `stop_processes` stops what a session that is killed runs;
+    `tariff` knows what models cost; `stop_processes` stops what a session that is killed runs;
     `directory` is where a session keeps its files; `guards` watch over what its sessions spend.
     """
 
@@ -41,7 +41,7 @@ class Desk:
     membership: Membership
     actor: str
     overseer: Callable[[], Overseeing]
-    price: Callable[[str], Price | None] = lambda _: None
+    tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     directory: Callable[[str], Path]
     turns: set[Turn] = made(set)

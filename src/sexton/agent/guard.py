@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
 from sexton.agent.desk import Desk
 from sexton.agent.pulse import Pulse
-from sexton.errors import BudgetExceeded
+from sexton.errors import BudgetExceeded, LedgerError
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
@@ -229,11 +230,11 @@ class Guard:
         found = self.desk.ledger.index.find(NATIVE, session.id)
         if found and not forced and (found[0].pinned or _is_busy(found[0])):
             return  # the next turn asks again
-        if forced:
-            self.desk.stop_processes(session)
-        entry = self.desk.entry(session, "end", reason)
-        now = self.desk.clock.now()
-        self.desk.ledger.book.end_now(session.ref, session.epoch, reason.code, now, entry)
+        entry, now = self.desk.entry(session, "end", reason), self.desk.clock.now()
+        end = self.desk.ledger.book.end_now
+        if end(session.ref, session.epoch, reason.code, now, entry) and forced:
+            with suppress(LedgerError):  # it has ended, and a keeper sees to what it left
+                self.desk.stop_processes(session)
 
     def _run_away(self, session: Session, found: Excess) -> None:
         words = f"{found.found} {found.what.replace('_', ' ')} in a minute, {found.limit} at most"

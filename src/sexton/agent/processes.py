@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypedDict
 
 from sexton.agent.desk import Desk
+from sexton.agent.given import (
+    Program,
+    end_of,
+    environment_of,
+    grace_of,
+    kind_of,
+    pid_of,
+    place_of,
+    program_of,
+)
 from sexton.errors import InputInvalid, LedgerError, ProcessNotFound, SessionError
 from sexton.model.masking import masked
-from sexton.model.process import TAG_VARIABLE, Process, ProcessKind, tagged
+from sexton.model.plan import Reason
+from sexton.model.process import Process
 from sexton.model.record import replace
 from sexton.model.session import Session, check_name
 from sexton.model.worker import Identity
@@ -71,12 +82,13 @@ class SpawnedProcess:
     def stop(self, grace: timedelta = GRACE) -> list[Stopped]:
         """Stop it and all that it started: TERM, after the grace KILL; what came of each."""
         held = {} if self.pidfd is None else {self.pid: self.pidfd}
-        done = self._desk.overseer().stopper.stop([self.process], grace, held=held)
+        stopper = self._desk.overseer().stopper
+        done = stopper.stop([self.process], grace_of(grace), held=held)
         self.popen.poll()
         if all(each.is_over for each in done):
-            self._desk.ledger.registry.end(
-                self.process.ref, "stopped by its agent", self._desk.clock.now()
-            )
+            now = self._desk.clock.now()
+            with suppress(LedgerError):  # what came of it is known; its keeper finds it gone
+                self._desk.ledger.registry.end(self.process.ref, "stopped by its agent", now)
         return done
 
     def close(self) -> None:
@@ -101,35 +113,35 @@ class SpawnedProcess:
             self.close()
 
 
-def spawn(
-    desk: Desk, reach: Reach, arguments: str | Sequence[str], options: dict[str, Any]
-) -> SpawnedProcess:
+def spawn(desk: Desk, reach: Reach, arguments: Program, options: dict[str, Any]) -> SpawnedProcess:
     """Start a process with a tag in its environment, known to the ledger before it runs.
 
     Whatever happens in between, its keeper finds it by the tag.
     """
+    program, words = program_of(arguments)
     said = Facts(
         kind=options.pop("kind", "job"),
         task=options.pop("task", None),
         ttl=options.pop("ttl", None),
     )
     tag = os.urandom(16).hex()
-    environ = dict(os.environ if options.get("env") is None else options["env"])
-    environ[TAG_VARIABLE] = tagged(os.environ.get(TAG_VARIABLE), tag)
-    words = [arguments] if isinstance(arguments, str) else map(os.fspath, arguments)
+    environ = environment_of(options.get("env"), tag)
     awaited = _process(
         desk,
         said,
         identity=replace(_described(desk, os.getpid()).identity, pid=0, started=0, inode=None),
         tag=tag,
-        command=masked([str(word) for word in words]),
-        cwd=os.fspath(options.get("cwd") or os.getcwd()),
+        command=masked(words),
+        cwd=place_of(options.get("cwd")),
     )
     row = reach(lambda session: desk.ledger.registry.register(awaited, session))
     try:
-        popen = subprocess.Popen(arguments, **(options | {"env": environ}))
-    except BaseException:
+        popen = subprocess.Popen(program, **(options | {"env": environ}))
+    except BaseException as trouble:
         desk.ledger.registry.end(row.ref, "it could not be started", desk.clock.now())
+        if isinstance(trouble, TypeError | ValueError):
+            hint = "Options are those of subprocess.Popen."
+            raise InputInvalid(f"it can not be started so: {trouble}", hint=hint) from trouble
         raise
     found = desk.overseer().recognise(popen.pid, tag)
     if found is None:  # it has ended, or what it left is known by the tag
@@ -138,13 +150,16 @@ def spawn(
     with suppress(LedgerError, SessionError):  # it runs; its keeper does the same, by the tag
         if not desk.ledger.registry.identify(row, found.identity, desk.clock.now()):
             # Who took too long to start it was given up; one its keeper has found stays as it is.
-            born = reach(lambda session: desk.ledger.registry.register(born, session))
+            born = reach(lambda session: _register(desk, born, session))
     return SpawnedProcess(desk, popen, born, found.pidfd)
 
 
 def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
     """Make a running process of this user a session's."""
-    found = _described(desk, pid)
+    if unknown := said.keys() - Facts.__annotations__.keys():
+        hint = "Known are kind, task and ttl."
+        raise InputInvalid(f"a process has no '{min(unknown)}'", hint=hint)
+    found = _described(desk, pid_of(pid))
     if found.unfit:
         raise InputInvalid(found.unfit, hint="Name one it started.")
     if any(_is_same(each.identity, found.identity) for each in desk.ledger.workers.all()):
@@ -161,7 +176,14 @@ def adopt(desk: Desk, reach: Reach, pid: int, said: Facts) -> Process:
         cwd=found.cwd,
         age=timedelta(seconds=found.age),
     )
-    return reach(lambda session: desk.ledger.registry.register(adopted, session))
+    return reach(lambda session: _register(desk, adopted, session))
+
+
+def _register(desk: Desk, process: Process, session: Session) -> Process | None:
+    """Register a process; the session that had it before is told whose it is now."""
+    reason = Reason("registered", f"{process.name}: it belongs to the session {session.id} now")
+    moved = (desk.entry(session, "move_process", reason), desk.clock.now())
+    return desk.ledger.registry.register(process, session, moved)
 
 
 def _is_same(one: Identity, other: Identity) -> bool:
@@ -177,19 +199,13 @@ def _described(desk: Desk, pid: int) -> Description:
 
 def _process(desk: Desk, said: Facts, *, age: timedelta = timedelta(), **known: Any) -> Process:
     """What is to be registered, or an error that says what is wrong with it."""
-    kind, task, ttl = said.get("kind", "unknown"), said.get("task"), said.get("ttl")
-    if kind not in set(ProcessKind):
-        words = ", ".join(ProcessKind)
-        raise InputInvalid(f"'{kind}' is no kind of process", hint=f"Known are {words}.")
-    if ttl is not None and ttl <= timedelta():
-        raise InputInvalid("a ttl is a time to come", hint="Give a timedelta above zero, or None.")
-    started = desk.clock.now() - age
+    task, started = said.get("task"), desk.clock.now() - age
     return Process(
         session="",
         task=None if task is None else check_name("task", task),
-        kind=ProcessKind(kind),
+        kind=kind_of(said.get("kind", "unknown")),
         started_at=started,
-        expires_at=None if ttl is None else started + ttl,
+        expires_at=end_of(said.get("ttl"), started),
         registered_by=desk.worker,
         **known,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from sexton.policies.runaway import WINDOW, Beat, Excess, excess, joined
+from sexton.policies.runaway import WINDOW, Beat, Excess, excess, joined, without
 from sexton.policies.spend import RunawayPolicy
 
 
@@ -16,6 +16,7 @@ class Pulse:
         self._monotonic = monotonic
         self._lock = threading.RLock()
         self._beats: list[Beat] = []
+        self._minute = Beat(0.0)
 
     def beat(self, *, messages: int = 0, tokens: int = 0, tool_calls: int = 0) -> None:
         """Count what has just happened."""
@@ -26,10 +27,15 @@ class Pulse:
                 beats[-1] = joined(beats[-1], beat)
             else:
                 beats.append(beat)
-            while beat.at - beats[0].at >= WINDOW:
-                del beats[0]
+            self._minute = joined(self._minute, beat)
+            self._forget(beat.at)
 
     def excess(self, policy: RunawayPolicy) -> Excess | None:
         """What has run away, or None."""
         with self._lock:
-            return excess(self._beats, policy, self._monotonic())
+            self._forget(self._monotonic())
+            return excess(self._minute, policy)
+
+    def _forget(self, now: float) -> None:
+        while self._beats and now - self._beats[0].at >= WINDOW:
+            self._minute = without(self._minute, self._beats.pop(0))

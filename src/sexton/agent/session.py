@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sexton.agent.awaiting import Awaited
     from sexton.agent.compression import Summarise
+    from sexton.agent.given import Program
     from sexton.agent.guard import Guard
     from sexton.agent.processes import Facts, SpawnedProcess
     from sexton.model.process import Process, Watched
@@ -123,7 +124,7 @@ class OpenSession(Handle):
         self._catch_up()
         return self._desk.overseer().of_native(self._session)
 
-    def spawn(self, arguments: str | Sequence[str], **options: Any) -> SpawnedProcess:
+    def spawn(self, arguments: Program, **options: Any) -> SpawnedProcess:
         """Start a process of this session, as `AgentWorker.spawn` does."""
         from sexton.agent.processes import spawn  # noqa: PLC0415  # few agents have any
 

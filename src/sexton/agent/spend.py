@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from typing import NoReturn
 
 from sexton.agent.desk import Desk
@@ -16,23 +17,27 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import MOST, near, nearly, tokens, turn_limits
+from sexton.policies.budgets import MOST, TOKENS, WARN_AT, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.pricing import cost, own_price
-from sexton.policies.spend import Price
-from sexton.ports.spending import Standing
-
-_KINDS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
+from sexton.policies.pricing import Tariff, cost, own_tariff
+from sexton.policies.spend import SpendRules
+from sexton.ports.spending import Granted, Standing
 
 
 class Grant:
     """Room in every budget for one call; settle it once, by what was used or by nothing."""
 
-    def __init__(self, spent: TurnSpend, ref: int, held: Mapping[Unit, int], price: Price | None):
+    def __init__(
+        self,
+        spent: TurnSpend,
+        granted: Granted | None,
+        held: Mapping[Unit, int],
+        tariff: Tariff | None,
+    ) -> None:
         self._spent = spent
-        self._ref = ref
+        self._granted = granted
         self._held = held
-        self._price = price
+        self._tariff = tariff
         self._lock = threading.RLock()
         self._pid = os.getpid()
         self._settled = False
@@ -48,9 +53,12 @@ class Grant:
     ) -> None:
         """Count what the call really used, durably, also where that is more than was granted."""
         counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
-        used = dict(zip(_KINDS, map(_checked, counts), strict=True))
-        if self._price is not None:
-            used[Unit.USD] = cost(self._price, used)
+        used = dict(zip(TOKENS, map(_checked, counts), strict=True))
+        if self._tariff is not None:
+            try:
+                used[Unit.USD] = self._tariff(used)
+            except PriceUnknown:  # it was known before the call, which was made
+                used[Unit.USD] = self.held(Unit.USD)
         self._settle(used)
 
     def release(self) -> None:
@@ -78,7 +86,7 @@ class Grant:
             if self._settled:
                 raise UsageInvalid("the grant was settled already")
             self._used = used
-            known = self._spent.settle(self._ref, self._held, used)
+            known = self._spent.settle(self._granted, self._held, used)
             self._settled = True
         if not known:
             raise UsageInvalid("the grant is not known to the ledger any more")
@@ -97,6 +105,7 @@ class TurnSpend:
         self._grants: list[Grant] = []
         self._calls = 0
         self._near: set[str] = set()
+        self._limited: tuple[SpendRules | None, tuple[Budget, ...]] = (None, ())
         self._clocked = self._began = self._desk.clock.monotonic()
 
     def enter(self) -> None:
@@ -110,23 +119,23 @@ class TurnSpend:
         amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
         self._guard.check_pace(self._session())
         self._pass_time()
-        price = self._price(model)
+        tariff = self._tariff(model)
         held = tokens(amounts)
-        if price is not None:
-            held[Unit.USD] = cost(price, amounts)
+        if tariff is not None:
+            held[Unit.USD] = tariff(amounts)
         with self._lock:
             again = {Unit.ITERATIONS: 1} if self._calls else {}
             self._calls += 1
         self._count_own({**held, **again})
         try:
-            ref = self._take(held, again)
+            granted = self._take(held, again)
         except SextonError:
             self._give_back({**held, **again})
             raise
-        grant = Grant(self, ref, held, price)
+        grant = Grant(self, granted, held, tariff)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
-        if price is None and Unit.USD in self._guard.counted:  # as somebody has just said
+        if tariff is None and Unit.USD in self._guard.counted:  # as somebody has just said
             grant.release()
             return self.reserve(amounts, model)
         return grant
@@ -152,7 +161,9 @@ class TurnSpend:
             entry = self._desk.entry(session, "pause", reason)
             self._desk.ledger.journal.write([entry], self._desk.clock.now())
 
-    def settle(self, ref: int, held: Mapping[Unit, int], used: dict[Unit, int]) -> bool:
+    def settle(
+        self, granted: Granted | None, held: Mapping[Unit, int], used: dict[Unit, int]
+    ) -> bool:
         """Put what was used in place of what was held."""
         counted = tokens(used)
         usage = Usage(
@@ -163,8 +174,8 @@ class TurnSpend:
             cost_micros=used.get(Unit.USD, 0),
         )
         spending, known = self._desk.ledger.spending, True
-        if ref or used:
-            known = spending.settle(ref, self._session().ref, counted, usage)
+        if granted or used:
+            known = spending.settle(granted, self._session().ref, counted, usage)
         # Only now: where the ledger is busy, the same may be tried again.
         self._give_back(held, counted)
         self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
@@ -183,7 +194,7 @@ class TurnSpend:
         watch.restore(self._desk.ledger.spending.snapshot(self._session().ref))
         return watch
 
-    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> int:
+    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> Granted | None:
         while True:
             session = self._session()
             taken = self._guard.take(session, held, at_once)
@@ -217,16 +228,28 @@ class TurnSpend:
     def _count_own(self, amounts: Mapping[Unit, int]) -> None:
         """Count what this turn spends, or BudgetExceeded."""
         session = self._session()
+        limits = self._limits(session)
         with self._lock:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
-            for budget in turn_limits(self._guard.rules.budgets, session.source):
-                if after.get(budget.unit, 0) > budget.limit:
+            bounded = [budget for budget in limits if budget.unit in after]
+            for budget in bounded:
+                if after[budget.unit] > budget.limit:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
-        for budget in turn_limits(self._guard.rules.budgets, session.source):
-            if budget.name not in self._near and nearly((budget,), after.get(budget.unit, 0)):
+        for budget in bounded:
+            is_near = after[budget.unit] >= budget.limit * WARN_AT
+            if is_near and budget.name not in self._near:
                 self._near.add(budget.name)
                 self._guard.tell(near(budget, after[budget.unit], is_spent=False))
+
+    def _limits(self, session: Session) -> tuple[Budget, ...]:
+        """The budgets of this turn, looked up once for the same rules."""
+        rules = self._guard.rules
+        known, found = self._limited
+        if known is not rules:
+            found = tuple(turn_limits(rules.budgets, session.source))
+            self._limited = (rules, found)
+        return found
 
     def _refuse(self, session: Session, budget: Budget, asked: int) -> NoReturn:
         """Stop for a budget of turns, which is counted here only."""
@@ -244,18 +267,20 @@ class TurnSpend:
                 left = self._own.get(unit, 0) - held.get(unit, 0)
                 self._own[unit] = left + (used or {}).get(unit, 0)
 
-    def _price(self, model: str | None) -> Price | None:
+    def _tariff(self, model: str | None) -> Tariff | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""
         if model is not None and not isinstance(model, str):
             raise UsageInvalid(f"a model has a name, not a {type(model).__name__}")
         prices = self._guard.rules.prices
-        found = own_price(prices, model) if model else None
+        found = own_tariff(prices, model) if model else None
         if found is not None:
             return found
-        turn = turn_limits(self._guard.rules.budgets, self._session().source)
-        if Unit.USD not in self._guard.counted and all(each.unit is not Unit.USD for each in turn):
+        turn = {each.unit for each in self._limits(self._session())}
+        if Unit.USD not in self._guard.counted | turn:
             return None
-        found = (self._desk.price(model) if model else None) or prices.unknown
+        found = self._desk.tariff(model) if model else None
+        if found is None and prices.unknown is not None:
+            return partial(cost, prices.unknown)
         if found is None:
             raise PriceUnknown(f"the price of the model {model or 'that was not named'} is unknown")
         return found

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol
 
 from sexton.agent.digests import digest, digest_of_arguments
-from sexton.errors import BreakerOpen, SextonError
+from sexton.errors import BreakerOpen, SextonError, UsageInvalid
 from sexton.model.record import replace
 from sexton.model.session import check_name
 from sexton.policies import breaker, fixation
@@ -158,6 +158,8 @@ class ToolCall:
         self._probe: float | None = None
 
     def __enter__(self) -> ToolCall:
+        if self._over:
+            raise UsageInvalid("the call of the tool is over", hint="Begin another one for each.")
         self._probe = self._watch.admit()
         self._by.before_tool()
         return self

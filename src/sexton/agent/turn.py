@@ -53,9 +53,11 @@ class Turn:
     def __enter__(self) -> Turn:
         from sexton.agent.spend import TurnSpend  # noqa: PLC0415  # when the first turn begins
 
+        if self._spend is not None:
+            raise UsageInvalid("the turn runs already", hint="Begin another one for each block.")
         self._desk.membership.ensure_present()  # a turn makes its worker a holder
-        self._spend = TurnSpend(self._guard, lambda: self._session, self._moved)
-        self._spend.enter()
+        spend = TurnSpend(self._guard, lambda: self._session, self._moved)
+        spend.enter()
         now = self._desk.clock.now()
         start, worker = self._desk.ledger.book.start_turn, self._desk.worker
         started = start(self._session, worker, self._schedule(now), now)
@@ -64,6 +66,7 @@ class Turn:
                 raise self._desk.refusal(self._session)
             started = start(self._session, worker, self._schedule(now), now)
         self._learn(started)
+        self._spend = spend
         self._guard.before_turn()
         self._desk.turns.add(self)
         _inside.set((*_inside.get(), self))
@@ -118,16 +121,15 @@ class Turn:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._pid != os.getpid():
-            return  # a forked child that unwinds: the turn is its parent's
+        spend, self._spend = self._spend, None
+        if spend is None or self._pid != os.getpid():
+            return  # it is over, or a forked child unwinds: the turn is its parent's
         self._desk.turns.discard(self)
         _inside.set(tuple(turn for turn in _inside.get() if turn is not self))
-        spend, self._spend = self._spend, None
         with ExitStack() as last:
             last.callback(lambda: self._guard.after_turn(self._session))
             last.callback(self._finish, isinstance(error, Exception))
-            if spend is not None:
-                last.callback(spend.leave)
+            last.callback(spend.leave)
 
     def _running(self) -> TurnSpend:
         if self._spend is None:

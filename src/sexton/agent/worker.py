@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from sexton.model.session import NATIVE, Relation, check_name
 from sexton.ports import Birth
 
 if TYPE_CHECKING:
+    from sexton.agent.given import Program
     from sexton.agent.processes import SpawnedProcess
 
 DEFAULT_SOURCE = "agent"
@@ -86,7 +86,7 @@ class AgentWorker:
 
     def spawn(
         self,
-        arguments: str | Sequence[str],
+        arguments: Program,
         *,
         session: OpenSession,
         task: str | None = None,
@@ -100,7 +100,7 @@ class AgentWorker:
         whatever becomes of this worker. The ttl is how long it may hold resets back while it works.
         """
         self._check_open()
-        return session.spawn(arguments, task=task, kind=kind, ttl=ttl, **popen)
+        return _opened(session).spawn(arguments, task=task, kind=kind, ttl=ttl, **popen)
 
     def _check_open(self) -> None:
         if not self._open:
@@ -161,6 +161,13 @@ def _leave_at_exit() -> None:
             logging.getLogger("sexton.agent").warning(
                 "a worker could not leave its sessions: %s", trouble
             )
+
+
+def _opened(given: object) -> OpenSession:
+    if not isinstance(given, OpenSession):
+        hint = "Give what 'worker.session' returned."
+        raise InputInvalid(f"a {type(given).__name__} is no session", hint=hint)
+    return given
 
 
 def _parent_id(parent: OpenSession | str | None) -> str | None:

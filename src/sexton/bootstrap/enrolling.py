@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sexton.bootstrap import Sexton
-    from sexton.policies.spend import Price
+    from sexton.policies.pricing import Tariff
 
 
 def enrol(opened: Sexton, kind: str) -> AgentWorker:
@@ -34,17 +34,17 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         membership=membership,
         actor=opened.actor,
         overseer=lambda: opened.overseer,
-        price=_price,
+        tariff=_tariff,
         stop_processes=partial(_see_to_processes, opened),
         directory=partial(_directory, opened),
     )
     return AgentWorker(desk)
 
 
-def _price(model: str) -> Price | None:
-    from sexton.system.prices import listed_price  # noqa: PLC0415  # only budgets of money ask
+def _tariff(model: str) -> Tariff | None:
+    from sexton.system.prices import listed_tariff  # noqa: PLC0415  # only budgets of money ask
 
-    return listed_price(model)
+    return listed_tariff(model)
 
 
 def _directory(opened: Sexton, id: str) -> Path:
@@ -55,7 +55,7 @@ def _directory(opened: Sexton, id: str) -> Path:
 
 def _see_to_processes(opened: Sexton, session: Session) -> None:
     """A session that a budget ends leaves running what the policies say for its end."""
-    from sexton.engine.process_duty import handle_processes  # noqa: PLC0415  # few are killed
+    from sexton.engine.process_settling import handle_processes  # noqa: PLC0415  # few are killed
     from sexton.policies.handling import Occasion  # noqa: PLC0415
 
     handle_processes(opened.estate(), session, Occasion.END)

@@ -21,6 +21,9 @@ from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
 from sexton.cli.wording import counted, iso
 from sexton.engine.keep import Keeper, Sweep
+from sexton.engine.keeper_log import given_back
+from sexton.engine.process_settling import Noted
+from sexton.engine.process_stops import STOPPED, session_of
 from sexton.errors import SextonError
 
 log = logging.getLogger("sexton.keeper")
@@ -115,6 +118,10 @@ def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
         if parts or first:
             for outcome in sweep.outcomes:
                 say_outcome(outcome)
+            for freed in sweep.freed:
+                say(given_back(freed))
+            for noted in sweep.processes:
+                say(_said(noted))
             words = "; ".join(parts) or "nothing to do"
             named = f" (receipt {sweep.receipt})" if sweep.outcomes else ""
             say(f"{opened.clock.now():%Y-%m-%d %H:%M:%S} UTC: {words}{named}")
@@ -122,6 +129,13 @@ def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
         first = False
 
     return tell
+
+
+def _said(noted: Noted) -> str:
+    process, session = noted.process, session_of(noted.process)
+    if noted.action == STOPPED:
+        return f"done: stop {process.name} of {session}: {noted.words}: {process.shown}"
+    return f"{session} {noted.words}"
 
 
 def _summary(sweep: Sweep) -> list[str]:
@@ -134,6 +148,14 @@ def _summary(sweep: Sweep) -> list[str]:
         parts.append(tallied(sweep.outcomes))
     if sweep.held:
         parts.append(f"{len(sweep.held)} held back")
+    if sweep.freed:
+        parts.append(f"{counted(len(sweep.freed), 'reservation')} of the dead given back")
+    stopped = sum(each.action == STOPPED for each in sweep.processes)
+    if stopped:
+        parts.append(f"{counted(stopped, 'process', 'processes')} stopped")
+    if len(sweep.processes) > stopped:
+        left = len(sweep.processes) - stopped
+        parts.append(f"{counted(left, 'process', 'processes')} told of")
     if sweep.finalizing:
         parts.append(f"{counted(sweep.finalizing, 'piece')} of end-of-session work taken on")
     if not sweep.finished:

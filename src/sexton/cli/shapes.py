@@ -101,6 +101,20 @@ def sweep(each: Sweep) -> dict[str, Any]:
         "receipt": each.receipt,
         "finished": each.finished,
         "finalizing": each.finalizing,
+        "processes": [
+            {
+                "action": one.action,
+                "pid": one.process.identity.pid,
+                "home": one.process.home,
+                "session": one.process.session,
+                "detail": one.words,
+            }
+            for one in each.processes
+        ],
+        "freed": [
+            {"session": one.session, "worker": one.worker, "held": dict(one.held)}
+            for one in each.freed
+        ],
         "observed": [asdict(one) for one in each.observed],
         "outcomes": [outcome(one) for one in each.outcomes],
         "held": [held(one) for one in each.held],

@@ -16,11 +16,12 @@ from sexton.engine.apply import apply, new_receipt
 from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
-from sexton.engine.keeper_log import HeldLines, tell_outcome
+from sexton.engine.keeper_log import HeldLines, tell_freed, tell_outcome
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
-from sexton.engine.process_duty import settle_processes, watch_processes
+from sexton.engine.process_settling import Noted, settle_processes
+from sexton.engine.process_watching import watch_processes
 from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
@@ -31,6 +32,7 @@ from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
 from sexton.policies.silence import Watch, listen
 from sexton.ports import DeathWatch
+from sexton.ports.spending import Freed
 
 LOOK_EVERY = 5.0
 """Seconds between looks at the beats of others, and at who is new on this host."""
@@ -59,6 +61,8 @@ class Sweep:
     troubles: tuple[str, ...]
     finished: bool
     finalizing: int = 0
+    freed: tuple[Freed, ...] = ()
+    processes: tuple[Noted, ...] = ()
 
 
 class Keeper:
@@ -163,7 +167,8 @@ class Keeper:
         # Before the sessions end: each of the dead is recorded with evidence of its own.
         bury(estate, found.deaths)
         estate.ledger.finalizing.free(estate.clock.now())
-        estate.ledger.spending.free(estate.clock.now())
+        freed = estate.ledger.spending.free(estate.clock.now())
+        tell_freed(freed)
         receipt = new_receipt()
         outcomes = []
         for outcome in apply(estate, found.plan, receipt):
@@ -174,7 +179,7 @@ class Keeper:
         estate.ledger.index.reschedule(found.settled)
         self._held.tell(found.plan.held)
         settle = partial(settle_processes, estate, seen or {}, self._messenger, self._stop.is_set)
-        self._outlive("see to processes", settle)
+        noted = self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         if estate.removing is not None:
@@ -198,6 +203,8 @@ class Keeper:
             held=found.plan.held,
             troubles=troubles,
             finished=len(outcomes) == len(found.plan.actions),
+            freed=tuple(freed),
+            processes=tuple(noted or ()),
         )
 
     def _attentive(self, estate: Estate) -> Estate:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from sexton.model.message import one_line
 from sexton.model.plan import Held, Outcome, Result
+from sexton.policies.budgets import shown
+from sexton.ports.spending import Freed
 
 log = logging.getLogger("sexton.keeper")
 
@@ -38,6 +40,19 @@ def tell_outcome(outcome: Outcome) -> None:
     level = logging.DEBUG if outcome.result is Result.SKIPPED else logging.INFO
     name = one_line(f"{seen.home}/{seen.id}")
     log.log(level, "%s %s: %s (%s)", outcome.action.kind, name, outcome.result, outcome.detail)
+
+
+def tell_freed(freed: Iterable[Freed]) -> None:
+    """What workers that are gone had reserved and can be spent by others again."""
+    for each in freed:
+        log.info("%s", given_back(each))
+
+
+def given_back(freed: Freed) -> str:
+    """What a worker that is gone had reserved, in a few words."""
+    amounts = ", ".join(shown(unit, amount) for unit, amount in freed.held.items())
+    session = one_line(freed.session or "that is gone")
+    return f"given back: {amounts or 'nothing'} held by worker {freed.worker} in session {session}"
 
 
 def _mark(held: Held) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from sexton.engine.estate import Estate
+from sexton.model.masking import masked
 from sexton.model.message import one_line
 from sexton.model.plan import Reason
 from sexton.model.process import Process
@@ -17,18 +19,26 @@ from sexton.ports.processes import Ending, Spared, Stopped
 
 log = logging.getLogger("sexton.processes")
 
+STOPPED = "stop_process"
+"""What the journal calls it."""
 KEPT = "it is kept"
 OPEN = "it belongs to a session that is open"
 AT_WORK = "it is an agent or a keeper at work"
 UNBORN = "it is about to be started"
 
 Due = Sequence[tuple[Process, Occasion]]
-Left = tuple[Process, str]
-"""A process that could not be stopped, and why."""
 
 
-def stop_due(estate: Estate, due: Due) -> list[Left]:
-    """Stop processes because the policies say so, all at once; those that are still there.
+class Attempt(NamedTuple):
+    """An attempt to stop a process: what came of its tree, and why it is there still, if it is."""
+
+    process: Process
+    words: str
+    why: str
+
+
+def stop_due(estate: Estate, due: Due) -> list[Attempt]:
+    """Stop processes because the policies say so, all at once; what came of each.
 
     Each is read again before: a person may have kept it meanwhile, or its session been revived.
     """
@@ -44,25 +54,45 @@ def stop_due(estate: Estate, due: Due) -> list[Left]:
     chosen = [each for each, _ in still]
     spare = [*_of_others(estate, chosen, list(running.values())), *at_work(estate)]
     found = overseer.stopper.find(chosen, spare=spare)
-    _announce(estate, [(each, f"{why}") for each, why in still if _is_found(each, found)])
+    for each, why in still:
+        if _is_found(each, found):  # one that can not be killed is met again by every sweep
+            line = entry(estate, each, "signal_process", "begun", Reason("stop", f"{why}"))
+            overseer.registry.tell(
+                each.ref, since_end(each, f"signal {why}"), estate.clock.now(), line
+            )
     done = overseer.stopper.stop(chosen, overseer.policy.grace, spare=spare)
-    left: list[Left] = []
+    attempts = []
     for each, occasion in still:
         mine = [one for one in done if one.row == each.ref]
         words = outcome(mine)
-        if all(one.is_over for one in mine):
-            line = entry(estate, each, "stop_process", "done", Reason(str(occasion), words))
+        attempts.append(Attempt(each, words, _why(mine)))
+        if not attempts[-1].why:
+            line = entry(estate, each, STOPPED, "done", Reason(str(occasion), words))
             overseer.registry.end(each.ref, words, estate.clock.now(), line)
             log.info("%s: stopped %s (%s): %s", session_of(each), each.name, words, each.shown)
-        else:
-            left.append((each, words))
-    return left
+    return attempts
+
+
+def as_they_run(estate: Estate, processes: Sequence[Process]) -> list[Process]:
+    """The processes with what each runs now, which need not be what it was registered with."""
+    return [_as_it_runs(estate, each) for each in processes]
+
+
+def _as_it_runs(estate: Estate, process: Process) -> Process:
+    who = process.identity
+    found = estate.overseer.describe(who.pid) if who.pid else None
+    if found is None or replace(found.identity, inode=who.inode, uid=who.uid) != who:
+        return process
+    return replace(process, command=masked(found.command))
 
 
 def stop_processes(
     estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
 ) -> list[Stopped]:
-    """Stop processes because a person asked for it; what came of each of their trees."""
+    """Stop processes because a person asked for it; what came of each of their trees.
+
+    Confirmed by who was shown them `as_they_run`, one that runs something else by then is refused.
+    """
     overseer, asked = estate.overseer, "asked for with 'sexton processes stop'"
     _announce(estate, [(each, asked) for each in processes], receipt)
     done = overseer.stopper.stop(
@@ -76,12 +106,17 @@ def stop_processes(
         words = outcome(mine)
         is_over = all(one.is_over for one in mine)
         result, reason = "done" if is_over else "failed", Reason("asked", f"{asked}; {words}")
-        line = replace(entry(estate, each, "stop_process", result, reason), receipt=receipt)
+        line = replace(entry(estate, each, STOPPED, result, reason), receipt=receipt)
         if is_over:
             overseer.registry.end(each.ref, words or "was gone", now, line)
         else:
             estate.ledger.journal.write([line], now)
     return done
+
+
+def since_end(process: Process, said: str) -> str:
+    """What is said once for each end of its session."""
+    return f"{said} ({process.epoch})"
 
 
 def at_work(estate: Estate) -> Iterator[Spared]:
@@ -130,6 +165,11 @@ def _announce(
 
 def _unborn(process: Process) -> Stopped:
     return Stopped(pid=0, command=process.shown, ending=Ending.REFUSED, why=UNBORN, row=process.ref)
+
+
+def _why(done: Sequence[Stopped]) -> str:
+    """Why a tree is still there, the same for any number of processes."""
+    return "; ".join(sorted({each.why or each.ending for each in done if not each.is_over}))
 
 
 def outcome(done: Sequence[Stopped]) -> str:

@@ -33,7 +33,7 @@ class UsageInvalid(SextonError):
     """A number that nobody can have used, or a grant that was settled before; nothing changed."""
 
     exit_code = 92
-    hint = "Settle each grant once, with what the provider reported."
+    hint = "Give whole numbers as the provider reports them, and settle each grant once."
 
 
 class PriceUnknown(SextonError):

@@ -11,13 +11,13 @@ from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros, moment
+from sexton.ledger.rows import maybe_micros, micros
 from sexton.ledger.sessions import holders
 from sexton.model.plan import Seen
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
 from sexton.model.worker import Holder, Worker
-from sexton.ports import Entry, Filter, Place, Tally
+from sexton.ports import Entry, Filter, Place
 
 _END_OF_TIME = 2**62
 _LAST = "\U0010ffff"
@@ -100,23 +100,6 @@ class LedgerIndex:
             return True
 
         return self._database.write(job)
-
-    def tally(self, home: str | None) -> list[Tally]:
-        found = self._database.read(lambda tx: tx.all("tally", home=home))
-        return [
-            Tally(
-                home=row[0],
-                source=row[1],
-                state=State(row[2]),
-                end_reason=row[3],
-                sessions=row[4],
-                messages=row[5],
-                bytes=row[6],
-                oldest=moment(row[7]),
-                newest=moment(row[8]),
-            )
-            for row in found
-        ]
 
 
 def _all_with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Session]:

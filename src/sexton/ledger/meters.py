@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Transaction
@@ -18,7 +19,22 @@ _COLUMNS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING, Unit.USD, Unit
 
 def with_caps(tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime) -> Sequence[Bound]:
     """The bounds with a person's own limits in place of those of the rules."""
-    caps = tx.all("caps_of", session=str(who.session), root=str(who.root), source=who.source)
+    return _limited(tx.all("caps_of", **_subjects(who)), bounds, now)
+
+
+def with_fenced_caps(
+    tx: Transaction, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+) -> Sequence[Bound] | None:
+    """The same; None if the session has ended or the fence fell."""
+    caps = tx.all("fenced_caps", **_subjects(who), ref=who.session, epoch=epoch)
+    return _limited([row for row in caps if row[0]], bounds, now) if caps else None
+
+
+def _subjects(who: Who) -> dict[str, str]:
+    return {"session": str(who.session), "root": str(who.root), "source": who.source}
+
+
+def _limited(caps: Sequence[rows.Row], bounds: Sequence[Bound], now: datetime) -> Sequence[Bound]:
     return with_own(bounds, [_cap(row) for row in caps], now) if caps else bounds
 
 
@@ -37,22 +53,25 @@ def open_counter(tx: Transaction, bound: Bound, now: datetime) -> int:
     return counter
 
 
-def standings_of(
-    tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime
-) -> list[Standing]:
-    """How meters stand, with a person's own limits in place of those of the rules."""
-    found = []
-    for bound in with_caps(tx, who, bounds, now):
-        row = tx.one("find_counter", **_named(bound.meter))
-        found.append(standing_of(tx, bound, 0 if row is None else row[0]))
-    return found
+def look_at(tx: Transaction, bound: Bound) -> Standing:
+    """How one meter stands, whether anything was counted in it or not."""
+    span = {"since": bound.since, "ahead": bound.ahead}
+    row = tx.one("find_standing", **_named(bound.meter), **span)
+    *sums, counter = row or (0, 0, 0, None, 0, 0)
+    return _standing(tx, bound, counter, sums, store=False)
 
 
-def standing_of(tx: Transaction, bound: Bound, counter: int, *, store: bool = False) -> Standing:
-    """How one meter stands; what was spent before anybody counted it is kept if `store` is set."""
+def standing_of(tx: Transaction, bound: Bound, counter: int) -> Standing:
+    """How a meter that is counted stands; what was spent before anybody did so is kept from now."""
     row = tx.one("sum_slices", counter=counter, since=bound.since, ahead=bound.ahead)
     assert row is not None
-    spent, reserved, added, oldest, slices = row
+    return _standing(tx, bound, counter, row, store=True)
+
+
+def _standing(
+    tx: Transaction, bound: Bound, counter: int, sums: Sequence[Any], *, store: bool
+) -> Standing:
+    spent, reserved, added, oldest, slices = sums
     forever = bound.meter.scope is Scope.SESSION and not bound.meter.period
     is_message = bound.meter.unit is Unit.MESSAGES  # a session counts its messages by itself
     if forever and (not slices or is_message):

@@ -11,10 +11,11 @@ from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, maybe_moment, micros, moment
 from sexton.model.process import Doing, Figures, Process, ProcessKind
-from sexton.model.record import as_dict
+from sexton.model.record import as_dict, replace
 from sexton.model.session import Session, State
 from sexton.model.worker import Identity
 from sexton.ports import Entry
+from sexton.ports.processes import Told
 
 KEEP = timedelta(days=7)
 """For so long a process that ended is shown."""
@@ -30,12 +31,24 @@ class LedgerProcesses:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def register(self, process: Process, session: Session) -> Process | None:
+    def register(
+        self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
+    ) -> Process | None:
         values = _values(process) | {"session": session.ref, "epoch": session.epoch}
+        names = ("host", "boot_id", "pid", "started")
+        named = {name: values[name] for name in names} | {"session": session.ref}
 
         def job(tx: Transaction) -> rows.Row | None:
+            former = tx.one("former_session", **named)
             added = tx.one("register_process", **values)
-            return None if added is None else tx.one("find_process", ref=added[0])
+            if added is None:
+                return None
+            if former is not None and moved is not None:
+                entry, now = moved
+                line = replace(entry, home=former[0], session=former[1])
+                tx.all("insert_entry", **rows.entry(line, now))
+            tx.all("forget_told", ref=added[0])
+            return tx.one("find_process", ref=added[0])
 
         row = self._database.write(job)
         return None if row is None else _process(row)
@@ -83,8 +96,21 @@ class LedgerProcesses:
     def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
         return self._change("keep_process", entry, now, ref=ref, kept=int(kept))
 
-    def tell(self, ref: int, now: datetime, entry: Entry | None = None) -> bool:
-        return self._change("tell_of_process", entry, now, ref=ref, now=micros(now))
+    def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
+        about = {"ref": ref, "what": what}
+
+        def told(tx: Transaction) -> Told | None:
+            row = tx.one("told_of_process", **about)
+            return None if row is None else Told(moment(row[0]), False)
+
+        def job(tx: Transaction) -> Told | None:
+            if tx.one("tell_of_process", **about, now=micros(now)) is None:
+                return told(tx)
+            if entry is not None:
+                tx.all("insert_entry", **rows.entry(entry, now))
+            return Told(now, True)
+
+        return self._database.read(told) or self._database.write(job)
 
     def forget(self, now: datetime) -> int:
         def job(tx: Transaction) -> int:
@@ -127,17 +153,17 @@ def _process(row: rows.Row) -> Process:
         home=row[9],
         session=row[10],
         session_state=None if row[11] is None else State(row[11]),
-        end_reason=row[12],
-        task=row[13],
-        kind=ProcessKind(row[14]),
-        tag=row[15],
-        command=row[16],
-        cwd=row[17],
-        started_at=moment(row[18]),
-        expires_at=maybe_moment(row[19]),
-        registered_by=row[20],
-        kept=bool(row[21]),
-        told_at=maybe_moment(row[22]),
+        epoch=row[12],
+        end_reason=row[13],
+        task=row[14],
+        kind=ProcessKind(row[15]),
+        tag=row[16],
+        command=row[17],
+        cwd=row[18],
+        started_at=moment(row[19]),
+        expires_at=maybe_moment(row[20]),
+        registered_by=row[21],
+        kept=bool(row[22]),
         ended_at=maybe_moment(row[23]),
         ended_how=row[24],
         doing=Doing(row[25]),

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.meters import open_counter, standing_of, standings_of, with_caps
+from sexton.ledger.meters import (
+    look_at,
+    open_counter,
+    standing_of,
+    with_caps,
+    with_fenced_caps,
+)
 from sexton.ledger.rows import micros
 from sexton.ledger.sessions import root_of
 from sexton.model.spend import Bound, Budget, Meter, Unit, Who
 from sexton.model.usage import Usage
 from sexton.ports import Entry
-from sexton.ports.spending import Hold, Mark, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Spend, Standing, Taken
 
 KEEP_SLICES = timedelta(days=35)
 KEEP_COUNTERS = timedelta(days=400)
@@ -29,6 +35,8 @@ SETTLED = (
 """What is known for certain only after a call."""
 PASSED = (Unit.MESSAGES, Unit.WALL)
 """What is counted when it has happened, and so refuses whatever comes next."""
+ASKED = frozenset((*SETTLED, *PASSED))
+"""What may turn out to be used is settled also where none of it was foreseen."""
 
 
 class _Crossed(Exception):
@@ -48,7 +56,9 @@ class LedgerSpending:
             except _Crossed:
                 continue  # asked anew, it is refused
 
-    def settle(self, grant: int, session: int, used: Mapping[Unit, int], usage: Usage) -> bool:
+    def settle(
+        self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
+    ) -> bool:
         def job(tx: Transaction) -> bool:
             # The session first, as everywhere: moves that meet wait instead of deadlocking.
             if usage != Usage():
@@ -61,9 +71,9 @@ class LedgerSpending:
                     reasoning=usage.reasoning_tokens,
                     cost=usage.cost_micros,
                 )
-            if not grant:
+            if grant is None:
                 return True
-            row = tx.one("take_grant", ref=grant)
+            row = tx.one("take_grant", **grant._asdict())
             if row is None:
                 raise _Settled
             _settle(tx, [(hold, used.get(Unit(hold.unit), 0)) for hold in _held(row[0])], row[1])
@@ -74,27 +84,29 @@ class LedgerSpending:
         except _Settled:
             return False
 
-    def free(self, now: datetime) -> int:
-        def job(tx: Transaction) -> int:
+    def free(self, now: datetime) -> list[Freed]:
+        def job(tx: Transaction) -> list[Freed]:
             tx.all("forget_grants", before=micros(now - KEEP_SLICES))
             tx.all("forget_slices", before=micros(now - KEEP_SLICES))
             tx.all("forget_counters", before=micros(now - KEEP_COUNTERS))
             freed = tx.all("free_grants", now=micros(now))
             _settle(tx, [(hold, 0) for row in freed for hold in _held(row[0])], None)
-            return len(freed)
+            return [_freed(row) for row in freed]
 
         return self._database.write(job)
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
-        return self._database.read(lambda tx: standings_of(tx, who, bounds, now))
+        def job(tx: Transaction) -> list[Standing]:
+            return [look_at(tx, bound) for bound in with_caps(tx, who, bounds, now)]
+
+        return self._database.read(job)
 
     def look(
         self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
     ) -> list[Standing] | None:
         def job(tx: Transaction) -> list[Standing] | None:
-            if tx.one("find_readiness", ref=who.session, epoch=epoch) is None:
-                return None
-            return standings_of(tx, who, bounds, now)
+            found = with_fenced_caps(tx, who, epoch, bounds, now)
+            return None if found is None else [look_at(tx, bound) for bound in found]
 
         return self._database.read(job)
 
@@ -130,7 +142,7 @@ class LedgerSpending:
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
         def job(tx: Transaction) -> None:
             counter = open_counter(tx, bound, now)
-            standing_of(tx, bound, counter, store=True)
+            standing_of(tx, bound, counter)
             tx.all("add_slice", counter=counter, start=bound.start, amount=amount)
             tx.all("clear_marks", ref=counter)
             tx.all("insert_entry", **rows.entry(entry, now))
@@ -148,16 +160,18 @@ class _Settled(Exception):
 
 def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | None:
     """Count a spend in all its meters or in none, in the caller's transaction."""
-    fence = {"ref": wanted.who.session, "epoch": wanted.epoch}
-    if wanted.epoch is not None and tx.one("find_readiness", **fence) is None:
+    limited = (
+        with_caps(tx, wanted.who, wanted.bounds, now)
+        if wanted.epoch is None
+        else with_fenced_caps(tx, wanted.who, wanted.epoch, wanted.bounds, now)
+    )
+    if limited is None:
         return None
     bounds = [
-        bound
-        for bound in with_caps(tx, wanted.who, wanted.bounds, now)
-        if _amount(wanted.at_once, bound) or _is_asked(wanted, bound)
+        bound for bound in limited if _amount(wanted.at_once, bound) or _is_asked(wanted, bound)
     ]
     counters = [(open_counter(tx, bound, now), bound) for bound in bounds]
-    standings = [standing_of(tx, bound, counter, store=True) for counter, bound in counters]
+    standings = [standing_of(tx, bound, counter) for counter, bound in counters]
     if wanted.limited:
         for standing in standings:
             budget = standing.bound.limit()
@@ -165,17 +179,13 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
                 return Refused(standing=standing, budget=budget)
     # In the order of their rows, as whoever settles them does.
     holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
-    grant = 0
+    grant = None
     if wanted.held is not None and holds:
-        row = tx.one(
-            "insert_grant",
-            session=wanted.who.session,
-            worker=wanted.worker,
-            now=micros(now),
-            held=json.dumps([hold for hold in holds if hold.unit in SETTLED]),
-        )
+        session, worker = wanted.who.session, wanted.worker
+        held = _stored(hold for hold in holds if hold.unit in SETTLED)
+        row = tx.one("insert_grant", session=session, worker=worker, now=micros(now), held=held)
         assert row is not None
-        grant = row[0]
+        grant = Granted(row[0], session, worker)
     return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
@@ -201,9 +211,10 @@ def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
 
 
 def _after(wanted: Spend, standing: Standing) -> Standing:
+    bound = standing.bound
     return standing._replace(
-        spent=standing.spent + _amount(wanted.at_once, standing.bound),
-        reserved=standing.reserved + _amount(wanted.held, standing.bound),
+        spent=standing.spent + _amount(wanted.at_once, bound),
+        reserved=standing.reserved + _amount(wanted.held, bound),
     )
 
 
@@ -212,8 +223,7 @@ def _wish(wanted: Spend, standing: Standing) -> int:
 
 
 def _is_asked(wanted: Spend, bound: Bound) -> bool:
-    """What may turn out to be used is settled also where none of it was foreseen."""
-    return wanted.held is not None and bound.meter.unit in (*SETTLED, *PASSED)
+    return wanted.held is not None and bound.meter.unit in ASKED
 
 
 def _is_full(wanted: Spend, standing: Standing, limit: int) -> bool:
@@ -237,6 +247,18 @@ def _settle(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | 
             given_back = amount if freed_at is None else 0
             place = {"counter": counter, "start": start}
             tx.all("settle_slice", **place, amount=given_back, used=used)
+
+
+def _stored(holds: Iterable[Hold]) -> str:
+    """What is held as JSON, of which nothing needs to be escaped."""
+    each = (f'[{hold.counter},{hold.start},"{hold.unit}",{hold.amount}]' for hold in holds)
+    return f"[{','.join(each)}]"
+
+
+def _freed(row: rows.Row) -> Freed:
+    """What was held is the same in every meter of a unit."""
+    held = {Unit(hold.unit): hold.amount for hold in _held(row[0]) if hold.amount}
+    return Freed(row[1], row[2], held)
 
 
 def _held(stored: str) -> list[Hold]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from sexton.model.message import one_line
 from sexton.model.record import made, record
@@ -72,10 +73,10 @@ class Process:
     session_ref: int | None = None
     home: str = "native"
     session_state: State | None = None
+    epoch: int | None = None
     end_reason: str | None = None
     tag: str | None = None
     kept: bool = False
-    told_at: datetime | None = None
     ended_at: datetime | None = None
     ended_how: str | None = None
     doing: Doing = Doing.UNKNOWN
@@ -116,8 +117,7 @@ class Watched:
     holds: bool
 
 
-@record
-class Member:
+class Member(NamedTuple):
     """One living process of a tree at one moment; times are in seconds, `waited` of its dead."""
 
     pid: int
@@ -126,7 +126,6 @@ class Member:
     waited: float
     io: int
     memory: int
-    is_zombie: bool = False
 
 
 class Presence(StrEnum):

@@ -17,6 +17,8 @@ SLICES = 12
 MOST = 10**12
 """A larger amount can only be a mistake."""
 
+TOKENS = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 _SHOWN = {Unit.USD: (1_000_000, "$"), Unit.WALL: (1000, "s")}
@@ -124,6 +126,8 @@ def action_of(budget: Budget, source: str) -> Act:
 def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget]:
     """The budgets of which at least four fifths are spent, with what was added to their limits."""
     near = [each for each in budgets if total >= (each.limit + added) * WARN_AT]
+    if not near:
+        return near
     if added:
         near = [replace(each, limit=each.limit + added) for each in near]
     return sorted(near, key=lambda each: each.limit)
@@ -131,16 +135,17 @@ def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget
 
 def tokens(amounts: Mapping[Unit, int]) -> dict[Unit, int]:
     """The amounts, with all tokens together where any are counted."""
-    kinds = (Unit.INPUT, Unit.OUTPUT, Unit.CACHED, Unit.REASONING)
-    total = sum(amounts.get(kind, 0) for kind in kinds)
+    total = sum([amounts.get(kind, 0) for kind in TOKENS])
     return {**amounts, Unit.TOKENS: total} if total else dict(amounts)
 
 
 def shown(unit: Unit, amount: int) -> str:
     """An amount as a person says it."""
-    divisor, sign = _SHOWN.get(unit, (1, unit.replace("_", " ")))
+    name = unit.replace("_", " ")
+    divisor, sign = _SHOWN.get(unit, (1, name.removesuffix("s") if amount == 1 else name))
     if unit is Unit.USD:
-        return f"${amount / divisor:,.2f}"
+        cents = amount >= divisor or amount % 10_000 == 0  # less than one is not nothing
+        return f"${amount / divisor:,.2f}" if cents else f"${amount / divisor:.6f}".rstrip("0")
     return f"{amount // divisor:,} {sign}".replace(",", " ")
 
 

@@ -106,28 +106,33 @@ def long_held(held: Held, since: datetime, interest: Interest, now: datetime) ->
     return _occasion(Event.HELD, parts, since + interest.held_after, words)
 
 
-def process_stopping(process: Process, home: str, reason: Reason, at: datetime) -> Occasion:
+def process_stopping(process: Process, reason: Reason, at: datetime, what: str) -> Occasion:
     """A background process of a session is going to be stopped at a moment."""
     who = process.identity
-    parts = (home, process.session, who.host, who.boot_id, f"{who.pid}", f"{who.started}")
     words = (
         f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {process.program},"
         f" pid {who.pid} on {who.host}: {reason.text}."
         f" 'sexton processes keep {who.pid}' keeps it."
     )
-    return _occasion(Event.PROCESS, parts, at, words)
+    return _occasion(Event.PROCESS, _parts(process, what), at, words)
 
 
-def process_left(process: Process, reason: Reason, at: datetime) -> Occasion:
+def process_left(process: Process, reason: Reason, at: datetime, what: str) -> Occasion:
     """A background process of a session that has ended runs on."""
     who = process.identity
-    key = (who.host, who.boot_id, f"{who.pid}", f"{who.started}")
     words = (
         f"has left a process that runs on: {process.program}, pid {who.pid} on {who.host}:"
         f" {reason.text}. 'sexton processes stop {who.pid}' ends it,"
         f" 'sexton processes keep {who.pid}' keeps it."
     )
-    return _occasion(Event.PROCESS, (process.home, process.session, "left", *key), at, words)
+    return _occasion(Event.PROCESS, _parts(process, what), at, words)
+
+
+def _parts(process: Process, what: str) -> tuple[str, ...]:
+    """Of which process something is told, and what."""
+    who = process.identity
+    key = (who.host, who.boot_id, f"{who.pid}", f"{who.started}")
+    return process.home, process.session, *key, what
 
 
 def notices(occasions: Iterable[Occasion], title: Title) -> Iterator[Notice]:

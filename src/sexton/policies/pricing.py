@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from sexton.model.spend import Unit
 from sexton.policies.spend import Price, Prices
 
+MILLION = 1_000_000
 
-def own_price(prices: Prices, model: str) -> Price | None:
-    """The price somebody has set for the model, if any."""
-    return dict(prices.models).get(model)
+Tariff = Callable[[Mapping[Unit, int]], int]
+"""What a call of such a size costs, in millionths of a dollar."""
+
+
+def own_tariff(prices: Prices, model: str) -> Tariff | None:
+    """What calls of the model cost by a price that somebody has set, if any."""
+    for name, price in prices.models:
+        if name == model:
+            return partial(cost, price)
+    return None
 
 
 def cost(price: Price, amounts: Mapping[Unit, int]) -> int:

@@ -155,7 +155,8 @@ def holds_until(
 
     A TTL that was set runs from the start of the process. Otherwise the session's own idle time
     (else a day) runs from when its reset is due: what was started before the last message would
-    else be over before there was anything to hold.
+    else be over before there was anything to hold. A count that is full has no such moment, and
+    messages go on while it is: there it runs from the start, too.
     """
     if process.expires_at is not None:
         return process.expires_at

@@ -94,7 +94,12 @@ def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | No
 
 
 def due_since(session: Session, policy: ResetPolicy) -> datetime | None:
-    """When the session is or was over, if nothing is written to it; warnings do not count."""
+    """When the session is or was over by the clock, if nothing is written to it.
+
+    None also where a count is full: nobody knows since when.
+    """
+    if any(gauge.is_full for gauge in _gauges(session, policy, session.started_at)):
+        return None
     return schedule(replace(session, warned=_ALL_WARNED), policy, 0).at
 
 

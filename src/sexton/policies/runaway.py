@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from sexton.model.record import names
@@ -34,21 +33,10 @@ class Excess(NamedTuple):
         return f"runaway.{self.what}"
 
 
-def recent(beats: Sequence[Beat], now: float) -> tuple[Beat, ...]:
-    """The beats that still count, at most one for each second."""
-    found: dict[int, Beat] = {}
-    for beat in beats:
-        if now - beat.at < WINDOW:
-            held = found.get(int(beat.at))
-            found[int(beat.at)] = beat if held is None else joined(held, beat)
-    return tuple(found.values())
-
-
-def excess(beats: Sequence[Beat], policy: RunawayPolicy, now: float) -> Excess | None:
-    """What has run away, or None."""
-    counted = [beat for beat in beats if now - beat.at < WINDOW]
+def excess(minute: Beat, policy: RunawayPolicy) -> Excess | None:
+    """What has run away by what happened in the last minute, or None."""
     for what in names(RunawayPolicy):
-        limit, count = getattr(policy, what), sum(getattr(beat, what) for beat in counted)
+        limit, count = getattr(policy, what), getattr(minute, what)
         if limit is not None and count >= limit:
             return Excess(what, count, limit)
     return None
@@ -61,4 +49,14 @@ def joined(one: Beat, other: Beat) -> Beat:
         one.messages + other.messages,
         one.tokens + other.tokens,
         one.tool_calls + other.tool_calls,
+    )
+
+
+def without(total: Beat, one: Beat) -> Beat:
+    """What is left of a total when one of its beats counts no more."""
+    return Beat(
+        total.at,
+        total.messages - one.messages,
+        total.tokens - one.tokens,
+        total.tool_calls - one.tool_calls,
     )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         Place,
         SessionBook,
         SessionIndex,
-        Tally,
     )
     from sexton.ports.system import Clock, ProcessTable
     from sexton.ports.upkeep import Entry, Journal, LastSweep, PolicyStore, StoredPolicies, Workers
@@ -55,7 +54,6 @@ __all__ = [
     "ShadowCount",
     "Sighting",
     "StoredPolicies",
-    "Tally",
     "Workers",
 ]
 
@@ -87,7 +85,6 @@ _WHERE = {
     "ShadowCount": "liveness",
     "Sighting": "homes",
     "StoredPolicies": "upkeep",
-    "Tally": "sessions",
     "Workers": "upkeep",
 }
 

@@ -16,11 +16,23 @@ from sexton.ports.upkeep import Entry
 NOTHING: Mapping[int, int] = {}
 
 
+class Told(NamedTuple):
+    """When people were told something of a process, and whether that is now."""
+
+    at: datetime
+    is_news: bool
+
+
 class Registry(Protocol):
     """The background processes of sessions. They survive whoever registered them."""
 
-    def register(self, process: Process, session: Session) -> Process | None:
-        """Add a process to an open session; None if it ended or the fence fell."""
+    def register(
+        self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
+    ) -> Process | None:
+        """Add a process to an open session; None if it ended or the fence fell.
+
+        If it was another session's before, `moved` is journalled there.
+        """
 
     def identify(self, process: Process, identity: Identity, now: datetime) -> bool:
         """Say which process came of one that was about to be started."""
@@ -43,8 +55,8 @@ class Registry(Protocol):
     def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
         """Protect a process from being stopped by policy, or do so no more."""
 
-    def tell(self, ref: int, now: datetime, entry: Entry | None = None) -> bool:
-        """Record that people are told of it; True for the first who does."""
+    def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
+        """Record that people are told something of it, each thing once; None if it has ended."""
 
     def forget(self, now: datetime) -> int:
         """Drop what ended a week ago, and what nobody has seen for a month."""
@@ -139,7 +151,8 @@ class ProcessStopper(Protocol):
     ) -> list[Stopped]:
         """Stop each with all that it started: TERM, after the grace KILL.
 
-        Confirmed by a person who was shown the command, pid and start time are proof enough.
+        Confirmed by a person who was shown the command of each, pid and start time are proof
+        enough; one that runs another command by then is refused.
         `held` are pidfds by pid, kept since the processes were started.
         """
 

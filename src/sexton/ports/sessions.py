@@ -166,21 +166,3 @@ class SessionIndex(Protocol):
 
     def warn(self, seen: Seen, limit: Limit, entry: Entry, now: datetime) -> bool:
         """Record that the session was warned about a limit, once."""
-
-    def tally(self, home: str | None) -> list[Tally]:
-        """Totals by home, source, state and end reason."""
-
-
-@record(kw_only=False)
-class Tally:
-    """How many sessions share a home, source, state and end reason, and how big they are."""
-
-    home: str
-    source: str
-    state: State
-    end_reason: str | None
-    sessions: int
-    messages: int
-    bytes: int
-    oldest: datetime
-    newest: datetime

@@ -54,11 +54,27 @@ class Spend:
     epoch: int | None = None
 
 
+class Granted(NamedTuple):
+    """What is held, by its number, and for whom: nobody else settles it."""
+
+    ref: int
+    session: int
+    worker: str
+
+
+class Freed(NamedTuple):
+    """What a worker that is gone held for a session, and does not any more."""
+
+    worker: str
+    session: str | None
+    held: Mapping[Unit, int]
+
+
 @record
 class Taken:
-    """A spend that fitted into every budget; `grant` is 0 where nothing is held."""
+    """A spend that fitted into every budget; `grant` is None where nothing is held."""
 
-    grant: int
+    grant: Granted | None
     standings: tuple[Standing, ...]
 
 
@@ -90,14 +106,17 @@ class Spending(Protocol):
         whoever holds it.
         """
 
-    def settle(self, grant: int, session: int, used: Mapping[Unit, int], usage: Usage) -> bool:
+    def settle(
+        self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
+    ) -> bool:
         """Count what was really used instead of what is held; False if it was settled before.
 
-        A grant that was freed meanwhile is counted all the same.
+        The session is the one to whose usage it is added, where its conversation went on. A grant
+        that was freed meanwhile is counted all the same.
         """
 
-    def free(self, now: datetime) -> int:
-        """Give back what is held by workers that left or are dead; how many grants."""
+    def free(self, now: datetime) -> list[Freed]:
+        """Give back what is held by workers that left or are dead; what that was."""
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
         """How the meters stand, with a person's own limits in place of the given ones."""

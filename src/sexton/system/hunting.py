@@ -37,6 +37,7 @@ Proof = Callable[[int, Grip], bool]
 
 OURSELVES = "it is this process, one it was started by, or the first of all"
 OTHERS = "it belongs to another user"
+CHANGED = "it runs another command now than the one that was shown"
 UNPROVEN = "nothing but its pid and start time speaks for it, which a stranger may have"
 UNREADABLE = "the processes of this machine can not be read"
 MOVES = "it is replaced by another one more quickly than it can be held on to"
@@ -72,6 +73,7 @@ class Hunt:
         self._lost: dict[Known, int] = {}
         self._rows: dict[Known, int] = {}
         self._commands: dict[Known, str] = {}
+        self._shown = {_known(root): root.command for root in roots if confirmed}
         for root in roots:
             self._take_on(root)
         # What is left of those whose first process is gone is found by its tag only.
@@ -236,17 +238,20 @@ class Hunt:
         """All that is read counts only if the process behind the grip is alive afterwards."""
         pid, started = known
         row, proved, user = read_row(pid), proof(pid, grip), owner(pid)
-        command = cut(masked(read_command(pid)), SHOWN_COMMAND)
+        command = masked(read_command(pid))
         if row is None or row.started != started or not grip.is_alive():
             self._refused.pop(known, None)
             self._lose(known, claim)
             return False
-        self._commands.setdefault(known, command)
+        self._commands[known] = cut(command, SHOWN_COMMAND)
         if proved and isinstance(claim, str):
             self._spared[known] = claim
             return False
         if proved and user != os.getuid():
             self._refused[known] = OTHERS
+            return False
+        if proved and self._shown.get(known, command) != command:
+            self._refused[known] = CHANGED
             return False
         return proved
 

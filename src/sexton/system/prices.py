@@ -1,22 +1,24 @@
-"""What does a model cost, by a table that others maintain?"""
+"""What does a call of a model cost, by a table that others maintain?"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 
-from sexton.policies.spend import Price
-
-SAMPLE = 1000
-"""Prices are asked for so many tokens: some models cost more where a call is very long."""
+from sexton.errors import PriceUnknown
+from sexton.model.spend import Unit
+from sexton.policies.pricing import MILLION, Tariff
 
 
 @lru_cache(maxsize=256)
-def listed_price(model: str) -> Price | None:
-    """The price of a model, as `provider:model` or by its name alone; None if it is not listed.
+def listed_tariff(model: str) -> Tariff | None:
+    """What calls of a model cost, as `provider:model` or by its name alone; None if not listed.
 
     The table is that of genai-prices, which is loaded when it is first asked for, and never
-    fetched from anywhere. Without it no model is listed.
+    fetched from anywhere. Without it no model is listed. Each call is priced at its own size, as
+    tokens of a very long one may cost more.
     """
     try:
         table = import_module("genai_prices")
@@ -25,16 +27,22 @@ def listed_price(model: str) -> Price | None:
     provider, colon, name = model.partition(":")
     named = {"provider_id": provider} if colon else {}
 
-    def cost(**tokens: int) -> float:
-        usage = table.Usage(**tokens)
-        found = table.calc_price(usage, model_ref=name or model, **named)
-        return float(found.total_price * (1_000_000 // SAMPLE))
+    def cost(amounts: Mapping[Unit, int]) -> int:
+        cached = amounts.get(Unit.CACHED, 0)
+        usage = table.Usage(
+            input_tokens=amounts.get(Unit.INPUT, 0) + cached,
+            cache_read_tokens=cached,
+            output_tokens=amounts.get(Unit.OUTPUT, 0) + amounts.get(Unit.REASONING, 0),
+        )
+        try:
+            found = table.calc_price(usage, model_ref=name or model, **named)
+        except (LookupError, ValueError) as trouble:  # the table may change while it is used
+            raise PriceUnknown(f"the price of the model {model} is unknown: {trouble}") from None
+        micros: int = math.ceil(found.total_price * MILLION)
+        return micros
 
     try:
-        return Price(
-            per_input=cost(input_tokens=SAMPLE),
-            per_output=cost(output_tokens=SAMPLE),
-            per_cached=cost(input_tokens=SAMPLE, cache_read_tokens=SAMPLE),
-        )
-    except LookupError:
+        cost({Unit.INPUT: 1})
+    except PriceUnknown:
         return None
+    return cost

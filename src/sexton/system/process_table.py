@@ -117,7 +117,7 @@ def read_cwd(pid: int) -> str:
     if sys.platform != "linux":
         return _cwd_by_psutil(pid)
     try:
-        return os.readlink(f"/proc/{pid}/cwd")
+        return _readable(os.readlink(f"/proc/{pid}/cwd"))
     except OSError:
         return ""
 
@@ -198,6 +198,11 @@ def _units() -> tuple[int, int]:
     return os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 
+def _readable(name: str) -> str:
+    """A name of the system's, which may be of any bytes, as text that every engine stores."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def _table_by_psutil() -> dict[int, Row]:
     import psutil  # noqa: PLC0415  # only where there is no /proc
 
@@ -238,7 +243,7 @@ def _command_by_psutil(pid: int) -> list[str]:
     import psutil  # noqa: PLC0415  # only where there is no /proc
 
     try:
-        return psutil.Process(pid).cmdline() or ["?"]
+        return [_readable(word) for word in psutil.Process(pid).cmdline()] or ["?"]
     except psutil.Error:
         return ["?"]
 
@@ -247,7 +252,7 @@ def _cwd_by_psutil(pid: int) -> str:
     import psutil  # noqa: PLC0415  # only where there is no /proc
 
     try:
-        return psutil.Process(pid).cwd()
+        return _readable(psutil.Process(pid).cwd())
     except psutil.Error:
         return ""
 

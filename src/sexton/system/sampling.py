@@ -58,13 +58,7 @@ class Sampler:
         at = self._clock.monotonic()
         if os.getpid() not in table:  # what does not even show us shows nothing
             near = []
-        presences = {each.ref: self._presence(each, table) for each in near}
-        boot = self._clock.elapsed()
-        self._certain = {
-            each.ref: _known(each)
-            for each in near
-            if is_there(presences[each.ref]) and age(table[each.identity.pid], boot) > SETTLED
-        }
+        presences = self._presences(near, table)
         trees, passing = _trees(near, presences, table)
         ports = self._ports.of(
             {(pid, table[pid].started) for pids in trees.values() for pid in pids}
@@ -73,8 +67,8 @@ class Sampler:
             each.ref: Look(
                 at=at,
                 presence=presences.get(each.ref) or _away(each),
-                members=tuple(_member(table[pid]) for pid in trees.get(each.ref, ())),
-                ports=_ports_of(trees.get(each.ref, ()), ports),
+                members=tuple([_member(table[pid]) for pid in trees.get(each.ref, ())]),
+                ports=_ports_of(trees.get(each.ref, ()), ports) if ports else (),
                 passing=each.ref in passing,
             )
             for each in processes
@@ -99,17 +93,28 @@ class Sampler:
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         return recognise(pid, tag)
 
-    def _presence(self, process: Process, table: Mapping[int, Row]) -> Presence:
-        """What became of it; the inode of one that is old enough need not be asked for twice.
+    def _presences(
+        self, processes: Sequence[Process], table: Mapping[int, Row]
+    ) -> dict[int, Presence]:
+        """What became of each; the inode of one that is old enough need not be asked for twice.
 
         Whoever gets its pid later is started in a later tick.
         """
-        known = self._certain.get(process.ref)
-        if known is not None and known == _known(process):
-            row = table.get(known[0])
-            if row is not None and row.started == known[1]:
-                return Presence.ZOMBIE if row.state in ZOMBIES else Presence.PRESENT
-        return presence(process, table)
+        before, boot = self._certain, self._clock.elapsed()
+        certain, found = {}, {}
+        for each in processes:
+            known = pid, started = _known(each)
+            row = table.get(pid)
+            if row is not None and row.started == started and before.get(each.ref) == known:
+                is_old, seen = True, _of_living(row)
+            else:
+                seen = presence(each, table)
+                is_old = is_there(seen) and age(table[pid], boot) > SETTLED
+            found[each.ref] = seen
+            if is_old:
+                certain[each.ref] = known
+        self._certain = certain
+        return found
 
 
 def _unfit(row: Row) -> str:
@@ -158,6 +163,10 @@ def presence(process: Process, table: Mapping[int, Row]) -> Presence:
     is_other = who.inode is not None and inode is not None and inode != who.inode
     if is_other or row.started != who.started:
         return Presence.FOREIGN
+    return _of_living(row)
+
+
+def _of_living(row: Row) -> Presence:
     return Presence.ZOMBIE if row.state in ZOMBIES else Presence.PRESENT
 
 
@@ -214,14 +223,8 @@ def _carriers(
 
 
 def _member(row: Row) -> Member:
-    return Member(
-        pid=row.pid,
-        started=row.started,
-        cpu=row.cpu,
-        waited=row.waited,
-        io=read_io(row.pid),
-        memory=row.memory,
-    )
+    pid, _, _, started, cpu, waited, memory = row
+    return Member(pid, started, cpu, waited, read_io(pid), memory)
 
 
 def _ports_of(pids: Iterable[int], ports: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
 from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
+from sexton.testing.ledger_contract_process_news import ProcessNewsContract
 from sexton.testing.ledger_contract_processes import ProcessesContract
 from sexton.testing.ledger_contract_races import RacesContract
 from sexton.testing.ledger_contract_releasing import ReleasingContract
@@ -66,6 +67,7 @@ class LedgerContract(
     OutboxContract,
     OutboxRacesContract,
     ProcessesContract,
+    ProcessNewsContract,
     SpendingContract,
     SpendingPeopleContract,
     SpendingRacesContract,

@@ -193,23 +193,6 @@ class IndexContract:
         assert reread(ledger, begun).warned is Limit.NONE
         assert journal(ledger) == []
 
-    def test_totals_are_exact(self, ledger: Ledger) -> None:
-        first, second = born(ledger, "a", now=at(1)), born(ledger, "b", now=at(2))
-        third = born(ledger, "c", source="cli")
-        say(ledger, first, "12", now=at(8))
-        say(ledger, second, "345", "", now=at(7))
-        assert ledger.book.end_now(third.ref, 1, "closed", at(9))
-        found = ledger.index.tally(None)
-        assert [(each.source, each.state, each.end_reason) for each in found] == [
-            ("chat", State.OPEN, None),
-            ("cli", State.ENDED, "closed"),
-        ]
-        chats = found[0]
-        assert (chats.home, chats.sessions, chats.messages, chats.bytes) == ("native", 2, 3, 5)
-        assert (chats.oldest, chats.newest) == (at(1), at(8))
-        assert ledger.index.tally("native") == found
-        assert ledger.index.tally("elsewhere") == []
-
 
 FILTERS = (
     Filter(),

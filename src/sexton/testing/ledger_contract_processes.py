@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from sexton.model.process import Doing, Figures, Process, ProcessKind
@@ -20,7 +19,6 @@ from sexton.testing.ledger_contract_samples import (
     entry,
     journal,
     observe,
-    race,
     say,
     seen,
 )
@@ -82,6 +80,7 @@ class ProcessesContract:
             session=session.id,
             session_ref=session.ref,
             session_state=State.OPEN,
+            epoch=session.epoch,
         )
         assert ledger.registry.running() == ledger.registry.of_session(session.ref) == [found]
         assert not found.is_orphan
@@ -98,7 +97,9 @@ class ProcessesContract:
         before = registered(ledger, first, tag="a" * 32)
         ledger.registry.judge([(before.ref, Doing.WORKING, FIGURES)], at(1))
         ledger.registry.keep(before.ref, True, at(1))
-        ledger.registry.tell(before.ref, at(1))
+        other = registered(ledger, first, 41)
+        for each in (before, other):
+            assert ledger.registry.tell(each.ref, "left", at(1)) == (at(1), True)
         again = registered(ledger, second, task="t", kind=ProcessKind.MCP, started_at=at(3))
         assert again == replace(
             before,
@@ -109,6 +110,8 @@ class ProcessesContract:
             started_at=at(3),
             kept=True,
         )
+        assert ledger.registry.tell(again.ref, "left", at(4)) == (at(4), True)
+        assert ledger.registry.tell(other.ref, "left", at(4)) == (at(1), False)
         assert registered(ledger, second, tag="b" * 32).tag == "b" * 32
 
     def test_another_start_boot_host_or_pid_is_another_process(self, ledger: Ledger) -> None:
@@ -189,7 +192,7 @@ class ProcessesContract:
         assert ledger.registry.end(process.ref, "ended by TERM", at(1), entry(session))
         assert not ledger.registry.end(process.ref, "ended by KILL", at(2), entry(session))
         assert not ledger.registry.keep(process.ref, True, at(2), entry(session))
-        assert not ledger.registry.tell(process.ref, at(2), entry(session))
+        assert ledger.registry.tell(process.ref, "left", at(2), entry(session)) is None
         [found] = [each for each in ledger.registry.page(None, ALL) if each.ref == process.ref]
         assert found == replace(process, ended_at=at(1), ended_how="ended by TERM")
         assert [line.at for line in journal(ledger, session)] == [at(1)]
@@ -203,16 +206,6 @@ class ProcessesContract:
         assert ledger.registry.keep(process.ref, False, at(2))
         assert ledger.registry.of_session(session.ref) == [process, other]
         assert [line.at for line in journal(ledger, session)] == [at(1)]
-
-    def test_people_are_told_of_a_process_by_one_only(self, ledger: Ledger) -> None:
-        session = born(ledger)
-        for pid in range(1, 9):
-            process = registered(ledger, session, pid)
-            first = race([partial(ledger.registry.tell, process.ref, at(1))] * 4)
-            assert sum(first) == 1
-        other = registered(ledger, session)
-        assert {each.told_at for each in ledger.registry.running()} == {at(1), None}
-        assert ledger.registry.tell(other.ref, at(2))
 
     def test_a_process_of_an_ended_session_is_an_orphan(self, ledger: Ledger) -> None:
         session, other = born(ledger), born(ledger, "other")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from sexton.model.record import replace
 from sexton.model.spend import Act, Scope, Unit
@@ -76,7 +77,9 @@ class SpendingContract:
         other = granted(ledger, session, limit, input_tokens=20)
         assert settle(ledger, grant, session, input_tokens=10)
         assert not settle(ledger, grant, session, input_tokens=10)
-        assert not settle(ledger, 99_999, session, input_tokens=10)
+        strangers: tuple[dict[str, Any], ...] = ({"ref": 99_999}, {"session": 99}, {"worker": "x"})
+        for stranger in strangers:
+            assert not settle(ledger, other._replace(**stranger), session, input_tokens=10)
         assert reread(ledger, session).usage.input_tokens == 10
         assert used(ledger, session, limit) == 30
         assert settle(ledger, other, session)
@@ -101,7 +104,7 @@ class SpendingContract:
         for count in (1, 2):
             taken = spend(ledger, session, limit, tool_calls=1)
             assert isinstance(taken, Taken)
-            assert (taken.grant, taken.standings[0].used) == (0, count)
+            assert (taken.grant, taken.standings[0].used) == (None, count)
         assert isinstance(spend(ledger, session, limit, tool_calls=1), Refused)
         assert used(ledger, session, limit) == 2
 
@@ -192,6 +195,7 @@ class SpendingContract:
         far = budget(Scope.SESSION, per=HOUR)
         assert granted(ledger, session, far, now=NOON + DAY, input_tokens=100)
         assert granted(ledger, session, far, input_tokens=100)
+        assert used(ledger, session, far) == used(ledger, session, far, now=NOON + DAY) == 100
 
     def test_the_first_slice_with_spending_is_told(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget(Scope.TREE, per=HOUR)
@@ -202,11 +206,14 @@ class SpendingContract:
         granted(ledger, session, limit, now=later, input_tokens=50)
         [first] = bound_by([limit], session)
         assert standing(ledger, session, limit, now=later).oldest == first.start
+        refused = take(ledger, session, limit, now=later, input_tokens=51)
+        assert isinstance(refused, Refused)
+        assert refused.standing.oldest == first.start
 
     def test_what_a_session_had_spent_before_it_got_a_limit_counts(self, ledger: Ledger) -> None:
         session = born(ledger)
         say(ledger, session, "one", "two")
-        assert settle(ledger, 0, session, input_tokens=60, output_tokens=30, usd=5)
+        assert settle(ledger, None, session, input_tokens=60, output_tokens=30, usd=5)
         limit = budget()
         assert used(ledger, session, limit) == 90
         assert isinstance(take(ledger, session, limit, input_tokens=11), Refused)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sexton.model.plan import Reason
 from sexton.model.spend import Act, Budget, Meter, Scope, Unit, Who
 from sexton.ports import Ledger
-from sexton.ports.spending import Mark, Refused
+from sexton.ports.spending import Mark, Refused, Taken
 from sexton.testing.ledger_contract_samples import NOON, at, born, entry, journal
 from sexton.testing.ledger_contract_spending_samples import (
     HOUR,
@@ -49,8 +49,11 @@ class SpendingPeopleContract:
         for meter in meters:
             ledger.spending.cap(meter, budget(meter.scope, 10), entry(), NOON)
             assert isinstance(take(ledger, session, input_tokens=11, output_tokens=11), Refused)
+            [found] = ledger.spending.look(who(session), session.epoch, (), NOON) or []
+            assert found.bound.meter == meter
             ledger.spending.cap(meter, None, entry(), NOON)
-            assert granted(ledger, session, input_tokens=11, output_tokens=11) == 0
+            taken = take(ledger, session, input_tokens=11, output_tokens=11)
+            assert taken == Taken(grant=None, standings=())
         assert ledger.spending.standing(who(session), (), NOON) == []
 
     def test_a_limit_of_its_own_is_for_what_it_names_only(self, ledger: Ledger) -> None:
@@ -104,6 +107,7 @@ class SpendingPeopleContract:
         self, ledger: Ledger
     ) -> None:
         session, limit = born(ledger), budget()
+        assert born(ledger, "other").epoch == session.epoch
         granted(ledger, session, limit, input_tokens=10)
         bounds = bound_by([limit], session)
         [found] = ledger.spending.look(who(session), session.epoch, bounds, NOON) or []
@@ -131,7 +135,7 @@ class SpendingPeopleContract:
 
     def test_what_was_spent_before_still_counts_when_more_is_allowed(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget(limit=100)
-        settle(ledger, 0, session, input_tokens=90)
+        settle(ledger, None, session, input_tokens=90)
         [bound] = bound_by([limit], session)
         ledger.spending.add(bound, 50, entry(session), NOON)
         assert used(ledger, session, limit) == 40

@@ -11,7 +11,7 @@ from sexton.model.spend import Bound, Budget, Meter, Scope, Unit, Who
 from sexton.model.usage import Usage
 from sexton.policies.budgets import bounds, tokens
 from sexton.ports import Ledger
-from sexton.ports.spending import Refused, Spend, Standing, Taken
+from sexton.ports.spending import Granted, Refused, Spend, Standing, Taken
 from sexton.testing.ledger_contract_samples import (
     NOON,
 )
@@ -56,10 +56,11 @@ def take(
     return taken
 
 
-def granted(ledger: Ledger, session: Session, *budgets: Budget, **more: Any) -> int:
+def granted(ledger: Ledger, session: Session, *budgets: Budget, **more: Any) -> Granted:
     """A grant that there was room for."""
     taken = take(ledger, session, *budgets, **more)
     assert isinstance(taken, Taken)
+    assert taken.grant is not None
     return taken.grant
 
 
@@ -75,7 +76,7 @@ def spend(
     return taken
 
 
-def settle(ledger: Ledger, grant: int, session: Session, **used: int) -> bool:
+def settle(ledger: Ledger, grant: Granted | None, session: Session, **used: int) -> bool:
     amounts = tokens({Unit(name): amount for name, amount in used.items()})
     usage = {name: amount for name, amount in used.items() if name != "usd"}
     return ledger.spending.settle(

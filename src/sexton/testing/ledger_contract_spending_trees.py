@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sexton.model.record import replace
 from sexton.model.session import Relation
-from sexton.model.spend import Scope
+from sexton.model.spend import Scope, Unit
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter
 from sexton.testing.ledger_contract_reviving import worker
@@ -38,8 +38,10 @@ class SpendingTreesContract:
         granted(ledger, session, limit, by="unknown", input_tokens=100)
         ledger.reaping.declare([(worker(ledger, "dead"), "process_gone: x")], at(1))
         ledger.book.leave("left", (), at(1))
-        assert ledger.spending.free(at(2)) == 3
-        assert ledger.spending.free(at(3)) == 0
+        held = {Unit.TOKENS: 100}
+        freed = sorted(ledger.spending.free(at(2)), key=lambda each: each.worker)
+        assert freed == [(name, session.id, held) for name in ("dead", "left", "unknown")]
+        assert ledger.spending.free(at(3)) == []
         assert used(ledger, session, limit) == 100
 
     def test_what_was_used_under_a_freed_grant_is_counted_once(self, ledger: Ledger) -> None:

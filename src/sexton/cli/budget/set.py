@@ -67,17 +67,18 @@ def command(
         found, named = spender(ctx, opened, session, source)
         place = meter(named, unit, tree=tree)
         set_limit(opened.estate(), place, None if off else (amount, Act(action)), found)
+    whose = named.source if found is None else found.id
     if options.json:
         document(
             {
                 "scope": place.scope,
-                "subject": place.subject,
+                "subject": whose,
                 "unit": unit,
                 "limit": None if off else amount,
                 "action": None if off else action,
             }
         )
     elif off:
-        say(f"{place.scope} {place.subject}: what the settings say")
+        say(f"{place.scope} {whose}: what the settings say")
     else:
-        say(f"{place.scope} {place.subject}: {shown(unit, amount)} at most, then {action}")
+        say(f"{place.scope} {whose}: {shown(unit, amount)} at most, then {action}")

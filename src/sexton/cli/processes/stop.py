@@ -15,7 +15,7 @@ from sexton.cli.processes.view import show_stopped, stopped_shape
 from sexton.cli.terminal import document, say
 from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
-from sexton.engine.process_stops import at_work, outcome, stop_processes
+from sexton.engine.process_stops import as_they_run, at_work, outcome, stop_processes
 from sexton.errors import ProcessNotStopped
 from sexton.model.process import Process
 from sexton.ports.processes import Ending, Stopped
@@ -41,21 +41,22 @@ def command(
     """Stop processes with all that they started.
 
     Each is asked to end and killed after the grace of the policies. Only processes of this user
-    on this machine that are registered to or tagged with a session are signalled. Who is asked and
-    says yes to the shown commands may also stop one of which nothing but its pid and start time is
-    known; with --yes that is refused.
+    on this machine that are registered to or tagged with a session are signalled. Who is asked is
+    shown what each runs now; one that runs something else by the time of the yes is left alone. A
+    yes is also enough for one of which nothing but its pid and start time is known; --yes is not.
     """
     options = shared(ctx)
     with existing(options) as opened:
         found = meant(opened, pid, session)
         overseer = opened.overseer
         if dry_run:
-            spare = list(at_work(opened.estate()))
-            would = overseer.stopper.find(found, confirmed=True, spare=spare)
+            estate = opened.estate()
+            shown, spare = as_they_run(estate, found), list(at_work(estate))
+            would = overseer.stopper.find(shown, confirmed=True, spare=spare)
             _tell(None, would, as_json=options.json)
             return
         if found and not yes:
-            _show_what_is_meant(found)
+            found = _shown(found, as_they_run(opened.estate(), found))
             question = f"Stop {counted(len(found), 'process', 'processes')} and all they started?"
             confirm(question, ask=not options.json)
         receipt = new_receipt()
@@ -66,9 +67,14 @@ def command(
         raise ProcessNotStopped(f"not stopped: {outcome(left)}")
 
 
-def _show_what_is_meant(found: Sequence[Process]) -> None:
-    for each in found:
-        say(f"{each.identity.pid}: {each.command}")
+def _shown(registered: Sequence[Process], running: list[Process]) -> list[Process]:
+    """Show what each runs now, and what it ran before if that was something else."""
+    for before, now in zip(registered, running, strict=True):
+        kept = " (kept from being stopped by policy)" if now.kept else ""
+        say(f"{now.identity.pid or 'about to be started'}: {now.command}{kept}")
+        if now.command != before.command:
+            say(f"    registered as: {before.command}")
+    return running
 
 
 def _tell(receipt: str | None, done: Sequence[Stopped], *, as_json: bool) -> None:

@@ -47,7 +47,7 @@ def _row(each: Watched, now: datetime) -> tuple[str, ...]:
         _session(process),
         process.task or "-",
         str(process.kind),
-        f"{each.doing}, kept" if process.kept else str(each.doing),
+        _doing(each),
         span((process.ended_at or now) - process.started_at),
         f"{100 * figures.cpu / figures.seconds:.1f} %" if figures.seconds else "-",
         size(figures.memory) if figures.memory else "-",
@@ -55,6 +55,13 @@ def _row(each: Watched, now: datetime) -> tuple[str, ...]:
         until if each.holds else "no",
         process.command,
     )
+
+
+def _doing(each: Watched) -> str:
+    """What it does, or how it ended."""
+    if each.process.ended_how:
+        return each.process.ended_how
+    return f"{each.doing}, kept" if each.process.kept else str(each.doing)
 
 
 def _session(process: Process) -> str:

@@ -40,12 +40,3 @@ UPDATE sessions
 SET warned = warned | :limit
 WHERE ref = :ref AND state = 'open' AND epoch = :epoch AND (warned & :limit) = 0
 RETURNING ref;
-
--- tally
-SELECT h.name, s.source, s.state, s.end_reason, COUNT(*),
-       CAST(SUM(s.message_count) AS BIGINT), CAST(SUM(s.byte_count) AS BIGINT),
-       MIN(s.started_at), MAX(s.active_at)
-FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE CAST(:home AS TEXT) IS NULL OR h.name = :home
-GROUP BY h.name, s.source, s.state, s.end_reason
-ORDER BY 5 DESC, 1, 2, 3, 4;

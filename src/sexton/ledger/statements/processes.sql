@@ -1,7 +1,7 @@
 -- process
 SELECT p.ref, p.host, p.boot_id, p.pid, p.started, p.inode, p.pid_namespace, p.uid, p.session, p.home, p.session_id,
-       s.state, s.end_reason, p.task, p.kind, p.tag, p.command, p.cwd, p.started_at, p.expires_at, p.registered_by,
-       p.kept, p.told_at, p.ended_at, p.ended_how, p.doing, p.judged_at, p.figures
+       s.state, s.epoch, s.end_reason, p.task, p.kind, p.tag, p.command, p.cwd, p.started_at, p.expires_at, p.registered_by,
+       p.kept, p.ended_at, p.ended_how, p.doing, p.judged_at, p.figures
 FROM processes AS p LEFT JOIN sessions AS s ON s.ref = p.session
 
 -- register_process
@@ -19,8 +19,19 @@ DO UPDATE SET session = excluded.session, home = excluded.home, session_id = exc
     task = excluded.task, kind = excluded.kind, inode = excluded.inode, pid_namespace = excluded.pid_namespace,
     uid = excluded.uid, tag = COALESCE(excluded.tag, processes.tag), command = excluded.command, cwd = excluded.cwd,
     started_at = excluded.started_at, expires_at = excluded.expires_at, registered_by = excluded.registered_by,
-    told_at = NULL, doing = 'unknown', judged_at = NULL, figures = NULL
+    doing = 'unknown', judged_at = NULL, figures = NULL
 RETURNING ref;
+
+-- former_session [sqlite]
+SELECT home, session_id FROM processes
+WHERE host = :host AND boot_id = :boot_id AND pid = :pid AND started = :started AND ended_at IS NULL AND pid > 0
+  AND COALESCE(session, 0) <> :session;
+
+-- former_session [postgres]
+SELECT home, session_id FROM processes
+WHERE host = :host AND boot_id = :boot_id AND pid = :pid AND started = :started AND ended_at IS NULL AND pid > 0
+  AND COALESCE(session, 0) <> :session
+FOR UPDATE;
 
 -- identify_process
 UPDATE processes SET pid = :pid, started = :started, inode = :inode, uid = :uid
@@ -63,7 +74,16 @@ UPDATE processes SET ended_at = :now, ended_how = :how WHERE ref = :ref AND ende
 UPDATE processes SET kept = :kept WHERE ref = :ref AND ended_at IS NULL RETURNING ref;
 
 -- tell_of_process
-UPDATE processes SET told_at = :now WHERE ref = :ref AND told_at IS NULL AND ended_at IS NULL RETURNING ref;
+INSERT INTO told_of_processes (process, what, at)
+SELECT ref, CAST(:what AS TEXT), CAST(:now AS BIGINT) FROM processes WHERE ref = :ref AND ended_at IS NULL
+ON CONFLICT (process, what) DO NOTHING
+RETURNING at;
+
+-- told_of_process
+SELECT at FROM told_of_processes WHERE process = :ref AND what = :what;
+
+-- forget_told
+DELETE FROM told_of_processes WHERE process = :ref;
 
 -- move_processes
 UPDATE processes SET session = :child, session_id = :id WHERE session = :ref;

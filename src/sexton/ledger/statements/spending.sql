@@ -5,6 +5,12 @@ WHERE cap IS NOT NULL
   AND (scope = 'session' AND subject = :session OR scope = 'tree' AND subject = :root
        OR scope = 'source' AND subject = :source);
 
+-- fenced_caps
+-- The same of a session that is open under its epoch; of any other there is not even an empty row.
+SELECT c.scope, c.subject, c.unit, c.period, c.cap, c.action
+FROM sessions AS s LEFT JOIN ({caps_of}) AS c ON TRUE
+WHERE s.ref = :ref AND s.epoch = :epoch AND s.state = 'open';
+
 -- lock_counter [sqlite]
 SELECT ref, used_at FROM counters
 WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period;
@@ -21,8 +27,13 @@ VALUES (:scope, :subject, :unit, :period, :now)
 ON CONFLICT (scope, subject, unit, period) DO UPDATE SET used_at = excluded.used_at
 RETURNING ref;
 
--- find_counter
-SELECT ref FROM counters WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period;
+-- find_standing
+SELECT COALESCE(CAST(SUM(i.spent) AS BIGINT), 0), COALESCE(CAST(SUM(i.reserved) AS BIGINT), 0),
+       COALESCE(CAST(SUM(i.added) AS BIGINT), 0), MIN(CASE WHEN i.spent + i.reserved > 0 THEN i.start END),
+       COUNT(i.start), c.ref
+FROM counters AS c LEFT JOIN slices AS i ON i.counter = c.ref AND i.start >= :since AND i.start <= :ahead
+WHERE c.scope = :scope AND c.subject = :subject AND c.unit = :unit AND c.period = :period
+GROUP BY c.ref;
 
 -- sum_slices
 SELECT COALESCE(CAST(SUM(spent) AS BIGINT), 0), COALESCE(CAST(SUM(reserved) AS BIGINT), 0),
@@ -47,7 +58,7 @@ INSERT INTO grants (session, worker, made_at, held) VALUES (:session, :worker, :
 
 -- take_grant
 -- Whoever takes the row away settles it, and nobody else.
-DELETE FROM grants WHERE ref = :ref RETURNING held, freed_at;
+DELETE FROM grants WHERE ref = :ref AND session = :session AND worker = :worker RETURNING held, freed_at;
 
 -- settle_slice
 INSERT INTO slices (counter, start, spent) VALUES (:counter, :start, :used)
@@ -72,7 +83,7 @@ UPDATE grants SET freed_at = :now
 WHERE freed_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM workers AS w
                   WHERE w.id = grants.worker AND w.left_at IS NULL AND w.dead_at IS NULL)
-RETURNING held;
+RETURNING held, worker, (SELECT s.id FROM sessions AS s WHERE s.ref = grants.session);
 
 -- forget_grants
 DELETE FROM grants WHERE freed_at < :before;

@@ -1,0 +1,178 @@
+"""What becomes of the background processes of sessions that have ended?
+
+They are told of, stopped or kept, as the policies say; people hear of a stop by a daily reset
+before it comes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from sexton.engine.estate import Estate, Rules, rules_now
+from sexton.engine.process_stops import STOPPED, Due, entry, session_of, since_end, stop_due
+from sexton.model.plan import Reason
+from sexton.model.process import Doing, Process
+from sexton.model.session import Session
+from sexton.policies.handling import OVER, Handling, Occasion, occasion_of
+from sexton.policies.notifying import Occasion as News
+from sexton.policies.notifying import process_left, process_stopping
+from sexton.policies.processes import Judgement
+from sexton.policies.reset import next_boundary
+from sexton.ports.processes import Told
+
+log = logging.getLogger("sexton.processes")
+
+Seen = Mapping[int, Judgement]
+"""What processes of this machine that are there were seen doing, by row."""
+
+
+class Teller(Protocol):
+    """Whoever tells people things."""
+
+    def tell(self, occasions: Iterable[News]) -> None: ...
+
+
+class Noted(NamedTuple):
+    """Something that was done about a process, or said of it for the first time."""
+
+    process: Process
+    action: str
+    words: str
+
+
+def settle_processes(
+    estate: Estate,
+    seen: Seen,
+    teller: Teller | None,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> list[Noted]:
+    """See to the processes of sessions that have ended, and tell of what will be stopped.
+
+    A keeper that is stopping itself leaves the rest to the next one: a stop takes its time.
+    """
+    settling = _Settling(estate, teller)
+    due = settling.go_through(seen)
+    if not is_stopping():
+        settling.stop(due)
+    return settling.noted
+
+
+def handle_processes(estate: Estate, session: Session, occasion: Occasion) -> None:
+    """Stop the processes of one session at once, if the policies say so for the occasion.
+
+    Whatever else becomes of them, and what could not be stopped, is for a keeper to tell.
+    """
+    if estate.overseer.policy.handling(occasion) is Handling.STOP:
+        running = estate.overseer.registry.of_session(session.ref)
+        found = estate.overseer.judged(running)
+        there = (each for each in running if found[each.ref].doing not in (*OVER, Doing.UNKNOWN))
+        stop_due(estate, [(each, occasion) for each in there if _is_to_be_seen_to(each)])
+
+
+def _is_to_be_seen_to(process: Process) -> bool:
+    """One that is about to be started is waited for: to end its row would lose it."""
+    return not process.kept and process.identity.pid != 0
+
+
+class _Settling:
+    """One round over all processes, and what came of it."""
+
+    def __init__(self, estate: Estate, teller: Teller | None) -> None:
+        self._estate = estate
+        self._teller = teller
+        self._policy = estate.overseer.policy
+        self._now = estate.clock.now()
+        self._boundaries: dict[tuple[str, str], datetime | None] = {}
+        self.noted: list[Noted] = []
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return rules_now(self._estate)
+
+    def go_through(self, seen: Seen) -> Due:
+        """Tell what there is to be told; those that are to be stopped now."""
+        due = []
+        for each in self._estate.overseer.registry.running():
+            if each.ref not in seen or seen[each.ref].doing in OVER or not _is_to_be_seen_to(each):
+                continue
+            if each.is_orphan:
+                occasion = occasion_of(each.end_reason)
+                if self._is_due(each, occasion, seen[each.ref]):
+                    due.append((each, occasion))
+            elif self._policy.on_daily_reset is Handling.STOP:
+                self._announce(each)
+        return due
+
+    def stop(self, due: Due) -> None:
+        """Stop them all, and tell of those that could not be."""
+        for process, words, why in stop_due(self._estate, due):
+            if not why:
+                self.noted.append(Noted(process, STOPPED, words))
+                continue
+            reason = Reason("refused", f"it could not be stopped: {words}")
+            self._tell_of_rest(process, reason, since_end(process, why))
+
+    def _is_due(self, process: Process, occasion: Occasion, found: Judgement) -> bool:
+        """Whether a process is to be stopped now; people are told of what else becomes of it."""
+        match self._policy.handling(occasion):
+            case Handling.KEEP:
+                return False
+            case Handling.WARN:
+                words = f"its session ended: {process.end_reason or occasion}; it is {found.doing}"
+                what = since_end(process, f"left {occasion}")
+                self._tell_of_rest(process, Reason(found.doing, words), what)
+                return False
+            case Handling.STOP if occasion is Occasion.DAILY:
+                at = self._now + self._policy.notice
+                told = self._tell_of_stop(process, self._boundary(process), at)
+                if told is None or told.is_news:
+                    return False
+                return self._now >= told.at + self._policy.notice
+            case Handling.STOP:
+                return True
+
+    def _announce(self, process: Process) -> None:
+        """Tell of a process that the next daily reset will stop, once that is near."""
+        boundary = self._boundary(process)
+        if boundary and self._now >= boundary - self._policy.notice:
+            self._tell_of_stop(process, boundary, boundary)
+
+    def _boundary(self, process: Process) -> datetime | None:
+        """The daily boundary at which its session is or was over; None if there is none for it."""
+        name = process.home, process.session
+        if name not in self._boundaries:
+            found = self._estate.ledger.index.find(*name)
+            policy = self._rules.reset_policy(found[0]) if found else None
+            self._boundaries[name] = None
+            if policy is not None and policy.is_daily:
+                self._boundaries[name] = next_boundary(found[0].active_at, policy)
+        return self._boundaries[name]
+
+    def _tell_of_rest(self, process: Process, reason: Reason, what: str) -> None:
+        news = process_left(process, reason, self._estate.clock.now(), what)
+        self._tell(process, "leave_process", what, news)
+
+    def _tell_of_stop(
+        self, process: Process, boundary: datetime | None, at: datetime
+    ) -> Told | None:
+        """Say that a daily reset stops it: each boundary is one of its own, and told of anew."""
+        words = f"the daily reset stops what a session left running ({process.kind})"
+        what = f"stop {boundary:%Y-%m-%dT%H:%MZ}" if boundary else since_end(process, "stop")
+        news = process_stopping(process, Reason("daily", words), at, what)
+        return self._tell(process, "announce_stop", what, news)
+
+    def _tell(self, process: Process, action: str, what: str, news: News) -> Told | None:
+        """Say each thing once, whoever says it: in the journal, in the log, and to people."""
+        line = entry(self._estate, process, action, "done", Reason("process", news.words))
+        registry, now = self._estate.overseer.registry, self._estate.clock.now()
+        told = registry.tell(process.ref, what, now, line)
+        if told is not None and told.is_news:
+            self.noted.append(Noted(process, action, news.words))
+            log.warning("%s %s: %s", session_of(process), news.words, process.shown)
+            if self._teller is not None:
+                self._teller.tell([news])
+        return told
