@@ -16,7 +16,7 @@ from sexton.ports.vault import FileChanged, FileContent
 from sexton.system.files.own import OwnFiles
 from tests.unit.vault_scene import file
 
-FOR = 1.5
+FOR, AT_MOST = 1.0, 60.0
 
 
 class Scene:
@@ -68,9 +68,11 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
-def again_and_again(act: Callable[[], None]) -> None:
-    until = time.monotonic() + FOR
-    while time.monotonic() < until:
+def again_and_again(act: Callable[[], None], is_enough: Callable[[], bool]) -> None:
+    """For a while, and for longer where the disk is busy."""
+    begun = time.monotonic()
+    while (taken := time.monotonic() - begun) < FOR or not is_enough():
+        assert taken < AT_MOST
         with suppress(VaultError, FileChanged, FileNotFoundError):
             act()
 
@@ -85,9 +87,8 @@ def test_nothing_outside_is_read(scene: Scene) -> None:
                     read.append(b"".join(each.chunks()))
 
     with scene.attacked():
-        again_and_again(act)
+        again_and_again(act, lambda: scene.swaps > 100 and bool(read))
     assert set(read) == {b"mine"}
-    assert scene.swaps > 100
 
 
 def test_nothing_outside_is_removed(scene: Scene) -> None:
@@ -107,9 +108,8 @@ def test_nothing_outside_is_removed(scene: Scene) -> None:
         removed += scene.files.remove({scene.owner: [twin]})
 
     with scene.attacked():
-        again_and_again(act)
+        again_and_again(act, lambda: scene.swaps > 100)
     assert (removed, scene.is_unharmed()) == (0, True)
-    assert scene.swaps > 100
 
 
 def test_nothing_outside_is_written(scene: Scene) -> None:
@@ -121,10 +121,8 @@ def test_nothing_outside_is_written(scene: Scene) -> None:
         done += 1
 
     with scene.attacked():
-        again_and_again(act)
+        again_and_again(act, lambda: scene.swaps > 20 and done > 10)
     assert scene.is_unharmed()
-    assert done > 10
-    assert scene.swaps > 20
 
 
 def test_an_attacker_can_not_make_us_remove_the_newer_file(scene: Scene) -> None:
