@@ -14,6 +14,7 @@ import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
+from sexton.ledger.at_once import at_once, portions
 from sexton.ledger.group_commit import GroupCommit, Ticket, run_all
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements
@@ -42,8 +43,6 @@ class SqliteTransaction:
 
     def together(self, name: str, rows: Sequence[Mapping[str, Any]], /) -> list[Row]:
         """What the same statement returns for each row of values; it changes different rows."""
-        from sexton.ledger.at_once import at_once, portions  # noqa: PLC0415  # threads in one batch
-
         found: list[Row] = []
         for several in portions(rows):
             text, pick = at_once(self._text[name], len(several))
