@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sexton.cli import space
+from sexton.cli import findings_view, space
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.finalizers.standing import work_shape, work_words
 from sexton.cli.keeper_notice import keeper_notice
@@ -52,6 +52,7 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
             _show_shares(report)
             _show_ages(report)
             _show_biggest(report, ledger.now)
+        findings_view.show(report)
         say()
     for line in work_words(ledger.work):
         say(line)
@@ -252,6 +253,7 @@ def _shape(report: HomeReport) -> dict[str, Any]:
         ],
         "shadow": report.shadow and shadow_shape(report.shadow),
         "disk": None if report.figures is None else _disk_shape(report.figures),
+        **findings_view.shape(report),
     }
 
 

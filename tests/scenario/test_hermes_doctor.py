@@ -1,0 +1,79 @@
+"""The findings of `doctor` on homes that the real Hermes made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sexton.homes.hermes.config_files import read_configuration
+from sexton.homes.hermes.findings.all import config_findings
+from sexton.homes.hermes.findings.finding import Names
+from sexton.homes.hermes.installed import Installed, find_installed
+
+WRITE = """
+import sys, yaml
+from pathlib import Path
+from hermes_cli import config
+home = Path(sys.argv[1])
+config.save_config(config.load_config())
+(home / "whole.yaml").write_text(yaml.safe_dump(config.DEFAULT_CONFIG))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(hermes_python: Path) -> Installed:
+    """The real Hermes, found by its command."""
+    commands = str(hermes_python.parent)
+    found = find_installed(Path("nowhere"), {"PATH": commands})
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def written(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose configuration Hermes wrote itself."""
+    home = tmp_path_factory.mktemp("written")
+    environment = dict(os.environ, HERMES_HOME=str(home), HERMES_DISABLE_LAZY_INSTALLS="1")
+    subprocess.run([hermes_python, "-c", WRITE, home], env=environment, check=True, timeout=60)
+    return home
+
+
+def test_the_settings_of_the_installed_hermes_are_known_without_running_it(
+    installed: Installed,
+) -> None:
+    assert {"session_reset", "sessions", "fallback_providers", "mcp_servers"} <= set(
+        installed.sections
+    )
+    assert "retention_days" in installed.sections["sessions"]
+    assert installed.mentions("idle_minutes")
+    assert not installed.mentions("idle_minuts")
+
+
+@pytest.mark.parametrize("file", ["config.yaml", "whole.yaml"])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_hermes_writes_itself_is_left_in_peace(
+    written: Path, installed: Installed, tmp_path: Path, file: str, known: bool
+) -> None:
+    (tmp_path / "config.yaml").write_bytes((written / file).read_bytes())
+    said = read_configuration(tmp_path)
+    assert said.config.values
+    names = Names(home="work", path=tmp_path)
+    assert config_findings(said, 22, installed if known else None, names) == ()
+
+
+def test_a_slip_of_the_root_is_told_with_the_real_names(
+    written: Path, installed: Installed, tmp_path: Path
+) -> None:
+    text = (written / "whole.yaml").read_text()
+    (tmp_path / "config.yaml").write_text(
+        text.replace("\ntool_loop_guardrails:", "\ntool_loop_guardrail:")
+    )
+    told = config_findings(
+        read_configuration(tmp_path), 22, installed, Names(home="work", path=tmp_path)
+    )
+    assert [each.words for each in told] == [
+        "tool_loop_guardrail: did you mean tool_loop_guardrails?"
+    ]
