@@ -18,10 +18,8 @@ $(READY): pyproject.toml constraints.txt scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $@
 
-run: $(READY) ## Sweep the default ledger once and report on it
-	@$(BIN)/sexton keep --once
-	@$(BIN)/sexton doctor
-	@$(BIN)/sexton sessions list
+run: $(READY) ## Keep the Hermes homes of this machine once and report; with none, show a demonstration
+	@$(BIN)/python scripts/run.py
 
 test: $(READY) ## Run all tests (WORKERS=2)
 	$(BIN)/python -m pytest -n $(WORKERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -61,7 +62,9 @@ def damaged(scene: HermesScene, server: int) -> HermesScene:
     folder.mkdir()
     for number in range(3):
         (folder / f"session_run{number}.json").write_text("x" * 1000)
-    (folder / "session_20250101_000000_abcdef.json").write_text("x" * 10)
+    orphan = folder / "session_20250101_000000_abcdef.json"
+    orphan.write_text("x" * 10)
+    os.utime(orphan, (time.time() - 8 * 86400,) * 2)
     (folder / "request_dump_talk_20250101_000000_000000.json").write_text("x" * 100)
     (scene.path / "config.yaml").write_text(
         "model: x\nsession_reset:\n  mode: idle\n  idle_minutes: 60\n  at_hour: '4'\n"
@@ -86,11 +89,11 @@ def test_everything_that_is_wrong_is_told_with_number_cost_and_repair(
     }  # fmt: skip
     assert all(each["cost"] and each["repair"] for each in told.values())
     assert told["held"]["repair"] == f"kill {server}"
-    assert told["stale_files"]["bytes"] == 3000
+    assert told["orphan_files"]["bytes"] == 10
     assert told["config.at_hour"]["where"] == f"{damaged.path}/config.yaml:5"
     assert told["config.api_server_key"]["where"] == f"{damaged.path}/.env:2"
     (home,) = cli("doctor", "hermes", "--json").json()["homes"]
-    assert home["reclaimable_bytes"] == 3110
+    assert home["reclaimable_bytes"] == 10
     assert "hunter2" not in str(home)
 
 
@@ -99,7 +102,7 @@ def test_a_person_reads_what_it_costs_and_what_to_type(
 ) -> None:
     out = cli.ok("doctor", str(damaged.path))
     for words in (
-        "a repair gives back 3.1 KB",
+        "a repair gives back 10 B",
         "grave   session_reset.at_hour is the text '4', not a number",
         f"        {damaged.path}/config.yaml:5",
         "cost: the gateway fails with a TypeError",

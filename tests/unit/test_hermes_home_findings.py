@@ -10,7 +10,7 @@ import pytest
 
 from sexton.homes.hermes.condition import Compression, Condition, Small, State, Storage
 from sexton.homes.hermes.config_files import read_configuration
-from sexton.homes.hermes.findings.all import home_findings
+from sexton.homes.hermes.findings.all import Rules, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
 from sexton.homes.hermes.findings.sessions import Totals
 from sexton.homes.hermes.findings.storage import is_mended
@@ -18,7 +18,8 @@ from sexton.homes.hermes.folder import FileSeen, kind_of
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.routing import Route, routes_in
 from sexton.homes.hermes.running import Background
-from sexton.policies.rulebook import decode
+from sexton.policies.retention import Retention, RetentionClass
+from sexton.policies.rulebook import Rulebook, decode
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 HOME = Path("/home/me/.hermes")
@@ -27,13 +28,18 @@ BOTH = "session_reset: {mode: both, idle_minutes: 120, at_hour: 6}\n"
 
 
 def found(
-    home: Path | None = None, *, config: str = "", totals: Totals | None = None, **facts: Any
+    home: Path | None = None,
+    *,
+    config: str = "",
+    totals: Totals | None = None,
+    ours: Rulebook = Rulebook(),  # noqa: B008  # a frozen value
+    **facts: Any,
 ) -> dict[str, Finding]:
     """The findings for these facts, by their codes."""
     if home is not None:
         (home / "config.yaml").write_text(config)
     place = home or HOME
-    rules = decode(OwnRules(place, "UTC").text())
+    rules = Rules(own=decode(OwnRules(place, "UTC").text()), ours=ours)
     names = Names(home="work", path=place, usual=True)
     said = read_configuration(place)
     told = home_findings(Condition(now=NOW, **facts), said, totals or Totals(), rules, names)
@@ -73,23 +79,27 @@ def test_trivial_sessions_are_told_when_they_are_many() -> None:
 def test_files_are_told_by_what_became_of_their_session() -> None:
     owners = {"open": State(False, "cli"), "over": State(True, "cli"), "c": State(True, "cron")}
     day = timedelta(days=1)
-    told = found(
-        owners=owners,
-        files=(
-            file("session_open.json", "open", 1),
-            file("session_over.json", "over", 20, 2 * day),
-            file("session_c.json", "c", 300, 8 * day),
-            file("request_dump_over_20260101_000000_000000.json", "over", 4000),
-            file("session_gone.json", "gone", 50_000, timedelta(hours=2)),
-            file("sessions.json", None, 1),
-        ),
+    files = (
+        file("session_open.json", "open", 1),
+        file("session_over.json", "over", 20, 2 * day),
+        file("session_c.json", "c", 300, 8 * day),
+        file("request_dump_over_20260101_000000_000000.json", "over", 4000),
+        file("session_gone.json", "gone", 50_000, timedelta(hours=2)),
+        file("sessions.json", None, 1),
     )
+    told = found(owners=owners, files=files)
     assert {code: (each.count, each.bytes) for code, each in told.items()} == {
-        "orphan_files": (1, 50_000), "request_dumps": (1, 4000), "stale_files": (2, 320),
+        "orphan_files": (1, 0), "request_dumps": (1, 0), "stale_files": (2, 300),
     }  # fmt: skip
     assert "1 (50.0 %) are of cron" in told["stale_files"].words
     assert "age: under 1h 0, 1-6h 0, 6-24h 0, 1-7d 1, older 1" in told["stale_files"].details
     assert "1-6h 1" in told["orphan_files"].details[0]
+    assert "1 of them (300 B) go now" in told["stale_files"].details[2]
+    at_once = Retention(general=RetentionClass(database_only=True))
+    told = found(owners=owners, files=files, ours=Rulebook(retention=at_once))
+    assert {code: each.bytes for code, each in told.items()} == {
+        "orphan_files": 0, "request_dumps": 4000, "stale_files": 320,
+    }  # fmt: skip
 
 
 def test_a_reset_held_back_names_the_processes_and_their_age(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sexton.homes.hermes.condition import condition_of
 from sexton.homes.hermes.config_files import read_configuration
-from sexton.homes.hermes.findings.all import config_findings, home_findings
+from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
 from sexton.homes.hermes.findings.sessions import Totals
 from sexton.homes.hermes.inherited import OwnRules
@@ -42,7 +42,7 @@ def diagnose(
     home, zone = Path(record.path), local_zone(os.environ)
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
-    rules = decode(OwnRules(home, zone).text())
+    rules = Rules(own=decode(OwnRules(home, zone).text()), ours=opened.rules(None).rules)
     database = (home / DATABASE).resolve()
     seen = condition_of(home, database, opened.clock, opened.processes, zone)
     known = find_installed(home, os.environ)

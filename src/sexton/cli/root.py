@@ -29,6 +29,7 @@ COMMANDS = {
     "report": Late(_HERE, "Show what has changed over time."),
     "config": Late(_HERE, "Check, show and describe the settings."),
     "ledger": Late(_HERE, "Look after the ledger itself."),
+    "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
     "completion": Late(_HERE, "Write the completion script of a shell."),
 }
 

@@ -13,7 +13,7 @@ from sexton.homes.hermes.findings.config_sections import (
     unusable_findings,
 )
 from sexton.homes.hermes.findings.conversations import conversation_findings
-from sexton.homes.hermes.findings.files import file_findings
+from sexton.homes.hermes.findings.files import Kept, file_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
 from sexton.homes.hermes.findings.sessions import (
     Totals,
@@ -22,19 +22,29 @@ from sexton.homes.hermes.findings.sessions import (
     leak_findings,
 )
 from sexton.homes.hermes.findings.storage import storage_findings
+from sexton.model.record import record
 from sexton.policies.rulebook import Rulebook
 
 
+@record
+class Rules:
+    """Under which rules a home is: its own resets, and our rules for what is removed."""
+
+    own: Rulebook
+    ours: Rulebook
+
+
 def home_findings(
-    seen: Condition, said: Configuration, totals: Totals, rules: Rulebook, names: Names
+    seen: Condition, said: Configuration, totals: Totals, rules: Rules, names: Names
 ) -> tuple[Finding, ...]:
     """What is wrong with the sessions, files and processes."""
+    kept = Kept(now=seen.now, retention=rules.ours.retention)
     return (
         *leak_findings(totals, names),
         *garbage_findings(seen.small, totals, names),
         *compression_findings(seen.compressions, names),
-        *conversation_findings(seen, said, rules, names),
-        *file_findings(seen.files, seen.owners, seen.now, names),
+        *conversation_findings(seen, said, rules.own, names),
+        *file_findings(seen.files, seen.owners, kept, names),
         *storage_findings(seen.storage, names),
     )
 

@@ -90,8 +90,8 @@ def compression_findings(failed: tuple[Compression, ...], names: Names) -> Itera
     yield Finding(
         code="compression",
         level=Level.COSTLY,
-        words=f"in {many(len(failed), 'open session')} the summary of a compression failed, "
-        f"in {number(len(stuck))} so often that Hermes gave up compressing",
+        words=f"in {many(len(failed), 'open session')} the summary of a compression failed"
+        + (f", in {number(len(stuck))} so often that Hermes gave up compressing" if stuck else ""),
         cost="what was said is replaced by a stopgap, or the context grows until calls fail",
         repair=names.hermes("config", "set", "compression.abort_on_summary_failure", "true"),
         count=len(failed),
