@@ -62,4 +62,6 @@ def _rulebook(estate: Estate, home: Observable) -> Rulebook:
 
 
 def _with_due(session: Session, rulebook: Rulebook) -> Session:
-    return replace(session, due_at=rulebook.schedule(session, 0).at if session.is_open else None)
+    due = rulebook.schedule(session, 0).at if session.is_open else None
+    # A first look brings sessions by the hundred thousand, and most of them are never due.
+    return session if due == session.due_at else replace(session, due_at=due)
