@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 import tempfile
@@ -60,6 +62,23 @@ def test_whoever_ends_it_the_servers_end_with_it(scratch: Path, number: signal.S
         assert list(scratch.iterdir()) == []
 
 
+def test_on_a_terminal_it_waits_between_the_acts_and_ends_when_asked(scratch: Path) -> None:
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        program("demo"), env=environment(TERM="xterm"), stdin=child, stdout=child, stderr=child
+    ) as demo:
+        os.close(child)
+        seen = _read_until(parent, b"Enter goes on, q ends: ")
+        assert b"11 findings" in seen
+        os.write(parent, b"\n")
+        assert b"sexton gc --dry-run" in _read_until(parent, b"Enter goes on, q ends: ")
+        os.write(parent, b"q\n")
+        assert b"everything is gone again" in _read_until(parent, b"gone again")
+        assert demo.wait(PATIENCE) == 0
+    os.close(parent)
+    assert list(scratch.iterdir()) == []
+
+
 def test_a_home_can_be_kept_but_never_over_another(scratch: Path, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.mkdir()
@@ -77,6 +96,13 @@ def _servers(place: Path) -> list[int]:
         if words[1:3] == ["-m", "http.server"] and str(place) in words[-1]:
             found.append(process.pid)
     return found
+
+
+def _read_until(terminal: int, words: bytes) -> bytes:
+    seen = b""
+    while words not in seen:
+        seen += os.read(terminal, 10_000)
+    return seen
 
 
 def _until(happened: Callable[[], bool]) -> None:

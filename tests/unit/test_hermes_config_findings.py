@@ -70,6 +70,7 @@ def found(
         ("sessions:\n  retention_days: -1\n", "retention_days", "grave", 2),
         ("sessions:\n  retention_days: abc\n", "retention_days", "costly", 2),
         ("sessions:\n  auto_prune: 'false'\n", "auto_prune", "grave", 2),
+        ("sessions:\n  min_interval_hours: daily\n", "min_interval_hours", "costly", 2),
         ("sessions: 90\n", "sessions", "costly", 1),
         ("fallback_providers: openrouter\n", "fallback_providers", "costly", 1),
         ("fallback_providers:\n  - openrouter\n", "fallback_providers", "costly", 2),
@@ -170,6 +171,13 @@ def test_a_strong_api_key_is_left_in_peace(tmp_path: Path) -> None:
     assert found(tmp_path, dotenv=f"API_SERVER_ENABLED=1\nAPI_SERVER_KEY={'k7' * 16}\n") == ()
     server = f"platforms: {{api_server: {{enabled: true, extra: {{key: {'k7' * 16}}}}}}}\n"
     assert found(tmp_path, server) == ()
+
+
+def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:
+    told = found(tmp_path, dotenv="SESSION_IDLE_MINUTES=2h\nSESSION_RESET_HOUR=5\n")
+    assert [(each.code, each.where) for each in told] == [
+        ("config.session_idle_minutes", f"{tmp_path}/.env:1")
+    ]
 
 
 def test_where_hermes_has_no_resets_any_more_that_is_told(tmp_path: Path) -> None:

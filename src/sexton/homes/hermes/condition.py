@@ -37,12 +37,12 @@ FAILED = """
     FROM sessions
     WHERE ended_at IS NULL
       AND (compression_failure_error IS NOT NULL OR compression_fallback_streak > 0)"""
-ROUTED = "SELECT entry_json FROM gateway_routing"
+ROUTED = "SELECT CAST(entry_json AS BLOB) FROM gateway_routing"
 STATES = """
     SELECT CAST(s.id AS BLOB), s.ended_at IS NOT NULL, CAST(s.source AS BLOB)
     FROM json_each(:ids) AS j CROSS JOIN sessions AS s ON s.id = j.value"""
 EVERY_STATE = "SELECT CAST(id AS BLOB), ended_at IS NOT NULL, CAST(source AS BLOB) FROM sessions"
-ROUTING = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'gateway_routing'"
+ROUTING = "PRAGMA table_info(gateway_routing)"
 
 
 class Small(NamedTuple):
@@ -145,15 +145,15 @@ def condition_of(
 def _rows(db: apsw.Connection, where: object, owners: list[str], names: HermesFileNames) -> _Rows:
     shape = recognise(db, where)
     entries = None
-    if db.execute(ROUTING).fetchall():
+    if any(column[1] == "entry_json" for column in db.execute(ROUTING)):
         entries = [json_of(text) for (text,) in db.execute(ROUTED)]
-    ids = {each.get("session_id") for each in entries or () if isinstance(each, dict)}
+    routed = [each.get("session_id") for each in entries or () if isinstance(each, dict)]
     return _Rows(
         storage=_storage(db, shape),
         small=_small(db),
         compressions=tuple(_compressions(db, shape)),
         entries=entries,
-        states=_states(db, (id for id in ids if isinstance(id, str))),
+        states=_states(db, {id for id in routed if isinstance(id, str)}),
         owners=_owners(db, owners, names),
     )
 
@@ -206,6 +206,6 @@ def _by_id(rows: Iterable[tuple[Any, ...]]) -> dict[str, State]:
 def json_of(text: object) -> Any:
     """What a stored JSON text says; None if it says nothing."""
     try:
-        return json.loads(text) if isinstance(text, str) else None
+        return json.loads(text) if isinstance(text, bytes) else None
     except (ValueError, RecursionError):
         return None

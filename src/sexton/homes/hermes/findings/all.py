@@ -11,6 +11,7 @@ from sexton.homes.hermes.findings.config_sections import (
     retention_findings,
     server_findings,
     unusable_findings,
+    variable_findings,
 )
 from sexton.homes.hermes.findings.conversations import conversation_findings
 from sexton.homes.hermes.findings.files import Kept, file_findings
@@ -57,6 +58,7 @@ def config_findings(
         *unusable_findings(said, names),
         *reset_findings(said, schema, names),
         *retention_findings(said, names),
+        *variable_findings(said),
         *fallback_findings(said, names),
         *server_findings(said),
         *name_findings(said, known),

@@ -59,13 +59,36 @@ def retention_findings(said: Configuration, names: Names) -> Iterator[Finding]:
             config, ("sessions", "retention_days"), "is not a whole number of days", cost,
             names.hermes("config", "set", "sessions.retention_days", "90"),
         )  # fmt: skip
-    elif days is not None and int(days) <= 0:
+    hours = mapping(sessions).get("min_interval_hours")
+    if hours is not None and not _is_count(hours):
+        yield _finding(
+            config, ("sessions", "min_interval_hours"), "is not a whole number of hours",
+            "old sessions are not removed, and nothing says why",
+            names.hermes("config", "set", "sessions.min_interval_hours", "24"),
+        )  # fmt: skip
+    if days is not None and _is_count(days) and int(days) <= 0:
         when = "at the next start" if prune else "as soon as auto_prune is switched on"
         yield _finding(
             config, ("sessions", "retention_days"), f"is {int(days)}",
             f"every ended session is deleted {when}, also one that ended a second ago",
             names.hermes("config", "set", "sessions.retention_days", "90"), Level.GRAVE,
         )  # fmt: skip
+
+
+def variable_findings(said: Configuration) -> Iterator[Finding]:
+    """Whether a variable that overrides a reset is a number at all."""
+    for name in ("SESSION_IDLE_MINUTES", "SESSION_RESET_HOUR"):
+        variable = said.variables.get(name)
+        if variable is not None and variable.value and not _is_count(variable.value):
+            where = f"{said.dotenv}:{variable.line}"
+            yield Finding(
+                code=f"config.{name.lower()}",
+                level=Level.COSTLY,
+                words=f"{name} is not a whole number",
+                cost="Hermes ignores it without a word",
+                repair=f"edit {where}",
+                where=where,
+            )
 
 
 def fallback_findings(said: Configuration, names: Names) -> Iterator[Finding]:
