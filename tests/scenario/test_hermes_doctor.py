@@ -77,3 +77,36 @@ def test_a_slip_of_the_root_is_told_with_the_real_names(
     assert [each.words for each in told] == [
         "tool_loop_guardrail: did you mean tool_loop_guardrails?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("config", "dotenv"),
+    [
+        ("session_reset: {mode: idle, idle_minutes: 2h}\n", ""),
+        ("session_reset: {mode: daily, at_hour: '4'}\n", ""),
+        ("session_reset: {mode: idel}\n", ""),
+        ("session_reset: both\n", ""),
+        ("session_reset: {mode: idle, bg_process_max_age_hours: x}\n", ""),
+        ("session_reset: {idle_minutes: 30}\n", ""),
+        ("sessions: {auto_prune: 'false', retention_days: 0, min_interval_hours: x}\n", ""),
+        ("", "A=1\nAPI_SERVER_KEY=changeme\nB=2\n"),
+    ],
+)
+def test_the_command_that_a_finding_names_mends_it(
+    hermes_python: Path, tmp_path: Path, config: str, dotenv: str
+) -> None:
+    (tmp_path / "config.yaml").write_text(config)
+    (tmp_path / ".env").write_text(dotenv)
+    names = Names(home="work", path=tmp_path)
+
+    def told() -> list[str]:
+        found = config_findings(read_configuration(tmp_path), 22, None, names)
+        return [each.repair for each in found]
+
+    repairs = told()
+    assert repairs
+    path = os.pathsep.join((str(hermes_python.parent), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": path, "HERMES_DISABLE_LAZY_INSTALLS": "1"}
+    for command in repairs:
+        subprocess.run(["sh", "-c", command], env=environment, check=True, timeout=60)
+    assert told() == []

@@ -52,6 +52,7 @@ def _summary(findings: tuple[Finding, ...]) -> str:
 
 
 def _show(finding: Finding) -> None:
+    say()
     level = finding.level.value
     mark = level if is_plain() else f"\x1b[{_COLORS[level]}m{level}\x1b[0m"
     first, *rest = _wrapped(finding.words)

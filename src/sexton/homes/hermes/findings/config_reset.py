@@ -65,11 +65,11 @@ def _policy(file: ConfigFile, at: tuple[str, ...], policy: Any, names: Names) ->
         return
     yield from _numbers(file, at, policy, names)
     yield from _mode(file, at, policy, names)
-    yield from _excluded(file, at, policy, names)
+    yield from _excluded(file, at, policy)
     for name in policy:
         near = isinstance(name, str) and name not in POLICY_NAMES and _near(name, POLICY_NAMES)
         if near:
-            yield _misspelt(file, (*at, name), near, names)
+            yield _misspelt(file, (*at, name), near)
 
 
 def _numbers(
@@ -127,7 +127,7 @@ def _mode(
 
 
 def _excluded(
-    file: ConfigFile, at: tuple[str, ...], policy: Mapping[Any, Any], names: Names
+    file: ConfigFile, at: tuple[str, ...], policy: Mapping[Any, Any]
 ) -> Iterator[Finding]:
     value = policy.get("notify_exclude_platforms")
     path = (*at, "notify_exclude_platforms")
@@ -138,7 +138,7 @@ def _excluded(
             level=Level.GRAVE if broken else Level.COSTLY,
             words=f"{'.'.join(path)} is {_kind(value)} instead of a list",
             cost=_STOPS if broken else "it is read letter by letter and spares no platform",
-            repair=_mend(file, path, '["api_server", "webhook"]', names),
+            repair=f"edit {file.at(*path)}",
             where=file.at(*path),
         )
 
@@ -175,8 +175,7 @@ def _inert(file: ConfigFile, path: tuple[str, ...], why: str, names: Names) -> F
     )  # fmt: skip
 
 
-def _misspelt(file: ConfigFile, path: tuple[str, ...], near: str, names: Names) -> Finding:
-    del names
+def _misspelt(file: ConfigFile, path: tuple[str, ...], near: str) -> Finding:
     return Finding(
         code="config.misspelt",
         level=Level.COSTLY,
