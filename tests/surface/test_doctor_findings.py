@@ -163,3 +163,42 @@ def test_a_home_with_nothing_wrong_says_so(cli: Cli, scene: HermesScene) -> None
     scene.start("a")
     told = findings(cli, scene.path)
     assert set(told) <= {"old_sqlite"}
+
+
+def test_a_home_that_is_being_written_is_examined_again_and_again(
+    cli: Cli, scene: HermesScene
+) -> None:
+    scene.start("talk")
+    scene.hermes.send(scene.path, "write_many", "w", 150, 4)
+    looks = 0
+    while not scene.hermes.has_answered() or not looks:
+        assert set(findings(cli, scene.path)) <= {"old_sqlite", "trivial"}
+        looks += 1
+    assert scene.hermes.answer() == 600
+    (told,) = cli("doctor", str(scene.path), "--json").json()["homes"]
+    assert (told["sessions"], told["messages"]) == (151, 600)
+    assert scene.sql("PRAGMA integrity_check") == [["ok"]]
+
+
+@pytest.mark.parametrize("damage", ["garbage", "torn", "empty", "another"])
+def test_a_damaged_or_foreign_database_is_told_in_words(
+    cli: Cli, scene: HermesScene, damage: str
+) -> None:
+    for number in range(40):
+        scene.start(f"s{number}")
+        scene.say(f"s{number}", "x" * 2000)
+    scene.close()
+    whole = scene.database.read_bytes()
+    middle = len(whole) // 2
+    scene.database.write_bytes(
+        {
+            "garbage": b"\x00\x01nothing of any kind" * 400,
+            "torn": whole[:8192] + bytes(middle) + whole[8192 + middle :],
+            "empty": b"",
+            "another": whole.replace(b"schema_version", b"schema_verzion"),
+        }[damage]
+    )
+    answer = cli("doctor", str(scene.path), "--json")
+    assert answer.code in (51, 52)
+    assert str(scene.database) in answer.err
+    assert "Traceback" not in answer.err
