@@ -5,17 +5,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import apsw
+import psutil
 import pytest
 
+from sexton.homes.hermes.generations import usual_mode
+from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import Installed
+from sexton.policies.rulebook import decode
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.surface.program import ROOT, Cli
 
@@ -27,6 +33,19 @@ from pathlib import Path
 from hermes_cli import config
 config.save_config(config.load_config())
 (Path(sys.argv[1]) / "whole.yaml").write_text(yaml.safe_dump(config.DEFAULT_CONFIG))
+"""
+WRITE_PROCESS = """
+import json, os, dataclasses
+from tools import process_registry as registry
+given = json.loads(os.environ["GIVEN"])
+mine = registry.ProcessSession(id="proc_1", command="serve", task_id="default",
+    session_key=given["key"], pid=given["pid"], started_at=given["started_at"])
+if "host_start_time" in {each.name for each in dataclasses.fields(mine)}:
+    with open(f"/proc/{given['pid']}/stat") as stat:
+        mine.host_start_time = int(stat.read().rpartition(")")[2].split()[19])
+known = registry.ProcessRegistry()
+known._running[mine.id] = mine
+known._write_checkpoint()
 """
 SINCE_22 = {
     "sessions": (
@@ -147,6 +166,49 @@ def test_the_configuration_that_the_release_writes_is_left_in_peace(
         (scene.path / "config.yaml").write_bytes((scene.path / file).read_bytes())
         told = examined(cli, scene.path)["findings"]
         assert [each for each in told if each["code"].startswith("config.")] == []
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["", "session_reset: {idle_minutes: 90}", "session_reset: {mode: idle, idle_minutes: 45}"],
+)
+def test_its_resets_are_understood_as_the_release_understands_them(
+    release: tuple[Hermes, Path], tmp_path: Path, config: str
+) -> None:
+    scene = HermesScene(release[0], tmp_path / "work")
+    (scene.path / "config.yaml").write_text(config)
+    ((schema,),) = scene.sql("SELECT version FROM schema_version")
+    rules = decode(OwnRules(scene.path, "UTC", usual_mode(schema)).text())
+    policy = rules.reset_rules[0].policy
+    assert [policy.mode, policy.idle_minutes, policy.at_hour] == scene.ask("reset_policy")
+
+
+def test_a_reset_that_a_process_holds_back_is_told_as_the_release_writes_it_down(
+    cli: Cli, release: tuple[Hermes, Path], tmp_path: Path
+) -> None:
+    scene = HermesScene(release[0], tmp_path / "work")
+    scene.start("talk", "telegram")
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}\n")
+    key, used = "agent:main:telegram:dm:7", datetime.now() - timedelta(hours=5)  # noqa: DTZ005
+    route = {
+        "session_key": key, "session_id": "talk", "platform": "telegram", "chat_type": "dm",
+        "updated_at": used.isoformat(),
+    }  # fmt: skip
+    if scene.sql("SELECT 1 FROM sqlite_master WHERE name = 'gateway_routing'"):
+        scene.sql(
+            "INSERT INTO gateway_routing (session_key, entry_json, updated_at) VALUES (?, ?, 1)",
+            key, json.dumps(route),
+        )  # fmt: skip
+    else:
+        (scene.path / "sessions").mkdir(exist_ok=True)
+        (scene.path / "sessions" / "sessions.json").write_text(json.dumps({key: route}))
+    # This very process: `processes.json` is written by the release's own registry.
+    given = {"pid": os.getpid(), "started_at": psutil.Process().create_time(), "key": key}
+    environment = {**os.environ, "HERMES_HOME": str(scene.path), "GIVEN": json.dumps(given)}
+    environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
+    subprocess.run([release[1], "-c", WRITE_PROCESS], env=environment, check=True, timeout=60)
+    told = {each["code"]: each for each in examined(cli, scene.path)["findings"]}
+    assert told["held"]["repair"] == f"kill {os.getpid()}"
 
 
 def test_a_home_of_the_schema_to_come_is_observed_and_examined(cli: Cli, newest: Path) -> None:

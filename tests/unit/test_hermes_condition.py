@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sexton.homes.hermes.condition import Condition, Small, condition_of
+from sexton.homes.hermes.condition import Condition, Machine, Small, condition_of
+from sexton.system.beginnings import begun_at
 from sexton.system.processes import SystemProcesses, start_tick
 from sexton.testing.clock import ManualClock
 
@@ -32,7 +33,7 @@ ANYTHING = st.one_of(
 
 
 def look(home: Path) -> Condition:
-    return condition_of(home, home / "state.db", ManualClock(), SystemProcesses(), "UTC")
+    return condition_of(home, ManualClock(), Machine(SystemProcesses(), begun_at), "UTC")
 
 
 def make(home: Path, sessions: list[Any], messages: list[Any], routes: list[Any]) -> None:
@@ -100,6 +101,18 @@ def test_processes_are_those_that_run_and_are_the_ones_that_were_meant(tmp_path:
     assert [(each.pid, each.session) for each in seen.processes] == [(os.getpid(), "k")]
     assert "\n" not in seen.processes[0].command
     assert seen.gateway == os.getpid()
+
+
+def test_a_process_of_an_older_release_is_told_by_the_moment_it_started(tmp_path: Path) -> None:
+    make(tmp_path, [], [], [])
+    mine = {"pid": os.getpid(), "session_key": "k", "command": "x"}
+    started = begun_at(os.getpid())
+    assert started is not None
+    moments = (started + 0.5, started - 60, started + 60)
+    entries = [mine | {"started_at": moment} for moment in moments]
+    (tmp_path / "processes.json").write_text(json.dumps(entries))
+    (only,) = look(tmp_path).processes
+    assert only.started_at == started + 0.5
 
 
 def test_without_a_table_the_conversations_are_those_of_the_file(tmp_path: Path) -> None:

@@ -115,6 +115,13 @@ def test_valid_files_are_left_in_peace(tmp_path: Path, config: str) -> None:
     assert found(tmp_path, config) == ()
 
 
+def test_where_no_mode_means_both_clocks_their_times_are_left_in_peace(tmp_path: Path) -> None:
+    assert found(tmp_path, "session_reset: {idle_minutes: 30}\n", schema=17) == ()
+    (only,) = found(tmp_path, "session_reset: {idle_minutes: 30}\n", schema=19)
+    assert only.code == "config.inert"
+    assert only.repair.endswith("hermes config set session_reset.mode idle")
+
+
 def test_the_repair_of_a_text_is_the_number_it_means(tmp_path: Path) -> None:
     (only,) = found(tmp_path, "session_reset: {mode: idle, idle_minutes: 2h}\n")
     assert only.repair.endswith("hermes config set session_reset.idle_minutes 120")

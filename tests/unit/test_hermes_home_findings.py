@@ -42,6 +42,7 @@ def found(
     rules = Rules(own=decode(OwnRules(place, "UTC").text()), ours=ours)
     names = Names(home="work", path=place, usual=True)
     said = read_configuration(place)
+    facts.setdefault("storage", Storage(schema=22))
     told = home_findings(Condition(now=NOW, **facts), said, totals or Totals(), rules, names)
     return {each.code: each for each in told}
 
@@ -124,6 +125,15 @@ def test_a_process_beyond_the_guards_time_holds_nothing_and_is_told_as_forgotten
     assert set(told) == {"expired", "processes"}
     for_ever = BOTH.replace("mode", "bg_process_max_age_hours: 0, mode")
     told = found(tmp_path, config=for_ever, routes=(route(timedelta(hours=36)),), processes=(old,))
+    assert set(told) == {"held"}
+
+
+def test_before_there_was_a_time_limit_any_process_holds_a_reset_back(tmp_path: Path) -> None:
+    old = Background(552, "serve", KEY, (NOW - timedelta(days=3)).timestamp())
+    told = found(
+        tmp_path, config=BOTH, routes=(route(timedelta(hours=36)),), processes=(old,),
+        storage=Storage(schema=11),
+    )  # fmt: skip
     assert set(told) == {"held"}
 
 

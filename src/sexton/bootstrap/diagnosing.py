@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sexton.homes.hermes.condition import condition_of
+from sexton.homes.hermes.condition import Machine, condition_of
 from sexton.homes.hermes.config_files import read_configuration
 from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
 from sexton.homes.hermes.findings.sessions import Totals
+from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import find_installed
-from sexton.homes.hermes.places import DATABASE
 from sexton.model.session import State
 from sexton.policies.rulebook import decode
 from sexton.ports import HomeRecord
 from sexton.ports.homes import AGES, Cohort
+from sexton.system.beginnings import begun_at
 from sexton.system.zone import local_zone
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ def diagnose(
     home, zone = Path(record.path), local_zone(os.environ)
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
-    rules = Rules(own=decode(OwnRules(home, zone).text()), ours=opened.rules(None).rules)
-    database = (home / DATABASE).resolve()
-    seen = condition_of(home, database, opened.clock, opened.processes, zone)
+    seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone)
+    own = OwnRules(home, zone, usual_mode(seen.storage.schema))
+    rules = Rules(own=decode(own.text()), ours=opened.rules(None).rules)
     known = find_installed(home, os.environ)
     return ranked(
         (

@@ -14,8 +14,9 @@ from sexton.homes.hermes.database import read, signature
 from sexton.homes.hermes.facts import line_of, name_of
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.folder import FileSeen, files_in
+from sexton.homes.hermes.places import DATABASE
 from sexton.homes.hermes.routing import Route, routes_in, routes_of_mirror
-from sexton.homes.hermes.running import Background, background_processes, gateway_pid
+from sexton.homes.hermes.running import Background, Begun, background_processes, gateway_pid
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.model.record import made, record
 from sexton.ports import Clock, ProcessTable
@@ -43,6 +44,13 @@ STATES = """
     FROM json_each(:ids) AS j CROSS JOIN sessions AS s ON s.id = j.value"""
 EVERY_STATE = "SELECT CAST(id AS BLOB), ended_at IS NOT NULL, CAST(source AS BLOB) FROM sessions"
 ROUTING = "PRAGMA table_info(gateway_routing)"
+
+
+class Machine(NamedTuple):
+    """What is asked about processes: is it still that one, and when did it start."""
+
+    processes: ProcessTable
+    begun_at: Begun
 
 
 class Small(NamedTuple):
@@ -107,10 +115,9 @@ class _Rows(NamedTuple):
     owners: dict[str, State]
 
 
-def condition_of(
-    home: Path, database: Path, clock: Clock, processes: ProcessTable, zone: str
-) -> Condition:
+def condition_of(home: Path, clock: Clock, machine: Machine, zone: str) -> Condition:
     """Look at everything once; the database in one short transaction."""
+    database = (home / DATABASE).resolve()
     names = HermesFileNames()
     files = tuple(files_in(home / "sessions", names))
     owners = sorted({each.owner for each in files if each.owner is not None})
@@ -137,8 +144,8 @@ def condition_of(
         ended=frozenset(id for id, state in rows.states.items() if state.ended),
         files=files,
         owners=rows.owners,
-        processes=tuple(background_processes(home / "processes.json", processes)),
-        gateway=gateway_pid(home / "gateway.pid", processes),
+        processes=tuple(background_processes(home / "processes.json", *machine)),
+        gateway=gateway_pid(home / "gateway.pid", machine.processes),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.database import FileStamp, stamp
+from sexton.model.record import replace
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
 
@@ -27,9 +28,10 @@ UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
 class OwnRules:
     """The rules of a home as text, read again only when its files have changed."""
 
-    def __init__(self, home: Path, zone: str) -> None:
+    def __init__(self, home: Path, zone: str, usual: Mode = Mode.NONE) -> None:
+        """With `usual` as the mode where none is said, which depends on the release."""
         self._files = (home / "config.yaml", home / "gateway.json")
-        self._zone = zone
+        self._usual = ResetPolicy(mode=usual, timezone=zone, max_messages=None, max_bytes=None)
         self._stamps: tuple[FileStamp | None, ...] = ()
         self._text = ""
 
@@ -40,7 +42,7 @@ class OwnRules:
             config, gateway = self._files
             newer = _chosen(_document(config, yaml_document.read))
             chosen = {**_older(_document(gateway, json.loads)), **newer}
-            self._text = encode(_rulebook(chosen, self._zone))
+            self._text = encode(_rulebook(chosen, self._usual))
             self._stamps = stamps
         return self._text
 
@@ -58,36 +60,35 @@ def _older(gateway: Mapping[str, Any]) -> Mapping[str, Any]:
     return gateway if sum(len(section) for section in sections) <= MOST_RULES else {}
 
 
-def _rulebook(chosen: Mapping[str, Any], zone: str) -> Rulebook:
+def _rulebook(chosen: Mapping[str, Any], usual: ResetPolicy) -> Rulebook:
     by_type = _mapping(chosen.get("reset_by_type"))
     by_platform = _mapping(chosen.get("reset_by_platform"))
-    default = _policy(chosen.get("default_reset_policy"), zone)
+    default = _policy(chosen.get("default_reset_policy"), usual)
     return Rulebook(
         reset=UNLIMITED,
         reset_rules=(
             ResetRule(keys=GATEWAY_KEYS, policy=default),
             *(
-                ResetRule(keys=GATEWAY_KEYS, chat_types=(name,), policy=_policy(policy, zone))
+                ResetRule(keys=GATEWAY_KEYS, chat_types=(name,), policy=_policy(policy, usual))
                 for name, policy in sorted(by_type.items())
             ),
             *(
-                ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, zone))
+                ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, usual))
                 for name, policy in sorted(by_platform.items())
             ),
         ),
     )
 
 
-def _policy(stored: Any, zone: str) -> ResetPolicy:
+def _policy(stored: Any, usual: ResetPolicy) -> ResetPolicy:
     values = _mapping(stored)
     mode, idle, hour = (values.get(name) for name in ("mode", "idle_minutes", "at_hour"))
-    return ResetPolicy(
-        mode=Mode(mode) if mode in list(Mode) else Mode.NONE,
-        idle_minutes=_within(idle, 1, 10_000_000, UNLIMITED.idle_minutes),
-        at_hour=_within(hour, 0, 24, UNLIMITED.at_hour),
-        timezone=zone,
-        max_messages=None,
-        max_bytes=None,
+    unknown = usual.mode if mode is None else Mode.NONE
+    return replace(
+        usual,
+        mode=Mode(mode) if mode in list(Mode) else unknown,
+        idle_minutes=_within(idle, 1, 10_000_000, usual.idle_minutes),
+        at_hour=_within(hour, 0, 24, usual.at_hour),
     )
 
 

@@ -7,7 +7,7 @@ started when the file says.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,11 @@ from sexton.ports import ProcessTable
 
 LARGEST = 10_000_000
 LONGEST_COMMAND = 200
+SECONDS_APART = 5.0
+"""Between the moment that was written down and the start that the kernel knows of."""
+
+Begun = Callable[[int], float | None]
+"""When a process of this machine started, in seconds since 1970."""
 
 
 class Background(NamedTuple):
@@ -29,14 +34,20 @@ class Background(NamedTuple):
     started_at: float
 
 
-def background_processes(file: Path, table: ProcessTable) -> Iterator[Background]:
-    """The processes of the file that still run on this machine."""
+def background_processes(file: Path, table: ProcessTable, begun_at: Begun) -> Iterator[Background]:
+    """The processes of the file that still run on this machine.
+
+    Older releases write down the moment of a start instead of the kernel's tick.
+    """
     stored = _document(file)
     for entry in stored if isinstance(stored, list) else ():
         if not isinstance(entry, dict) or entry.get("pid_scope", "host") != "host":
             continue
         pid, ticks, begun = (entry.get(name) for name in ("pid", "host_start_time", "started_at"))
-        if _runs(pid, ticks, table) and isinstance(begun, int | float):
+        if not isinstance(begun, int | float):
+            continue
+        since = "host_start_time" not in entry and _began_then(pid, begun, begun_at)
+        if since or _runs(pid, ticks, table):
             command = one_line(str(entry.get("command") or "?")[:LONGEST_COMMAND])
             key = entry.get("session_key")
             yield Background(int(str(pid)), command, key if isinstance(key, str) else "", begun)
@@ -51,9 +62,17 @@ def gateway_pid(file: Path, table: ProcessTable) -> int | None:
     return int(str(pid)) if _runs(pid, stored.get("start_time"), table) else None
 
 
+def _began_then(pid: Any, begun: float, begun_at: Begun) -> bool:
+    started = begun_at(pid) if _is_pid(pid) else None
+    return started is not None and abs(started - begun) <= SECONDS_APART
+
+
+def _is_pid(pid: Any) -> bool:
+    return isinstance(pid, int) and not isinstance(pid, bool) and 0 < pid < 2**31
+
+
 def _runs(pid: Any, ticks: Any, table: ProcessTable) -> bool:
-    numbers = isinstance(pid, int) and isinstance(ticks, int) and not isinstance(pid, bool)
-    if not numbers or not 0 < pid < 2**31:
+    if not (_is_pid(pid) and isinstance(ticks, int)):
         return False
     process = replace(table.myself(), pid=pid, started=ticks, inode=None)
     return table.look(process) is Sight.PRESENT

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
+from sexton.homes.hermes.generations import resets_removed, usual_mode
+from sexton.model.record import record
 from sexton.policies.reset import Mode
 
 POLICY_NAMES = (
@@ -17,195 +19,207 @@ POLICY_NAMES = (
 ONLY_IN_GATEWAY = (
     "default_reset_policy", "reset_by_platform", "reset_by_type", "session_store_max_age_days",
 )  # fmt: skip
-RESETS_REMOVED = 30
-"""From this schema on Hermes resets nothing by the clock."""
+MODES = tuple(each.value for each in Mode)
 _DEFAULTS = {"idle_minutes": 1440, "at_hour": 4, "bg_process_max_age_hours": 24}
+_MINUTES = {"h": 60, "d": 1440, "m": 1, "min": 1}
 _STOPS = "the gateway fails with a TypeError when it reads it, and does not start"
+
+
+@record
+class Policy:
+    """A reset policy as it is written: in which file, where in it, and what it says.
+
+    `general` is the one that Hermes checks when it starts, `usual` what no mode means.
+    """
+
+    file: ConfigFile
+    at: tuple[str, ...]
+    said: Any
+    names: Names
+    usual: Mode
+    general: bool = True
+
+    @property
+    def values(self) -> Mapping[Any, Any]:
+        return mapping(self.said)
+
+    def name(self, *below: str) -> str:
+        return ".".join((*self.at, *below))
+
+    def place(self, *below: str) -> str:
+        return self.file.at(*self.at, *below)
+
+    def mend(self, below: str, value: str) -> str:
+        """The command that sets it right; for gateway.json there is none."""
+        if self.file.path.suffix == ".json":
+            return f"edit {self.file.path}"
+        return self.names.hermes("config", "set", self.name(below), value)
 
 
 def reset_findings(said: Configuration, schema: int, names: Names) -> Iterator[Finding]:
     """What is wrong with the reset policies."""
-    config = said.config
+    config, usual = said.config, usual_mode(schema)
     nested = mapping(config.values.get("gateway"))
     at: tuple[str, ...] = ("session_reset",)
-    if "session_reset" not in config.values and "session_reset" in nested:
-        at = ("gateway", "session_reset")
-    elif "session_reset" in config.values and "session_reset" in nested:
-        yield _inert(
-            config, ("gateway", "session_reset"),
-            "session_reset is also set at the root, which wins", names,
-        )  # fmt: skip
-    policy = nested.get("session_reset") if len(at) > 1 else config.values.get("session_reset")
-    yield from _policy(config, at, policy, names)
-    yield from _misplaced(config, names)
-    yield from _legacy(said.gateway, names)
-    if schema >= RESETS_REMOVED and mapping(policy).get("mode") in ("idle", "daily", "both"):
+    policy = config.values.get("session_reset")
+    if "session_reset" in nested and "session_reset" in config.values:
+        yield _inert(config, ("gateway", *at), "session_reset is also set at the root, which wins")
+    elif "session_reset" in nested:
+        at, policy = ("gateway", "session_reset"), nested["session_reset"]
+    general = Policy(file=config, at=at, said=policy, names=names, usual=usual)
+    yield from _policy_findings(general)
+    yield from _misplaced(config)
+    for older in _legacy(said.gateway, names, usual):
+        yield from _policy_findings(older)
+    if resets_removed(schema) and general.values.get("mode") in ("idle", "daily", "both"):
         yield Finding(
             code="config.resets_removed",
             level=Level.COSTLY,
-            words=f"{'.'.join(at)} asks for resets, which this Hermes does not have any more",
+            words=f"{general.name()} asks for resets, which this Hermes does not have any more",
             cost="no conversation ever starts afresh by itself",
             repair=names.sexton("apply"),
-            where=config.at(*at),
+            where=general.place(),
         )
 
 
-def _policy(file: ConfigFile, at: tuple[str, ...], policy: Any, names: Names) -> Iterator[Finding]:
-    if policy is None or policy == {}:
+def _legacy(gateway: ConfigFile, names: Names, usual: Mode) -> Iterator[Policy]:
+    """The policies of the older file; those for platforms and chats nobody checks."""
+    name = "default_reset_policy"
+    said = gateway.values.get(name)
+    yield Policy(file=gateway, at=(name,), said=said, names=names, usual=usual)
+    for section in ("reset_by_type", "reset_by_platform"):
+        for key, said in mapping(gateway.values.get(section)).items():
+            at = (section, str(key))
+            yield Policy(file=gateway, at=at, said=said, names=names, usual=usual, general=False)
+
+
+def _policy_findings(policy: Policy) -> Iterator[Finding]:
+    if policy.said is None or policy.said == {}:
         return
-    if not isinstance(policy, dict):
+    if not isinstance(policy.said, dict):
         yield Finding(
             code="config.not_a_mapping",
             level=Level.COSTLY,
-            words=f"{'.'.join(at)} is {_kind(policy)} instead of a mapping",
-            cost="Hermes ignores it without a word: nothing is ever reset",
-            repair=names.hermes("config", "set", f"{'.'.join(at)}.mode", _meant(policy)),
-            where=file.at(*at),
+            words=f"{policy.name()} is {_kind(policy.said)} instead of a mapping",
+            cost="Hermes ignores it without a word, and resets as if it were not there",
+            repair=policy.mend("mode", _near(str(policy.said), MODES) or "idle"),
+            where=policy.place(),
         )
         return
-    yield from _numbers(file, at, policy, names)
-    yield from _mode(file, at, policy, names)
-    yield from _excluded(file, at, policy)
-    for name in policy:
+    for name, usual in _DEFAULTS.items():
+        yield from _number_findings(policy, name, usual)
+    yield from _mode_findings(policy)
+    yield from _excluded_findings(policy)
+    for name in policy.values:
         near = isinstance(name, str) and name not in POLICY_NAMES and _near(name, POLICY_NAMES)
         if near:
-            yield _misspelt(file, (*at, name), near)
-
-
-def _numbers(
-    file: ConfigFile, at: tuple[str, ...], policy: Mapping[Any, Any], names: Names
-) -> Iterator[Finding]:
-    checked = "default_reset_policy" in at or "session_reset" in at
-    for name, usual in _DEFAULTS.items():
-        value = policy.get(name)
-        if value is None:
-            continue
-        path, least = (*at, name), 1 if name == "idle_minutes" else 0
-        if not isinstance(value, int | float):
             yield Finding(
-                code=f"config.{name}",
-                level=Level.GRAVE,
-                words=f"{'.'.join(path)} is {_kind(value)}, not a number",
-                cost=_STOPS if checked else "every message it applies to fails with a TypeError",
-                repair=_mend(file, path, _number(value, usual), names),
-                where=file.at(*path),
-            )
-        elif value < least or (name == "at_hour" and value > 23):
-            taken = f"Hermes takes {usual} instead and says so only in its log"
-            yield Finding(
-                code=f"config.{name}",
-                level=Level.COSTLY if checked else Level.GRAVE,
-                words=f"{'.'.join(path)} is {value}, which can not be meant",
-                cost=taken if checked else "every message starts a new conversation",
-                repair=_mend(file, path, str(usual), names),
-                where=file.at(*path),
+                code="config.misspelt",
+                level=Level.COSTLY,
+                words=f"{policy.name(name)} is no setting of Hermes; did you mean {near}?",
+                cost="it is ignored without a word",
+                repair=f"edit {policy.place(name)}",
+                where=policy.place(name),
             )
 
 
-def _mode(
-    file: ConfigFile, at: tuple[str, ...], policy: Mapping[Any, Any], names: Names
-) -> Iterator[Finding]:
-    mode = policy.get("mode")
-    modes = [each.value for each in Mode]
-    if mode is not None and mode not in modes:
-        near = _near(str(mode), modes) or "idle"
+def _number_findings(policy: Policy, name: str, usual: int) -> Iterator[Finding]:
+    value = policy.values.get(name)
+    least = 1 if name == "idle_minutes" else 0
+    if value is None:
+        return
+    if not isinstance(value, int | float):
+        fails = "every message it applies to fails with a TypeError"
+        yield Finding(
+            code=f"config.{name}",
+            level=Level.GRAVE,
+            words=f"{policy.name(name)} is {_kind(value)}, not a number",
+            cost=_STOPS if policy.general else fails,
+            repair=policy.mend(name, _number(value, usual)),
+            where=policy.place(name),
+        )
+    elif value < least or (name == "at_hour" and value > 23):
+        taken = f"Hermes takes {usual} instead and says so only in its log"
+        yield Finding(
+            code=f"config.{name}",
+            level=Level.COSTLY if policy.general else Level.GRAVE,
+            words=f"{policy.name(name)} is {value}, which can not be meant",
+            cost=taken if policy.general else "every message starts a new conversation",
+            repair=policy.mend(name, str(usual)),
+            where=policy.place(name),
+        )
+
+
+def _mode_findings(policy: Policy) -> Iterator[Finding]:
+    mode = policy.values.get("mode")
+    if mode is not None and mode not in MODES:
         yield Finding(
             code="config.mode",
             level=Level.COSTLY,
-            words=f"{'.'.join(at)}.mode is '{str(mode)[:40]}', which Hermes does not know",
+            words=f"{policy.name('mode')} is '{str(mode)[:40]}', which Hermes does not know",
             cost="it is accepted silently, and nothing is ever reset",
-            repair=_mend(file, (*at, "mode"), near, names),
-            where=file.at(*at, "mode"),
+            repair=policy.mend("mode", _near(str(mode), MODES) or "idle"),
+            where=policy.place("mode"),
         )
-    if mode in (None, "none"):
-        unused = [name for name in ("idle_minutes", "at_hour") if policy.get(name) is not None]
-        # Hermes writes both beside a mode it was told; without one they were meant to work.
-        if unused and mode is None:
-            yield _inert(
-                file, (*at, unused[0]), f"{'.'.join(at)} has no mode, which means none", names
-            )
+    unused = [name for name in ("idle_minutes", "at_hour") if policy.values.get(name) is not None]
+    # With a mode of none they are what Hermes writes itself; without any they were meant to work.
+    if mode is None and unused and policy.usual is Mode.NONE:
+        yield Finding(
+            code="config.inert",
+            level=Level.HINT,
+            words=f"{policy.name(unused[0])} has no effect: without a mode nothing is reset",
+            cost="what it asks for does not happen",
+            repair=policy.mend("mode", "both" if len(unused) > 1 else _MODE_OF[unused[0]]),
+            where=policy.place(unused[0]),
+        )
 
 
-def _excluded(
-    file: ConfigFile, at: tuple[str, ...], policy: Mapping[Any, Any]
-) -> Iterator[Finding]:
-    value = policy.get("notify_exclude_platforms")
-    path = (*at, "notify_exclude_platforms")
+_MODE_OF = {"idle_minutes": "idle", "at_hour": "daily"}
+
+
+def _excluded_findings(policy: Policy) -> Iterator[Finding]:
+    name = "notify_exclude_platforms"
+    value = policy.values.get(name)
     if value is not None and not isinstance(value, list | dict):
         broken = not isinstance(value, str)
         yield Finding(
-            code="config.notify_exclude_platforms",
+            code=f"config.{name}",
             level=Level.GRAVE if broken else Level.COSTLY,
-            words=f"{'.'.join(path)} is {_kind(value)} instead of a list",
+            words=f"{policy.name(name)} is {_kind(value)} instead of a list",
             cost=_STOPS if broken else "it is read letter by letter and spares no platform",
-            repair=f"edit {file.at(*path)}",
-            where=file.at(*path),
+            repair=f"edit {policy.place(name)}",
+            where=policy.place(name),
         )
 
 
-def _misplaced(config: ConfigFile, names: Names) -> Iterator[Finding]:
+def _misplaced(config: ConfigFile) -> Iterator[Finding]:
     """Settings that Hermes reads from gateway.json only."""
     nested = mapping(config.values.get("gateway"))
     for name in ONLY_IN_GATEWAY:
-        for at in ((name,), ("gateway", name)):
-            holder = config.values if len(at) == 1 else nested
+        for at, holder in (((name,), config.values), (("gateway", name), nested)):
             if holder.get(name) is not None:
-                why = "Hermes reads it from gateway.json only"
-                yield _inert(config, at, why, names)
+                yield _inert(config, at, "Hermes reads it from gateway.json only")
 
 
-def _legacy(gateway: ConfigFile, names: Names) -> Iterator[Finding]:
-    values = gateway.values
-    default = values.get("default_reset_policy")
-    yield from _policy(gateway, ("default_reset_policy",), default, names)
-    for section in ("reset_by_type", "reset_by_platform"):
-        for name, policy in mapping(values.get(section)).items():
-            yield from _policy(gateway, (section, str(name)), policy, names)
-
-
-def _inert(file: ConfigFile, path: tuple[str, ...], why: str, names: Names) -> Finding:
+def _inert(file: ConfigFile, path: tuple[str, ...], why: str) -> Finding:
     return Finding(
         code="config.inert",
         level=Level.HINT,
         words=f"{'.'.join(path)} has no effect: {why}",
         cost="what it asks for does not happen",
-        repair=f"edit {file.at(*path)}" if "no mode" not in why
-        else names.hermes("config", "set", f"{'.'.join(path[:-1])}.mode", "both"),
-        where=file.at(*path),
-    )  # fmt: skip
-
-
-def _misspelt(file: ConfigFile, path: tuple[str, ...], near: str) -> Finding:
-    return Finding(
-        code="config.misspelt",
-        level=Level.COSTLY,
-        words=f"{'.'.join(path)} is no setting of Hermes; did you mean {near}?",
-        cost="it is ignored without a word",
         repair=f"edit {file.at(*path)}",
         where=file.at(*path),
     )
 
 
-def _mend(file: ConfigFile, path: tuple[str, ...], value: str, names: Names) -> str:
-    """The command that sets it right; for gateway.json there is none."""
-    if file.path.suffix == ".json":
-        return f"edit {file.path}"
-    return names.hermes("config", "set", ".".join(path), value)
-
-
-def _near(word: str, known: Any) -> str | None:
+def _near(word: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(word[:64], list(known), n=1, cutoff=0.6)), None)
-
-
-def _meant(value: Any) -> str:
-    return _near(str(value), [each.value for each in Mode]) or "idle"
 
 
 def _number(value: Any, usual: int) -> str:
     """The number that a text probably means."""
     text = str(value).strip().lower()
-    units = {"h": 60, "d": 1440, "m": 1, "min": 1}
-    for unit, minutes in units.items() if usual == _DEFAULTS["idle_minutes"] else ():
+    for unit, minutes in _MINUTES.items() if usual == _DEFAULTS["idle_minutes"] else ():
         count = text.removesuffix(unit)
         if count != text and count.isascii() and count.isdecimal():
             return str(int(count) * minutes)

@@ -9,6 +9,7 @@ from typing import Any
 from sexton.homes.hermes.condition import Condition
 from sexton.homes.hermes.config_files import Configuration, mapping
 from sexton.homes.hermes.findings.finding import Finding, Level, Names, many
+from sexton.homes.hermes.generations import GUARD, usual_guard
 from sexton.homes.hermes.routing import Route
 from sexton.homes.hermes.running import Background
 from sexton.model.record import record
@@ -18,7 +19,6 @@ from sexton.policies.rulebook import Rulebook
 
 LATE = timedelta(minutes=10)
 """A gateway looks every five minutes; what is due for longer was missed."""
-GUARD_HOURS = 24
 EXAMPLES = 5
 
 
@@ -35,7 +35,7 @@ def conversation_findings(
     seen: Condition, said: Configuration, rules: Rulebook, names: Names
 ) -> Iterator[Finding]:
     """Resets that are held back, resets that nobody made, and processes that were forgotten."""
-    found = list(overdue(seen, rules, guard_of(said)))
+    found = list(overdue(seen, rules, guard_of(said, seen.storage.schema)))
     held = [each for each in found if each.held_by]
     missed = [each for each in found if not each.held_by]
     if held:
@@ -62,16 +62,17 @@ def overdue(seen: Condition, rules: Rulebook, guard: timedelta | None) -> Iterat
             yield Overdue(route=route, since=since, held_by=_holders(route, seen, guard))
 
 
-def guard_of(said: Configuration) -> timedelta | None:
+def guard_of(said: Configuration, schema: int) -> timedelta | None:
     """How old a process may be and still hold a reset back; None for any age."""
     values: Mapping[Any, Any] = said.config.values
     nested = mapping(values.get("gateway")).get("session_reset")
     policy = mapping(values.get("session_reset", nested)) or mapping(
         said.gateway.values.get("default_reset_policy")
     )
-    hours = policy.get("bg_process_max_age_hours", GUARD_HOURS)
-    usable = isinstance(hours, int | float) and 0 <= hours < 1_000_000
-    hours = hours if usable else GUARD_HOURS
+    hours = policy.get("bg_process_max_age_hours")
+    usual = usual_guard(schema)
+    if usual is None or not isinstance(hours, int | float) or not 0 <= hours < 1_000_000:
+        return usual
     return timedelta(hours=hours) if hours else None
 
 
@@ -130,7 +131,7 @@ def _forgotten(left: list[Background], now: datetime) -> Finding:
 
 
 def _old(process: Background, now: datetime) -> bool:
-    return now.timestamp() - process.started_at >= timedelta(hours=GUARD_HOURS).total_seconds()
+    return now.timestamp() - process.started_at >= GUARD.total_seconds()
 
 
 def _described(processes: Any, now: datetime) -> tuple[str, ...]:
