@@ -89,7 +89,7 @@ def test_a_slip_of_the_root_is_told_with_the_real_names(
         ("session_reset: {mode: idle, bg_process_max_age_hours: x}\n", ""),
         ("session_reset: {idle_minutes: 30}\n", ""),
         ("sessions: {auto_prune: 'false', retention_days: 0, min_interval_hours: x}\n", ""),
-        ("", "A=1\nAPI_SERVER_KEY=changeme\nB=2\n"),
+        ("", "A=1\nAPI_SERVER_KEY=changeme\nB=2"),
     ],
 )
 def test_the_command_that_a_finding_names_mends_it(

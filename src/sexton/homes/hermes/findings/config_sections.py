@@ -123,14 +123,14 @@ def server_findings(said: Configuration) -> Iterator[Finding]:
     variable = said.variables.get("API_SERVER_KEY")
     line = f":{variable.line}" if variable else ""
     file = shlex.quote(str(said.dotenv))
-    drop = f"sed -i '{variable.line}d' {file} && " if variable else ""
     how = "too short to be a secret" if cleaned else "not set"
     yield Finding(
         code="config.api_server_key",
         level=Level.GRAVE,
         words=f"the API server is switched on, but API_SERVER_KEY is {how}",
         cost="newer releases refuse to start it; older ones let anybody run commands through it",
-        repair=f'{drop}echo "API_SERVER_KEY=$(openssl rand -hex 32)" >> {file}',
+        # Of two settings the later one holds; the file need not end with a new line.
+        repair=f"""printf '\\nAPI_SERVER_KEY=%s\\n' "$(openssl rand -hex 32)" >> {file}""",
         where=f"{said.dotenv}{line}",
     )
 
