@@ -69,7 +69,7 @@ def test_on_a_terminal_it_waits_between_the_acts_and_ends_when_asked(scratch: Pa
     ) as demo:
         os.close(child)
         seen = _read_until(parent, b"Enter goes on, q ends: ")
-        assert b"11 findings" in seen
+        assert b" findings (2 grave" in seen
         os.write(parent, b"\n")
         assert b"sexton gc --dry-run" in _read_until(parent, b"Enter goes on, q ends: ")
         os.write(parent, b"q\n")

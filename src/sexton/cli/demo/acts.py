@@ -91,7 +91,8 @@ def compare(course: Course) -> dict[str, Any]:
     report = _examined(course)
     before, now = _figures(course.before), _figures(report)
     if not course.quiet:
-        table(_COMPARED, ((name, _told(name, before), _told(name, now)) for name in before))
+        told = ((name.replace("_", " "), _told(name, before), _told(name, now)) for name in before)
+        table(_COMPARED, told)
     return now
 
 
@@ -167,7 +168,7 @@ def _figures(report: HomeReport) -> dict[str, Any]:
         "leaked": report.open_by["leaked"],
         "unproven": report.open_by["unproven"],
         "files": sum(each.files for each in groups),
-        "file bytes": sum(each.bytes for each in groups),
+        "file_bytes": sum(each.bytes for each in groups),
         "findings": len(report.findings),
     }
 
