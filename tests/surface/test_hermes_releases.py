@@ -18,8 +18,6 @@ import apsw
 import psutil
 import pytest
 
-from sexton.homes.hermes.generations import usual_mode
-from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import Installed
 from sexton.policies.rulebook import decode
 from tests.scenario.hermes_home import Hermes, HermesScene
@@ -177,9 +175,7 @@ def test_its_resets_are_understood_as_the_release_understands_them(
 ) -> None:
     scene = HermesScene(release[0], tmp_path / "work")
     (scene.path / "config.yaml").write_text(config)
-    ((schema,),) = scene.sql("SELECT version FROM schema_version")
-    rules = decode(OwnRules(scene.path, "UTC", usual_mode(schema)).text())
-    policy = rules.reset_rules[0].policy
+    policy = decode(scene.home.rules()).reset_rules[0].policy
     assert [policy.mode, policy.idle_minutes, policy.at_hour] == scene.ask("reset_policy")
 
 

@@ -44,8 +44,8 @@ def diagnose(
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone)
-    own = OwnRules(home, zone, usual_mode(seen.storage.schema))
-    rules = Rules(own=decode(own.text()), ours=opened.rules(None).rules)
+    own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
+    rules = Rules(own=decode(own), ours=opened.rules(None).rules)
     known = find_installed(home, os.environ)
     return ranked(
         (

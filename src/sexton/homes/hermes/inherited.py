@@ -14,7 +14,7 @@ from typing import Any
 
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
-from sexton.homes.hermes.database import FileStamp, stamp
+from sexton.homes.hermes.database import stamp
 from sexton.model.record import replace
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
@@ -28,22 +28,25 @@ UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
 class OwnRules:
     """The rules of a home as text, read again only when its files have changed."""
 
-    def __init__(self, home: Path, zone: str, usual: Mode = Mode.NONE) -> None:
-        """With `usual` as the mode where none is said, which depends on the release."""
+    def __init__(self, home: Path, zone: str) -> None:
         self._files = (home / "config.yaml", home / "gateway.json")
-        self._usual = ResetPolicy(mode=usual, timezone=zone, max_messages=None, max_bytes=None)
-        self._stamps: tuple[FileStamp | None, ...] = ()
+        self._zone = zone
+        self._known: tuple[object, ...] = ()
         self._text = ""
 
-    def text(self) -> str:
-        """The rules now in the files; what Hermes would not understand counts as not there."""
-        stamps = tuple(stamp(file) for file in self._files)
-        if stamps != self._stamps:
+    def text(self, usual: Mode = Mode.NONE) -> str:
+        """The rules now in the files; what Hermes would not understand counts as not there.
+
+        `usual` is the mode where none is said, which depends on the release.
+        """
+        known = (usual, *(stamp(file) for file in self._files))
+        if known != self._known:
             config, gateway = self._files
             newer = _chosen(_document(config, yaml_document.read))
             chosen = {**_older(_document(gateway, json.loads)), **newer}
-            self._text = encode(_rulebook(chosen, self._usual))
-            self._stamps = stamps
+            policy = replace(UNLIMITED, mode=usual, timezone=self._zone)
+            self._text = encode(_rulebook(chosen, policy))
+            self._known = known
         return self._text
 
 
