@@ -110,3 +110,31 @@ def test_the_command_that_a_finding_names_mends_it(
     for command in repairs:
         subprocess.run(["sh", "-c", command], env=environment, check=True, timeout=60)
     assert told() == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["#!{python}\nimport x\n", "#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n"],
+)
+def test_an_installed_hermes_is_found_by_its_command_however_that_begins(
+    tmp_path: Path, script: str
+) -> None:
+    packages = tmp_path / "my env" / "lib" / "python3.12" / "site-packages"
+    (packages / "hermes_cli").mkdir(parents=True)
+    (packages / "hermes_cli" / "config.py").write_text("DEFAULT_CONFIG: dict = {'a': {'b': 1}}\n")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "hermes").write_text(script.format(python=tmp_path / "my env/bin/python3.12"))
+    (commands / "hermes").chmod(0o700)
+    found = find_installed(tmp_path, {"PATH": str(commands)})
+    assert found is not None
+    assert found.sections == {"a": frozenset({"b"})}
+
+
+def test_an_installed_hermes_is_found_beside_the_profiles_it_serves(tmp_path: Path) -> None:
+    (tmp_path / "hermes-agent" / "hermes_cli").mkdir(parents=True)
+    (tmp_path / "hermes-agent" / "hermes_cli" / "config.py").write_text("not python at all (")
+    found = find_installed(tmp_path / "profiles" / "work", {"PATH": ""})
+    assert found is not None
+    assert found.sections == {}
+    assert find_installed(tmp_path / "elsewhere", {"PATH": ""}) is None

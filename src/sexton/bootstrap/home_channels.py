@@ -39,10 +39,10 @@ def _target(setting: HomeSetting) -> str | None:
 
 
 def _program(home: Path, environ: Mapping[str, str]) -> str:
-    own = home / "hermes-agent" / "venv" / "bin" / "hermes"
-    if own.is_file():
-        return str(own)
-    return shutil.which("hermes", path=environ.get("PATH", "")) or "hermes"
+    roots = (home, home.parent.parent) if home.parent.name == "profiles" else (home,)
+    installed = (root / "hermes-agent" / "venv" / "bin" / "hermes" for root in roots)
+    own = next((program for program in installed if program.is_file()), None)
+    return str(own or shutil.which("hermes", path=environ.get("PATH", "")) or "hermes")
 
 
 def _name(opened: Sexton, setting: HomeSetting) -> str:

@@ -15,7 +15,10 @@ from pathlib import Path
 _CONFIG = Path("hermes_cli", "config.py")
 _DEFAULTS, _OTHERS = "DEFAULT_CONFIG", "_EXTRA_KNOWN_ROOT_KEYS"
 _FOLDERS = ("", "hermes_cli", "gateway", "agent", "tools", "cron", "tui_gateway", "plugins")
-LONGEST_SHEBANG = 1_000
+CHECKOUT = "hermes-agent"
+LONGEST_BEGINNING = 1_000
+# Where the path is too long for the kernel, pip has a shell start the interpreter.
+_PYTHON = re.compile(rb"""#!\s*(?:/bin/sh\n'''exec'\s+"?)?(/[^"\n]*?python[\d.]*)["\s]""")
 
 
 class Installed:
@@ -70,7 +73,9 @@ def find_installed(home: Path, environ: Mapping[str, str]) -> Installed | None:
 
 
 def _roots(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    yield home / "hermes-agent"
+    yield home / CHECKOUT
+    if home.parent.name == "profiles":
+        yield home.parent.parent / CHECKOUT
     command = shutil.which("hermes", path=environ.get("PATH", ""))
     if command is None:
         return
@@ -84,10 +89,10 @@ def _interpreter(command: Path) -> Path | None:
     """The Python of a script's own environment; a link to it is not followed."""
     try:
         with command.open("rb") as script:
-            first = script.readline(LONGEST_SHEBANG)
+            beginning = script.read(LONGEST_BEGINNING)
     except OSError:
         return None
-    found = re.fullmatch(rb"#!\s*(\S+python[\d.]*)\s*", first)
+    found = _PYTHON.match(beginning)
     return Path(found[1].decode("utf-8", "replace")) if found else None
 
 
