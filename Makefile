@@ -5,12 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 3
+HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix docs wheel bench crash e2e hermes constraints
+.PHONY: help setup run test check fix docs wheel bench crash e2e hermes hermes-all constraints
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z][a-z0-9]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## Install everything into .venv
 
@@ -18,10 +19,8 @@ $(READY): pyproject.toml constraints.txt scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $@
 
-run: $(READY) ## Sweep the default ledger once and report on it
-	@$(BIN)/sexton keep --once
-	@$(BIN)/sexton doctor
-	@$(BIN)/sexton sessions list
+run: $(READY) ## Keep the Hermes homes of this machine once and report; with none, show a demonstration
+	@$(BIN)/python scripts/run.py
 
 test: $(READY) ## Run all tests (WORKERS=3)
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -52,6 +51,9 @@ crash: $(READY) ## Kill, pause and mislead processes on each engine and look for
 
 e2e: $(READY) ## Test the surfaces as a user meets them
 	$(BIN)/python -m pytest tests/surface
+
+hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19
+	HERMES_RELEASES="$(HERMES_RELEASES)" $(BIN)/python -m pytest tests/surface/test_hermes_releases.py
 
 hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks
 	sh scripts/install_hermes.sh

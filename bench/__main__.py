@@ -15,6 +15,7 @@ from bench import (
     beat,
     cold_start,
     collect,
+    doctor,
     find_due,
     flush,
     list_sessions,
@@ -43,6 +44,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         archive,
         collect,
         observe,
+        doctor,
         processes,
         cold_start,
     )

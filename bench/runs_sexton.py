@@ -22,6 +22,7 @@ from bench.serving import bytes_below, seconds, seconds_each, seconds_together, 
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
+from sexton.cli.examination import examine
 from sexton.engine.apply import apply
 from sexton.engine.deaths import bury
 from sexton.engine.finalize import Duty, Runner
@@ -221,6 +222,17 @@ class SextonLedgers:
             estate = opened.estate([HomeSetting(path=Path(home), name="hermes")])
             for name, record in estate.records.items():
                 seen.append(observe_home(estate, estate.homes[name], record).seen)
+
+        return seconds(look), sum(seen)
+
+    def examine(self, ledger: str, home: str) -> tuple[float, int]:
+        """All that `sexton doctor` finds out about a home; how many sessions that has."""
+        opened = self._open(ledger)
+        setting = HomeSetting(path=Path(home), name="hermes")
+        seen: list[int] = []
+
+        def look() -> None:
+            seen.append(examine(opened, setting.name, setting, strict=True).sessions)
 
         return seconds(look), sum(seen)
 

@@ -1,10 +1,16 @@
 #!/bin/sh
 # Installs Hermes into .venvs/hermes, an environment of its own because it pins every dependency.
+# HERMES_VERSION names another release than the usual one; it goes into .venvs/hermes-VERSION.
 # Does nothing when it is there already; several calls at once wait for one another.
 set -eu
-version=0.19.0
+usual=0.19.0
+version=${HERMES_VERSION:-$usual}
+name=hermes
+if [ "$version" != "$usual" ]; then
+    name=hermes-$version
+fi
 root=$(cd "$(dirname "$0")/.." && pwd)
-venv=$root/.venvs/hermes
+venv=$root/.venvs/$name
 
 is_ready() {
     "$venv/bin/python" -c "
@@ -40,9 +46,9 @@ import fcntl, os, sys
 lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
 fcntl.flock(lock, fcntl.LOCK_EX)
 os.set_inheritable(lock, True)
-os.execvp('sh', ['sh', sys.argv[2], '--alone'])" "$root/.venvs/hermes.lock" "$0"
+os.execvp('sh', ['sh', sys.argv[2], '--alone'])" "$root/.venvs/$name.lock" "$0"
 fi
-echo "hermes: installing hermes-agent $version into .venvs/hermes" >&2
+echo "hermes: installing hermes-agent $version into .venvs/$name" >&2
 "$python" -m venv --clear "$venv"
 "$venv/bin/python" -m pip install -qq --disable-pip-version-check "hermes-agent==$version"
 is_ready

@@ -15,6 +15,7 @@ import pytest
 from sexton.agent.membership import Membership
 from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.home_channels import home_channels
 from sexton.engine.keep import Keeper, Sweep
 from sexton.errors import (
     BreakerOpen,
@@ -222,6 +223,14 @@ def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
     entry = Entry(actor="test", receipt=None, action="end", result="done", reason=reason)
     with pytest.raises(HomeObserved):
         home.end(seen, reason, entry, START)
+
+
+def test_a_home_that_is_only_observed_tells_nobody(opened: Opener, tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / DATABASE).touch()
+    (tmp_path / "agent" / ".env").write_text("TELEGRAM_HOME_CHANNEL=1\n")
+    assert home_channels(opened("homes: [{path: agent}]"), {}) == {}
+    assert set(home_channels(opened("homes: [{path: agent, act: true}]"), {})) == {"agent"}
 
 
 def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:

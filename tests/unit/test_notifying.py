@@ -241,7 +241,10 @@ def test_a_few_at_once_are_told_one_by_one_and_many_together() -> None:
     assert head.text == (
         f"{FEW + 1} sessions were reset, among them s1, s2, s3. 'sexton journal' has all."
     )
-    assert (head.folded, head.home, head.session) == (False, None, None)
+    assert (head.folded, head.home, head.session) == (False, "native", None)
+    mixed = journalled(entry(ref=99, home="hermes"))
+    assert mixed is not None
+    assert next(notices([*many, mixed], untitled)).home is None
     assert [each.key for each in folded] == [each.key for each in many]
     assert all(each.folded for each in folded)
     assert head.key not in {each.key for each in many}

@@ -246,6 +246,7 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "kind: hermes",
         "name: hermes",
         "act: false",
+        "send_to: null",
         "reset:",
         f"mode: idle # {file}:3:9",
         "idle_minutes: 1440 # default",

@@ -45,11 +45,11 @@ def _unattended(estate: Estate) -> Estate:
 
 def _messenger(opened: Sexton, worker: AgentWorker) -> Messenger | None:
     """Who tells people what happened, if the settings say where."""
-    if not opened.settings.notify.has_target:
+    if not (opened.settings.notify.has_target or opened.settings.homes):
         return None
     from sexton.bootstrap.notices import messenger  # noqa: PLC0415  # most keepers tell nobody
 
-    return messenger(opened.ledger, opened.settings.notify, opened.clock, lambda: worker.id)
+    return messenger(opened, lambda: worker.id)
 
 
 def _runner(opened: Sexton, worker: AgentWorker) -> Runner | None:

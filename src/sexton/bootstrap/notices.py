@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from sexton.bootstrap.home_channels import home_channels
 from sexton.engine.notify import Messenger
 from sexton.model.notice import Event
 from sexton.policies.notifying import Interest
-from sexton.ports import Clock, Ledger
-from sexton.settings.values import NotifySetting
+from sexton.ports.outbox import Channel
 from sexton.system.notify import NotifyPlan, channels
 
+if TYPE_CHECKING:
+    from sexton.bootstrap import Sexton
 
-def messenger(
-    ledger: Ledger, told: NotifySetting, clock: Clock, worker: Callable[[], str]
-) -> Messenger:
-    """One that tells what the settings ask for, where they say."""
+
+def messenger(opened: Sexton, worker: Callable[[], str]) -> Messenger | None:
+    """One that tells what the settings ask for, where they say; None if they say nowhere."""
+    told, clock = opened.settings.notify, opened.clock
+    own = home_channels(opened, os.environ)
+    homes = {name: f"hermes-{name}" for name in own}
     plan = NotifyPlan(webhook=told.webhook, secret_env=told.secret_env, urls_env=told.urls_env)
     interest = Interest(events=frozenset(map(Event, told.events)), held_after=told.held_after)
-    return Messenger(ledger, clock, channels(plan, clock, os.environ), worker, interest)
+    found: dict[str, Channel] = {homes[name]: channel for name, channel in own.items()}
+    found |= channels(plan, clock, os.environ)
+    return Messenger(opened.ledger, clock, found, worker, interest, homes) if found else None

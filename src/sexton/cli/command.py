@@ -127,7 +127,8 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if cmd_name not in self.late:
             return None
-        module = import_module(f"{self.late[cmd_name].package}.{cmd_name}")
+        name = cmd_name.replace("-", "_")
+        module = import_module(f"{self.late[cmd_name].package}.{name}")
         found = module.command
         assert isinstance(found, click.Command)
         return found

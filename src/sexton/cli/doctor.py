@@ -39,6 +39,11 @@ def command(ctx: click.Context, home: str | None) -> None:
     means open although every process that held it is dead; unproven means that nothing shows
     whether anybody still holds it. For a home that is only observed it is told how many sessions
     the keeper would have ended since when, and how many of them were used again after all.
+
+    Then what is wrong with a Hermes home: sessions left open, trivial ones, files nobody needs,
+    resets that are held back and by which process, conversations that expired unnoticed,
+    compressions that fail, the database as a file, and mistakes in its configuration with their
+    lines. Each finding says how much there is of it, what it costs and which command mends it.
     """
     options = shared(ctx)
     _refuse_nothing_to_look_at(options, home)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sexton.cli import space
+from sexton.cli import findings_view, space
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.finalizers.standing import work_shape, work_words
 from sexton.cli.keeper_notice import keeper_notice
@@ -45,13 +45,7 @@ _BIGGEST = (
 def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
     """The report for a person."""
     for report in reports:
-        heading(_title(report))
-        for line in _lines(report, ledger):
-            say(line)
-        if report.sessions:
-            _show_shares(report)
-            _show_ages(report)
-            _show_biggest(report, ledger.now)
+        show_home(report, ledger.now)
         say()
     for line in work_words(ledger.work):
         say(line)
@@ -62,6 +56,18 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
     words = keeper_notice(ledger.last_sweep, ledger.now)
     if words:
         note(words)
+
+
+def show_home(report: HomeReport, now: datetime) -> None:
+    """One home for a person."""
+    heading(_title(report))
+    for line in _lines(report, now):
+        say(line)
+    if report.sessions:
+        _show_shares(report)
+        _show_ages(report)
+        _show_biggest(report, now)
+    findings_view.show(report)
 
 
 def write(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
@@ -93,7 +99,7 @@ def _title(report: HomeReport) -> str:
     return f"{report.name}: {report.kind.capitalize()} home {report.path} ({mode}{schema})"
 
 
-def _lines(report: HomeReport, ledger: LedgerReport) -> Iterator[str]:
+def _lines(report: HomeReport, now: datetime) -> Iterator[str]:
     if report.trouble:
         seen = stamp(report.observed_at) if report.observed_at else "never"
         yield f"can not be looked at now: {report.trouble} (last seen: {seen})"
@@ -112,7 +118,7 @@ def _lines(report: HomeReport, ledger: LedgerReport) -> Iterator[str]:
     if report.oldest and report.newest:
         yield (
             f"oldest {stamp(report.oldest)}, last activity {stamp(report.newest)} "
-            f"({ago(report.newest, ledger.now)})"
+            f"({ago(report.newest, now)})"
         )
     if report.shadow:
         yield shadow_words(report.shadow)
@@ -252,6 +258,7 @@ def _shape(report: HomeReport) -> dict[str, Any]:
         ],
         "shadow": report.shadow and shadow_shape(report.shadow),
         "disk": None if report.figures is None else _disk_shape(report.figures),
+        **findings_view.shape(report),
     }
 
 

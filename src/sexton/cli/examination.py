@@ -27,6 +27,7 @@ from sexton.system.processes import host
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import HomeFigures
+    from sexton.homes.hermes.findings.finding import Finding
 
 T = TypeVar("T")
 
@@ -61,6 +62,7 @@ class HomeReport:
     biggest: tuple[Session, ...] = ()
     shadow: Shadow | None = None
     figures: HomeFigures | None = None
+    findings: tuple[Finding, ...] = ()
     trouble: str | None = None
 
     @property
@@ -160,7 +162,8 @@ def examine(
         trouble=trouble,
     )
     with progress(f"counting the sessions of {record.name}"):
-        return _counted(estate, record, report)
+        report = _counted(estate, record, report)
+    return _diagnosed(opened, record, report, strict=strict) if figures else report
 
 
 def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeReport:
@@ -175,6 +178,21 @@ def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeRepo
         biggest=tuple(census.biggest(record, BIGGEST)),
         shadow=shadow_of(estate.ledger, record),
     )
+
+
+def _diagnosed(
+    opened: Sexton, record: HomeRecord, report: HomeReport, *, strict: bool
+) -> HomeReport:
+    from sexton.bootstrap.diagnosing import diagnose
+
+    with progress(f"examining {record.name}"):
+        try:
+            found = diagnose(opened, record, report.cohorts, report.open_by)
+        except SextonError as problem:
+            if strict:
+                raise
+            return replace(report, trouble=str(problem))
+    return replace(report, findings=found)
 
 
 def _observe(opened: Sexton, estate: Estate, setting: HomeSetting) -> HomeFigures | None:

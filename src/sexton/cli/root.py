@@ -27,8 +27,9 @@ COMMANDS = {
     "workers": Late(_HERE, "List the processes that hold sessions."),
     "journal": Late(_HERE, "Show what was done, when, by whom and why."),
     "report": Late(_HERE, "Show what has changed over time."),
-    "config": Late(_HERE, "Check, show and describe the settings."),
+    "config": Late(_HERE, "Check, show, describe and import the settings."),
     "ledger": Late(_HERE, "Look after the ledger itself."),
+    "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
     "completion": Late(_HERE, "Write the completion script of a shell."),
 }
 

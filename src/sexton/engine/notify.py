@@ -11,7 +11,7 @@ from functools import partial
 from sexton.engine.telling import Telling
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
-from sexton.model.notice import Event, Letter
+from sexton.model.notice import Event, Letter, Notice
 from sexton.model.plan import Held, JournalEntry, Reason
 from sexton.policies.finalizing import next_try
 from sexton.policies.notifying import (
@@ -57,7 +57,15 @@ class Messenger:
         channels: Mapping[str, Channel],
         worker: Callable[[], str],
         interest: Interest,
+        homes: Mapping[str, str] | None = None,
     ) -> None:
+        """With `homes`, the sessions of a home are told by the channel it names for that home.
+
+        The other channels are for all other sessions, and take over where that one fails.
+        """
+        own = dict(homes or {})
+        self._homes = own
+        self._others = tuple(each for each in channels if each not in own.values())
         self._ledger = ledger
         self._clock = clock
         self._channels = channels
@@ -97,8 +105,7 @@ class Messenger:
             return
         known = self._ledger.outbox.known(list(wanted))
         fresh = [each for key, each in wanted.items() if key not in known]
-        told = list(notices(fresh, self._title))
-        self._ledger.outbox.post(told, self._channels, now)
+        self._post(notices(fresh, self._title), now)
 
     def remark(self, remarks: Iterable[Reason]) -> None:
         """Post what is to be told of the disk, each kind once a day."""
@@ -107,8 +114,21 @@ class Messenger:
         now = self._clock.now()
         told = [about_disk(each, now) for each in remarks]
         known = self._ledger.outbox.known([each.key for each in told])
-        fresh = [each for each in told if each.key not in known]
-        self._ledger.outbox.post(fresh, self._channels, now)
+        self._post((each for each in told if each.key not in known), now)
+
+    def _post(self, told: Iterable[Notice], now: datetime) -> None:
+        by_targets: dict[tuple[str, ...], list[Notice]] = {}
+        for each in told:
+            by_targets.setdefault(self._targets(each), []).append(each)
+        for targets, together in by_targets.items():
+            self._ledger.outbox.post(together, targets, now)
+
+    def _targets(self, notice: Notice) -> tuple[str, ...]:
+        """A home's own channel for what happens in it; else the others, if there are any."""
+        own = self._homes.get(notice.home or "")
+        if own is not None:
+            return (own,)
+        return self._others or tuple(self._homes.values())[:1]
 
     def deliver(self) -> int:
         """Hand over what is due, for each channel until it fails; how much arrived.
@@ -197,6 +217,8 @@ class Messenger:
 
     def _failed(self, letter: Letter, failure: EffectFailed) -> Report:
         now = self._clock.now()
+        if letter.target in self._homes.values() and self._others:
+            return partial(self._hand_on, letter, str(failure))
         chance = random.random()  # noqa: S311  # spreads retries, hides nothing
         again = None
         if not failure.hopeless:
@@ -211,6 +233,15 @@ class Messenger:
             log.warning("notices by %s wait and are tried again: %s", letter.target, failure)
         self._failing[letter.target] = str(failure)
         return partial(self._ledger.outbox.put_back, letter, str(failure), again, now)
+
+    def _hand_on(self, letter: Letter, error: str) -> None:
+        """Let the other channels tell it; told twice is better than not at all."""
+        now = self._clock.now()
+        if self._failing.get(letter.target) != error:
+            log.warning("notices by %s go by the other ways instead: %s", letter.target, error)
+        self._failing[letter.target] = error
+        self._ledger.outbox.post([letter.notice], self._others, now)
+        self._ledger.outbox.put_back(letter, error, None, now)
 
     def _report(self) -> None:
         """Tell the ledger what came of the last letter; if it can not hear, before the next one."""

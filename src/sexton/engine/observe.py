@@ -46,8 +46,11 @@ def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observ
     rules = encode(rulebook)
     # Other rules mean other due times for every session, so everything is looked at again.
     mark = record.mark if rules == record.rules else None
+    timeless = _is_timeless(rulebook)
     for sighting in home.look(mark, LedgerKnows(homes, record)):
-        seen = tuple(_with_due(session, rulebook) for session in sighting.seen)
+        seen = sighting.seen
+        if not timeless:
+            seen = tuple(_with_due(session, rulebook) for session in seen)
         homes.store(record, replace(sighting, seen=seen), rules, estate.clock.now())
         result = replace(
             result, seen=result.seen + len(seen), gone=result.gone + len(sighting.gone)
@@ -61,5 +64,13 @@ def _rulebook(estate: Estate, home: Observable) -> Rulebook:
     return replace(decode(own) if own else _NO_RESETS, liveness=estate.rules(None).rules.liveness)
 
 
+def _is_timeless(rulebook: Rulebook) -> bool:
+    """Whether no session is ever due; a first look brings them by the hundred thousand."""
+    policies = (rulebook.reset, *(rule.policy for rule in rulebook.reset_rules))
+    has_clock = any(policy.has_clock for policy in policies)
+    return not has_clock and not rulebook.liveness.inactivity_bound
+
+
 def _with_due(session: Session, rulebook: Rulebook) -> Session:
-    return replace(session, due_at=rulebook.schedule(session, 0).at if session.is_open else None)
+    due = rulebook.schedule(session, 0).at if session.is_open else None
+    return session if due == session.due_at else replace(session, due_at=due)

@@ -43,7 +43,9 @@ class LedgerHomes:
 
         def job(tx: Transaction) -> None:
             tx.many("store_facts", seen)
-            tx.many("contradict_shadow_reap", _activity(home, sighting, now))
+            ((recorded,),) = tx.all("first_shadow_reap", home=home.name)
+            if recorded is not None:
+                tx.many("contradict_shadow_reap", _activity(home, sighting, now))
             tx.many("forget_session", [{"home": home.ref, "id": id} for id in sighting.gone])
             if sighting.mark is not None:
                 tx.all(

@@ -163,11 +163,13 @@ def _single(occasion: Occasion, title: Title) -> Notice:
 def _together(event: Event, found: list[Occasion], title: Title) -> Iterator[Notice]:
     examples = ", ".join(_name(each, title) for each in found[:EXAMPLES])
     many, advice = _MANY[event]
+    homes = {each.home for each in found}
     yield Notice(
         key=f"together/{len(found)}/{found[0].key}",
         event=event,
         title=_HEADS[event],
         text=f"{len(found)} {many}, among them {examples}. {advice}",
+        home=homes.pop() if len(homes) == 1 else None,
     )
     for each in found:
         yield Notice(key=each.key, event=event, title=_HEADS[event], text="", folded=True)

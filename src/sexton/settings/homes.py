@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sexton.model.session import NATIVE
+from sexton.settings.home_fields import HomeFields
 from sexton.settings.problems import Complaint
-from sexton.settings.schema import HomeFields
 from sexton.settings.values import HomeSetting
 
 
@@ -23,7 +23,9 @@ def named_homes(
         path = resolved(home.path, beside, environ)
         name = home.name or _free_name(path, taken)
         taken.add(name)
-        homes.append(HomeSetting(path=path, name=name, kind=home.kind, act=home.act))
+        homes.append(
+            HomeSetting(path=path, name=name, kind=home.kind, act=home.act, send_to=home.send_to)
+        )
     return tuple(homes)
 
 

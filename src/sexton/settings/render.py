@@ -26,9 +26,9 @@ from sexton.settings.disk_fields import (
 from sexton.settings.document import plain
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
 from sexton.settings.finalizers import BELONGS
+from sexton.settings.home_fields import HomeFields
 from sexton.settings.process_fields import ProcessFields
 from sexton.settings.schema import (
-    HomeFields,
     KeeperFields,
     LivenessFields,
     PolicyFields,

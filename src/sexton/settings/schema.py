@@ -6,7 +6,6 @@ docs/defaults.md shows.
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -27,43 +26,22 @@ from sexton.settings.disk_fields import (
 )
 from sexton.settings.fields import Duration, Limit, Listing, Names, Section, Spans, Strict
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
+from sexton.settings.home_fields import HomeFields
 from sexton.settings.kinds import Kind
 from sexton.settings.problems import Path
 from sexton.settings.process_fields import ProcessFields
 from sexton.settings.spend_fields import BreakerFields, BudgetFields, PricesFields, RunawayFields
-from sexton.settings.values import HomeSetting, KeeperSettings
+from sexton.settings.values import KeeperSettings
 
 _RESET: Final = ResetPolicy()
 _LIVENESS: Final = LivenessPolicy()
 _KEEPER: Final = KeeperSettings()
-_HOME: Final = HomeSetting(path=pathlib.Path(), name="")
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:
     """What a rule leaves out it inherits, so an editor must not offer a default for it."""
     for described in schema["properties"].values():
         described.pop("default", None)
-
-
-class HomeFields(Strict):
-    """A place where another agent keeps sessions."""
-
-    path: Annotated[str, vocabulary.PATH] = Field(
-        description="The agent's directory; a relative one is looked up beside this file."
-    )
-    kind: Annotated[str, vocabulary.HOME_KIND] = Field(
-        default=_HOME.kind, description="Hermes homes are the only ones known so far."
-    )
-    name: Annotated[str | None, vocabulary.HOME_NAME] = Field(
-        default=None,
-        description="What its sessions are called by, as NAME/ID; the directory's own name "
-        "without its dot is what people call it already.",
-    )
-    act: Annotated[bool, vocabulary.FLAG] = Field(
-        default=_HOME.act,
-        description="A new home is only observed: what Sexton would do is recorded until its "
-        "owner has seen it and says so.",
-    )
 
 
 class PolicyFields(Strict):

@@ -29,14 +29,22 @@ RESERVED = frozenset(
 """Variables of the command line and of programs we start; they override no setting."""
 
 
+NOBODY = "nobody"
+
+
 @record
 class HomeSetting:
-    """A foreign home to observe; `name` is what its sessions are called by, HOME/ID."""
+    """A foreign home to observe; `name` is what its sessions are called by, HOME/ID.
+
+    `send_to` is who is told by the agent's own command; None is the home's own channel where
+    changes are allowed.
+    """
 
     path: Path
     name: str
     kind: str = "hermes"
     act: bool = False
+    send_to: str | None = None
 
 
 class FinalizerKind(StrEnum):

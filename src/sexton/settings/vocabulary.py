@@ -211,6 +211,7 @@ SHARE = Kind(
 )
 FLAG = Kind(words="true or false", read=_flag, schema={"type": "boolean"})
 NAME = Kind(words="a name", read=_name, schema=_TEXT)
+NAME_OR_NONE = NAME.or_null("the usual one")
 PATTERN = Kind(words="a pattern like 'agent:main:*'", read=_name, schema=_TEXT)
 PATH = Kind(words="a directory", read=_path, schema=_TEXT)
 HOME_NAME = Kind(words="a name without spaces and slashes", read=_home_name, schema=_TEXT)

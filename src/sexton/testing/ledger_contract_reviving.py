@@ -145,6 +145,11 @@ class ShadowsContract:
         homes = [ledger.homes.attach(name, "hermes", f"/{name}", "h", False) for name in "xy"]
         told = replace(born(ledger), home="x", id="same")
         observe(ledger, homes[0], told)
-        assert ledger.samples.record(ReapSession(seen=seen(told), reason=GONE), at(1))
+        other = replace(told, home="y", id="other")
+        for each in (told, other):
+            assert ledger.samples.record(ReapSession(seen=seen(each), reason=GONE), at(1))
         observe(ledger, homes[1], replace(told, home="y", active_at=at(9)))
-        assert ledger.samples.shadows() == [ShadowCount(home="x", recorded=1, contradicted=0)]
+        assert ledger.samples.shadows() == [
+            ShadowCount(home="x", recorded=1, contradicted=0),
+            ShadowCount(home="y", recorded=1, contradicted=0),
+        ]

@@ -18,6 +18,10 @@ FAILURES = frozenset({"error", "failed", "crashed"})
 TITLE_LENGTH = 200
 LARGEST = 2**62
 
+UNSPENT = Usage()
+FIRST_FIGURE = SessionRow._fields.index("input_tokens")
+AFTER_FIGURES = SessionRow._fields.index("actual_cost_usd") + 1
+
 STRUCTURED = "\0json:"
 CRON_ID = re.compile(r"cron_(.+)_\d{8}_\d{6}")
 TEXT_PART = re.compile(r'"text":\s*("(?:[^"\\]|\\.)*)')
@@ -38,14 +42,15 @@ def session_of(
     id = said.session_id
     source = label_of(row.source) or "unknown"
     signs = [row.started_at, said.first_at, said.last_at, spent.last_at, row.last_activity_at]
-    times = [moment(at) for at in signs if at is not None]
+    times = [at for at in signs if at is not None]
     fallback = moment(row.ended_at) if row.ended_at else now
-    started_at = moment(row.started_at) if row.started_at else min(times, default=fallback)
+    began = row.started_at or min(times, default=None)
+    started_at = moment(began) if began is not None else fallback
     parent = name_of(row.parent_session_id)
     parent = None if parent == id else parent
     ended = bool(row.has_ended)
     end_reason = reason_of(row.end_reason) if ended else None
-    active_at = max(times, default=fallback)
+    active_at = moment(max(times)) if times else fallback
     return Session(
         ref=0,
         home=home,
@@ -90,6 +95,8 @@ def usage_of(row: SessionRow, spent: SpendTally) -> Usage:
 
     Hermes counts reasoning as a part of the output; here every token is of one kind.
     """
+    if not any(row[FIRST_FIGURE:AFTER_FIGURES]) and not any(spent[2:]):
+        return UNSPENT
     reasoning = (row.reasoning_tokens or 0) + spent.reasoning_tokens
     output = (row.output_tokens or 0) + spent.output_tokens
     cost = row.estimated_cost_usd if row.actual_cost_usd is None else row.actual_cost_usd

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISREG
 
 import apsw
 
-from sexton.errors import HomeUnreadable
 from sexton.homes.hermes.database import read, signature
 from sexton.homes.hermes.fingerprint import recognise
+from sexton.homes.hermes.folder import files_in
+from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.ports import Clock
 
 
@@ -46,9 +44,8 @@ def figures_of(home: Path, database: Path, clock: Clock) -> HomeFigures:
     version, free_bytes = read(database, clock, lambda db: _figures(db, database))
     stamps = signature(database)
     groups = dict.fromkeys(("snapshot", "dump", "transcript", "other"), FileGroup())
-    for name, size in _regular_files(home / "sessions"):
-        kind = _kind(name)
-        groups[kind] = groups[kind].plus(size)
+    for file in files_in(home / "sessions", HermesFileNames()):
+        groups[file.kind] = groups[file.kind].plus(file.bytes)
     return HomeFigures(
         schema_version=version,
         database_bytes=stamps.database[1],
@@ -64,37 +61,3 @@ def figures_of(home: Path, database: Path, clock: Clock) -> HomeFigures:
 def _figures(db: apsw.Connection, database: Path) -> tuple[int, int]:
     shape = recognise(db, database)
     return shape.version, int(db.pragma("freelist_count")) * int(db.pragma("page_size"))
-
-
-def _kind(name: str) -> str:
-    if name.startswith("request_dump_"):
-        return "dump"
-    if name.startswith("session_") and name.endswith(".json"):
-        return "snapshot"
-    return "transcript" if name.endswith(".jsonl") else "other"
-
-
-def _regular_files(folder: Path) -> Iterator[tuple[str, int]]:
-    """Names and sizes of the plain files in a folder; links are not followed."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as problem:
-        raise HomeUnreadable(f"{folder} can not be read: {problem.strerror}") from None
-    try:
-        with os.scandir(descriptor) as entries:
-            for entry in entries:
-                size = _size(entry)
-                if size is not None:
-                    yield entry.name, size
-    finally:
-        os.close(descriptor)
-
-
-def _size(entry: os.DirEntry[str]) -> int | None:
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return status.st_size if S_ISREG(status.st_mode) else None

@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
 from sexton.homes.hermes import observe, transcript
 from sexton.homes.hermes.database import Signature, read, signature
 from sexton.homes.hermes.files import HomeFigures, figures_of
+from sexton.homes.hermes.fingerprint import recognise
+from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.mark import Mark, load
 from sexton.homes.hermes.observe import Survey
@@ -36,6 +40,7 @@ class HermesHome:
         """
         self.path, self._database = _located(path)
         self._own_rules = OwnRules(self.path, zone)
+        self._schema: int | None = None
         self._name = name
         self._act = act
         self._clock = clock
@@ -56,8 +61,10 @@ class HermesHome:
         return self._act
 
     def rules(self) -> str:
-        """The resets that the home's own configuration asks for."""
-        return self._own_rules.text()
+        """The resets that the home's own configuration asks for, as its release understands it."""
+        if self._schema is None:
+            read(self._database, self._clock, self._recognise)
+        return self._own_rules.text(usual_mode(self._schema or 0))
 
     def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
         """What changed since the mark, read-only; nothing at all if nothing did.
@@ -116,7 +123,16 @@ class HermesHome:
 
     def _survey(self, last: Mark | None, believed_open: frozenset[str]) -> Survey:
         where = self._database
-        return read(where, self._clock, lambda db: observe.survey(db, where, last, believed_open))
+
+        def survey(db: apsw.Connection) -> Survey:
+            self._recognise(db)
+            return observe.survey(db, where, last, believed_open)
+
+        return read(where, self._clock, survey)
+
+    def _recognise(self, db: apsw.Connection) -> None:
+        """Remember the schema; it changes when Hermes is brought up to date."""
+        self._schema = recognise(db, self._database).version
 
     def _sessions(self, ids: Sequence[str], now: datetime) -> tuple[Session, ...]:
         if not ids:

@@ -14,7 +14,8 @@ from typing import Any
 
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
-from sexton.homes.hermes.database import FileStamp, stamp
+from sexton.homes.hermes.database import stamp
+from sexton.model.record import replace
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
 
@@ -30,18 +31,22 @@ class OwnRules:
     def __init__(self, home: Path, zone: str) -> None:
         self._files = (home / "config.yaml", home / "gateway.json")
         self._zone = zone
-        self._stamps: tuple[FileStamp | None, ...] = ()
+        self._known: tuple[object, ...] = ()
         self._text = ""
 
-    def text(self) -> str:
-        """The rules now in the files; what Hermes would not understand counts as not there."""
-        stamps = tuple(stamp(file) for file in self._files)
-        if stamps != self._stamps:
+    def text(self, usual: Mode = Mode.NONE) -> str:
+        """The rules now in the files; what Hermes would not understand counts as not there.
+
+        `usual` is the mode where none is said, which depends on the release.
+        """
+        known = (usual, *(stamp(file) for file in self._files))
+        if known != self._known:
             config, gateway = self._files
             newer = _chosen(_document(config, yaml_document.read))
             chosen = {**_older(_document(gateway, json.loads)), **newer}
-            self._text = encode(_rulebook(chosen, self._zone))
-            self._stamps = stamps
+            policy = replace(UNLIMITED, mode=usual, timezone=self._zone)
+            self._text = encode(_rulebook(chosen, policy))
+            self._known = known
         return self._text
 
 
@@ -58,36 +63,35 @@ def _older(gateway: Mapping[str, Any]) -> Mapping[str, Any]:
     return gateway if sum(len(section) for section in sections) <= MOST_RULES else {}
 
 
-def _rulebook(chosen: Mapping[str, Any], zone: str) -> Rulebook:
+def _rulebook(chosen: Mapping[str, Any], usual: ResetPolicy) -> Rulebook:
     by_type = _mapping(chosen.get("reset_by_type"))
     by_platform = _mapping(chosen.get("reset_by_platform"))
-    default = _policy(chosen.get("default_reset_policy"), zone)
+    default = _policy(chosen.get("default_reset_policy"), usual)
     return Rulebook(
         reset=UNLIMITED,
         reset_rules=(
             ResetRule(keys=GATEWAY_KEYS, policy=default),
             *(
-                ResetRule(keys=GATEWAY_KEYS, chat_types=(name,), policy=_policy(policy, zone))
+                ResetRule(keys=GATEWAY_KEYS, chat_types=(name,), policy=_policy(policy, usual))
                 for name, policy in sorted(by_type.items())
             ),
             *(
-                ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, zone))
+                ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, usual))
                 for name, policy in sorted(by_platform.items())
             ),
         ),
     )
 
 
-def _policy(stored: Any, zone: str) -> ResetPolicy:
+def _policy(stored: Any, usual: ResetPolicy) -> ResetPolicy:
     values = _mapping(stored)
     mode, idle, hour = (values.get(name) for name in ("mode", "idle_minutes", "at_hour"))
-    return ResetPolicy(
-        mode=Mode(mode) if mode in list(Mode) else Mode.NONE,
-        idle_minutes=_within(idle, 1, 10_000_000, UNLIMITED.idle_minutes),
-        at_hour=_within(hour, 0, 24, UNLIMITED.at_hour),
-        timezone=zone,
-        max_messages=None,
-        max_bytes=None,
+    unknown = usual.mode if mode is None else Mode.NONE
+    return replace(
+        usual,
+        mode=Mode(mode) if mode in list(Mode) else unknown,
+        idle_minutes=_within(idle, 1, 10_000_000, usual.idle_minutes),
+        at_hour=_within(hour, 0, 24, usual.at_hour),
     )
 
 

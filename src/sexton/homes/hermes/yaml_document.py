@@ -6,9 +6,9 @@ recurses, an alias is the value itself and never a copy, and too much work is re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -16,6 +16,11 @@ MAX_DEPTH = 100
 MAX_STEPS = 100_000
 MAX_TAG_DIRECTIVES = 100
 LONGEST_NUMBER = 100
+DEEPEST_LINE = 6
+"""Deeper than this nobody asks for a line."""
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The names and places in lists that lead to a value."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # What PyYAML lets through for scalars and escapes that are not what their tag or form promises.
@@ -27,21 +32,41 @@ _MERGE = object()
 
 
 class Unusable(ValueError):
-    """The text is not one YAML document, or is too much work to read."""
+    """The text is not one YAML document, or is too much work to read; `line` is where it shows."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Located(NamedTuple):
+    """A document, and on which line each of its entries stands."""
+
+    values: Any
+    lines: Mapping[Path, int]
 
 
 def read(text: str) -> Any:
     """The one document of the text, where all names that are not text become the name None."""
+    return located(text).values
+
+
+def located(text: str) -> Located:
+    """The one document of the text with its lines."""
     reading = _Reading()
     for event in _events(text):
-        reading.add(event)
-    return reading.root
+        try:
+            reading.add(event)
+        except Unusable as problem:
+            raise Unusable(str(problem), reading.line) from None
+    return Located(reading.root, reading.lines)
 
 
 @dataclass(slots=True)
 class _Sequence:
     """A list whose end has not come yet."""
 
+    path: Path = ()
     values: list[Any] = field(default_factory=list)
 
     def take(self, value: Any) -> None:
@@ -52,6 +77,8 @@ class _Sequence:
 class _Mapping:
     """A mapping whose end has not come yet."""
 
+    path: Path = ()
+    line: int = 0
     values: dict[str | None, Any] = field(default_factory=dict)
     merges: list[Any] = field(default_factory=list)
     key: Any = _NOTHING
@@ -77,12 +104,15 @@ class _Reading:
     root: Any = None
     started: bool = False
     steps: int = 0
+    line: int = 0
+    lines: dict[Path, int] = field(default_factory=dict)
     open: list[_Sequence | _Mapping] = field(default_factory=list)
     anchors: dict[str, Any] = field(default_factory=dict)
     scalars: yaml.SafeLoader = field(default_factory=lambda: yaml.SafeLoader(""))
 
     def add(self, event: yaml.Event) -> None:
         self.spend(1)
+        self.line = event.start_mark.line + 1 if event.start_mark else 0
         match event:
             case yaml.DocumentStartEvent():
                 self.start()
@@ -109,9 +139,28 @@ class _Reading:
 
     def take(self, value: Any) -> None:
         if self.open:
+            self.note(self.open[-1])
             self.open[-1].take(value)
         else:
             self.root = value
+
+    def note(self, top: _Sequence | _Mapping) -> None:
+        """Remember where an entry stands: one of a mapping where its name does."""
+        if isinstance(top, _Mapping) and top.key is _NOTHING:
+            top.line = self.line
+            return
+        path = self.place(top)
+        if path != top.path:
+            self.lines[path] = top.line if isinstance(top, _Mapping) else self.line
+
+    def place(self, top: _Sequence | _Mapping) -> Path:
+        """Where the next value belongs."""
+        if len(top.path) >= DEEPEST_LINE:
+            return top.path
+        if isinstance(top, _Sequence):
+            return (*top.path, len(top.values))
+        # Only text: see `_Mapping.take`.
+        return (*top.path, top.key) if isinstance(top.key, str) else top.path
 
     def anchor(self, event: yaml.NodeEvent, value: Any) -> Any:
         if event.anchor in self.anchors:
@@ -132,6 +181,8 @@ class _Reading:
             raise Unusable("a tag that is not used here")
         if len(self.open) >= MAX_DEPTH:
             raise Unusable(f"nested more than {MAX_DEPTH} levels deep")
+        if self.open:
+            started.path = self.place(self.open[-1])
         self.take(self.anchor(event, started.values))
         self.open.append(started)
 
@@ -186,5 +237,6 @@ def _events(text: str) -> Iterator[yaml.Event]:
         raise Unusable(f"more than {MAX_TAG_DIRECTIVES} tag directives")
     try:
         yield from yaml.parse(text, Loader=_LOADER)
-    except _ODD:
-        raise Unusable("not valid YAML") from None
+    except _ODD as problem:
+        mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
+        raise Unusable("not valid YAML", mark.line + 1 if mark else None) from None

@@ -1,0 +1,86 @@
+"""What is wrong with a foreign home, and what would mend it?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sexton.homes.hermes.condition import Machine, condition_of
+from sexton.homes.hermes.config_files import read_configuration
+from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
+from sexton.homes.hermes.findings.finding import Finding, Names, ranked
+from sexton.homes.hermes.findings.sessions import Totals
+from sexton.homes.hermes.generations import usual_mode
+from sexton.homes.hermes.inherited import OwnRules
+from sexton.homes.hermes.installed import find_installed
+from sexton.model.session import State
+from sexton.policies.rulebook import decode
+from sexton.ports import HomeRecord
+from sexton.ports.homes import AGES, Cohort
+from sexton.system.beginnings import begun_at
+from sexton.system.zone import local_zone
+
+if TYPE_CHECKING:
+    from sexton.bootstrap import Sexton
+
+SELF_OWNED = frozenset({
+    "cli", "tui", "desktop", "webui", "acp", "cron", "subagent", "webhook", "tool", "unknown",
+    "curator", "local", "batch", "kanban",
+})  # fmt: skip
+"""Where sessions come from that end with their process; all others are conversations."""
+SILENT = 3
+"""Open sessions that have reached so many of AGES are told of."""
+assert AGES[SILENT - 1].days == 7
+
+
+def diagnose(
+    opened: Sexton, record: HomeRecord, cohorts: Iterable[Cohort], stand: Mapping[str, int]
+) -> tuple[Finding, ...]:
+    """Everything that is wrong with a home of this machine; nothing is changed by asking."""
+    assert record.path is not None
+    home, zone = Path(record.path), local_zone(os.environ)
+    names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
+    said = read_configuration(home)
+    seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone)
+    own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
+    rules = Rules(own=decode(own), ours=opened.rules(None).rules)
+    known = find_installed(home, os.environ)
+    return ranked(
+        (
+            *home_findings(seen, said, totals(cohorts, stand), rules, names),
+            *config_findings(said, seen.storage.schema, known, names),
+        )
+    )
+
+
+def totals(cohorts: Iterable[Cohort], stand: Mapping[str, int]) -> Totals:
+    """The sessions of a home in the numbers that findings are made of."""
+    found = list(cohorts)
+    still_open = [each for each in found if each.state is State.OPEN]
+    silent = sum(
+        each.sessions
+        for each in still_open
+        if each.source in SELF_OWNED and (each.age or 0) >= SILENT
+    )
+    unproven = stand.get("unproven", 0)
+    return Totals(
+        sessions=sum(each.sessions for each in found),
+        open=sum(each.sessions for each in still_open),
+        leaked=stand.get("leaked", 0),
+        unproven=unproven,
+        silent=min(silent, unproven),
+        cron=sum(each.sessions for each in found if each.source == "cron"),
+        api=sum(each.sessions for each in still_open if each.source == "api_server"),
+    )
+
+
+def _is_usual(home: Path, environ: Mapping[str, str]) -> bool:
+    """Whether a user's Hermes works on that home without being told."""
+    named = environ.get("HERMES_HOME", "").strip()
+    usual = Path(named) if named else Path(environ.get("HOME", "~"), ".hermes")
+    try:
+        return usual.expanduser().resolve() == home
+    except (OSError, RuntimeError):
+        return False

@@ -1,0 +1,133 @@
+"""`sexton config import-hermes`: which settings of ours say what Hermes's own say?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sexton.cli.arguments import force_file_option
+from sexton.cli.command import Command, Shared, shared
+from sexton.cli.files import private_file
+from sexton.cli.terminal import document, note, say, write
+from sexton.errors import HomeNotFound
+from sexton.model.message import one_line
+from sexton.system.places import default_settings
+from sexton.system.zone import local_zone
+
+if TYPE_CHECKING:
+    from sexton.homes.hermes.importing import Imported, Item
+
+_ORDER = ("reset", "processes", "breaker", "retention", "notify")
+
+
+@click.command(
+    "import-hermes",
+    cls=Command,
+    examples=(
+        "sexton config import-hermes -o -                 # only show it",
+        "sexton config import-hermes                      # write it where settings belong",
+        "sexton config import-hermes ~/.hermes -o sexton.yaml --force",
+    ),
+)
+@click.argument("home", metavar="[HOME]", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write it there; '-' is standard output.",
+)
+@force_file_option
+@click.pass_context
+def command(ctx: click.Context, home: Path | None, output: Path | None, force: bool) -> None:
+    """Write settings that say what a Hermes home's own say.
+
+    Takes over resets, retention, budgets and guardrails from config.yaml, the older gateway.json
+    and the variables in .env, each with where it comes from, and lists what has no equivalent and
+    why. Only reads the home; an existing settings file is replaced with --force only. Nothing is
+    put in force: 'sexton config check' and 'sexton plan' show what it would do.
+    """
+    from sexton.homes.hermes.config_files import read_configuration
+    from sexton.homes.hermes.importing import import_settings
+
+    options = shared(ctx)
+    place = _chosen(home)
+    zone = local_zone(os.environ)
+    found = import_settings(read_configuration(place), os.environ, zone)
+    text = "".join(f"{line}\n" for line in _lines(place, found))
+    if options.json:
+        _write_document(text, found)
+        return
+    if output is not None and str(output) == "-":
+        write(text)
+    else:
+        file = output or _usual(options)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with private_file(file, force=force, ledger=None) as stream:
+            stream.write(text)
+        say(f"written to {file}")
+    for each in found.left:
+        note(f"not taken over: {each.name} ({each.where}): {each.why}")
+
+
+def _chosen(home: Path | None) -> Path:
+    from sexton.homes.hermes.places import find_homes
+
+    if home is not None:
+        place = home.expanduser().resolve()
+        if not place.is_dir():
+            raise HomeNotFound(f"{home} is not a directory")
+        return place
+    found = find_homes(os.environ, Path.home())
+    if len(found) == 1:
+        return found[0]
+    several = ", ".join(map(str, found))
+    raise HomeNotFound(
+        f"there are several Hermes homes: {several}" if found else "no Hermes home was found",
+        hint="Name the directory: sexton config import-hermes DIRECTORY.",
+    )
+
+
+def _usual(options: Shared) -> Path:
+    named = options.config or os.environ.get("SEXTON_CONFIG")
+    return Path(named or default_settings(os.environ)).expanduser()
+
+
+def _lines(home: Path, found: Imported) -> Iterator[str]:
+    yield f"# Taken over from {home}; 'sexton config check --effect' shows what it does."
+    yield "homes:"
+    yield f"  - path: {json.dumps(str(home))}"
+    for section in _ORDER:
+        said = found.sections.get(section, {})
+        rules = found.rules if section == "reset" else ()
+        if said or rules:
+            yield f"{section}:"
+        for name, each in said.items():
+            yield f"  {name}: {json.dumps(each.value)}  # {one_line(each.origin)}"
+        if rules:
+            yield "  rules:"
+            yield from (f"    {line}" for rule in rules for line in _item(rule))
+    if found.budgets:
+        yield "budgets:"
+        yield from (f"  {line}" for budget in found.budgets for line in _item(budget))
+
+
+def _item(item: Item) -> Iterator[str]:
+    for place, (name, value) in enumerate(item.values.items()):
+        origin = "" if place else f"  # {one_line(item.origin)}"
+        yield f"{'  ' if place else '- '}{name}: {json.dumps(value)}{origin}"
+
+
+def _write_document(text: str, found: Imported) -> None:
+    import yaml
+
+    told: dict[str, Any] = {
+        "settings": yaml.safe_load(text),
+        "left": [each._asdict() for each in found.left],
+    }
+    document(told)

@@ -1,0 +1,48 @@
+"""How are forgotten preview servers brought about, so that none is left when the show is over?"""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from sexton.homes.hermes.demo.writer import Server
+from sexton.system.processes import start_tick
+
+PATIENCE = 10.0
+# The shell outlives nobody: when whoever started it ends, in whatever way, its input ends too.
+GUARD = '"$@" >/dev/null 2>&1 & echo $!; cat >/dev/null; kill $! 2>/dev/null; wait'
+
+
+@contextmanager
+def preview_servers(folder: Path, count: int = 2) -> Iterator[tuple[Server, ...]]:
+    """Servers of a folder on ports of this machine, ended with this block or this process."""
+    with ExitStack() as stack:
+        yield tuple(stack.enter_context(_server(folder)) for _ in range(count))
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[Server]:
+    words = [sys.executable, "-m", "http.server", str(_free_port()), "--bind", "127.0.0.1"]
+    words += ["--directory", str(folder)]
+    with subprocess.Popen(
+        ["/bin/sh", "-c", GUARD, "sh", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as guard:
+        assert guard.stdout
+        assert guard.stdin
+        try:
+            pid = int(guard.stdout.readline())
+            yield Server(pid, start_tick(pid) or 0, shlex.join(words))
+        finally:
+            guard.stdin.close()
+            guard.wait(PATIENCE)
+
+
+def _free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])

@@ -1,0 +1,139 @@
+"""What do the configuration files of a Hermes home say, and on which line?
+
+Read as Hermes reads them, but nothing in them can break us. Values of `.env` are secrets: they are
+looked at and never shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sexton.homes.hermes import yaml_document
+from sexton.homes.hermes.inherited import LARGEST
+from sexton.model.record import made, record
+
+CONFIG, GATEWAY, ENVIRONMENT = "config.yaml", "gateway.json", ".env"
+
+
+class Trouble(NamedTuple):
+    """Why a file can not be used, and on which line that shows."""
+
+    words: str
+    line: int | None = None
+
+
+@record
+class ConfigFile:
+    """A file of settings; without `values` and with `trouble` if it can not be used."""
+
+    path: Path
+    values: Mapping[Any, Any] = made(dict)
+    lines: Mapping[yaml_document.Path, int] = made(dict)
+    trouble: Trouble | None = None
+
+    def at(self, *path: str | int) -> str:
+        """Where a setting stands, for a person."""
+        line = self.lines.get(path)
+        return str(self.path) if line is None else f"{self.path}:{line}"
+
+
+class Variable(NamedTuple):
+    """A variable of `.env` and the line it is set on."""
+
+    value: str
+    line: int
+
+
+@record
+class Configuration:
+    """All that configures a home."""
+
+    config: ConfigFile
+    gateway: ConfigFile
+    dotenv: Path
+    variables: Mapping[str, Variable] = made(dict)
+
+    def variable(self, name: str) -> str:
+        """A variable as Hermes would see it: from `.env`, or a plain value at the root."""
+        if name in self.variables:
+            return self.variables[name].value
+        value = self.config.values.get(name)
+        return str(value) if isinstance(value, str | int | float) else ""
+
+
+def read_configuration(home: Path) -> Configuration:
+    """Read everything that configures a home; a file that is not there says nothing."""
+    dotenv = home / ENVIRONMENT
+    content = _content(dotenv)
+    text = "" if isinstance(content, Trouble) else content or ""
+    return Configuration(
+        config=_config(home / CONFIG),
+        gateway=_gateway(home / GATEWAY),
+        dotenv=dotenv,
+        variables=variables(text),
+    )
+
+
+def mapping(value: Any) -> Mapping[Any, Any]:
+    """A mapping as it is, nothing for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def variables(text: str) -> dict[str, Variable]:
+    """The variables of a `.env` text; of two settings the later one holds."""
+    found: dict[str, Variable] = {}
+    for place, line in enumerate(text.splitlines(), 1):
+        name, is_set, value = line.strip().removeprefix("export ").partition("=")
+        if is_set and name.strip() and not name.startswith("#"):
+            found[name.strip()] = Variable(_unquoted(value.strip()), place)
+    return found
+
+
+def _unquoted(value: str) -> str:
+    if value[:1] in ("'", '"'):
+        return value[1:].partition(value[0])[0]
+    return value.partition(" #")[0].strip()
+
+
+def _config(path: Path) -> ConfigFile:
+    content = _content(path)
+    if not isinstance(content, str):
+        return ConfigFile(path=path, trouble=content)
+    try:
+        found = yaml_document.located(content)
+    except yaml_document.Unusable as problem:
+        return ConfigFile(path=path, trouble=Trouble(str(problem), problem.line))
+    if not isinstance(found.values, dict):
+        trouble = None if found.values is None else Trouble("not a mapping", 1)
+        return ConfigFile(path=path, trouble=trouble)
+    return ConfigFile(path=path, values=found.values, lines=found.lines)
+
+
+def _gateway(path: Path) -> ConfigFile:
+    content = _content(path)
+    if not isinstance(content, str):
+        return ConfigFile(path=path, trouble=content)
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        line = getattr(problem, "lineno", None)
+        return ConfigFile(path=path, trouble=Trouble("not valid JSON", line))
+    if not isinstance(values, dict):
+        return ConfigFile(path=path, trouble=Trouble("not a mapping", 1))
+    return ConfigFile(path=path, values=values)
+
+
+def _content(path: Path) -> str | Trouble | None:
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except OSError as problem:
+        return Trouble(problem.strerror or "can not be read")
+    if len(content) > LARGEST:
+        return Trouble(f"longer than {LARGEST} bytes")
+    return content.decode("utf-8", "replace")

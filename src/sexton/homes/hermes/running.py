@@ -1,0 +1,86 @@
+"""Which processes does a Hermes home name, and do they still run?
+
+What a file says about a process is a hint: the kernel is asked whether the process with that number
+started when the file says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sexton.model.evidence import Sight
+from sexton.model.message import one_line
+from sexton.model.record import replace
+from sexton.ports import ProcessTable
+
+LARGEST = 10_000_000
+LONGEST_COMMAND = 200
+SECONDS_APART = 5.0
+"""Between the moment that was written down and the start that the kernel knows of."""
+
+Begun = Callable[[int], float | None]
+"""When a process of this machine started, in seconds since 1970."""
+
+
+class Background(NamedTuple):
+    """A process that a session started and that still runs."""
+
+    pid: int
+    command: str
+    session: str
+    started_at: float
+
+
+def background_processes(file: Path, table: ProcessTable, begun_at: Begun) -> Iterator[Background]:
+    """The processes of the file that still run on this machine.
+
+    Older releases write down the moment of a start instead of the kernel's tick.
+    """
+    stored = _document(file)
+    for entry in stored if isinstance(stored, list) else ():
+        if not isinstance(entry, dict) or entry.get("pid_scope", "host") != "host":
+            continue
+        pid, ticks, begun = (entry.get(name) for name in ("pid", "host_start_time", "started_at"))
+        if not isinstance(begun, int | float):
+            continue
+        since = "host_start_time" not in entry and _began_then(pid, begun, begun_at)
+        if since or _runs(pid, ticks, table):
+            command = one_line(str(entry.get("command") or "?")[:LONGEST_COMMAND])
+            key = entry.get("session_key")
+            yield Background(int(str(pid)), command, key if isinstance(key, str) else "", begun)
+
+
+def gateway_pid(file: Path, table: ProcessTable) -> int | None:
+    """The process that runs this home's gateway, if one does."""
+    stored = _document(file)
+    if not isinstance(stored, dict):
+        return None
+    pid = stored.get("pid")
+    return int(str(pid)) if _runs(pid, stored.get("start_time"), table) else None
+
+
+def _began_then(pid: Any, begun: float, begun_at: Begun) -> bool:
+    started = begun_at(pid) if _is_pid(pid) else None
+    return started is not None and abs(started - begun) <= SECONDS_APART
+
+
+def _is_pid(pid: Any) -> bool:
+    return isinstance(pid, int) and not isinstance(pid, bool) and 0 < pid < 2**31
+
+
+def _runs(pid: Any, ticks: Any, table: ProcessTable) -> bool:
+    if not (_is_pid(pid) and isinstance(ticks, int)):
+        return False
+    process = replace(table.myself(), pid=pid, started=ticks, inode=None)
+    return table.look(process) is Sight.PRESENT
+
+
+def _document(file: Path) -> Any:
+    try:
+        with file.open("rb") as stream:
+            return json.loads(stream.read(LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,112 @@
+"""`sexton demo`: a damaged home is made, examined, repaired and undone, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.surface.program import PATIENCE, call, environment, program
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a program's temporary files go."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return place
+
+
+def test_without_a_terminal_it_goes_through_to_the_end_and_leaves_nothing(scratch: Path) -> None:
+    answer = call("demo", SEXTON_LEDGER=str(scratch / "mine.db"))
+    assert answer.code == 0, answer.err
+    for words in (
+        "3 049 sessions: 887 open (29 %)",
+        "728 snapshots (94 MB)",
+        "1 reset is held back",
+        "sexton apply --home demo",
+        "$ sexton undo RECEIPT",
+        "everything is gone again",
+    ):
+        assert words in answer.out
+    assert "Enter goes on" not in answer.out
+    lines = [line.split() for line in answer.out.splitlines()]
+    before, now = [words for words in lines if words[:1] == ["files"] and len(words) == 3]
+    assert before[:2] == now[:2] == ["files", "728"]
+    assert int(before[2]) < 728
+    assert now[2] == "728"
+    assert list(scratch.iterdir()) == []
+    assert _servers(scratch) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_whoever_ends_it_the_servers_end_with_it(scratch: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        program("demo"), env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as demo:
+        _until(lambda: len(_servers(scratch)) == 2)
+        demo.send_signal(number)
+        demo.wait(PATIENCE)
+    _until(lambda: _servers(scratch) == [])
+    if number is signal.SIGTERM:
+        assert list(scratch.iterdir()) == []
+
+
+def test_on_a_terminal_it_waits_between_the_acts_and_ends_when_asked(scratch: Path) -> None:
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        program("demo"), env=environment(TERM="xterm"), stdin=child, stdout=child, stderr=child
+    ) as demo:
+        os.close(child)
+        seen = _read_until(parent, b"Enter goes on, q ends: ")
+        assert b" findings (2 grave" in seen
+        os.write(parent, b"\n")
+        assert b"sexton gc --dry-run" in _read_until(parent, b"Enter goes on, q ends: ")
+        os.write(parent, b"q\n")
+        assert b"everything is gone again" in _read_until(parent, b"gone again")
+        assert demo.wait(PATIENCE) == 0
+    os.close(parent)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_home_can_be_kept_but_never_over_another(scratch: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    answer = call("demo", "--keep", str(taken))
+    assert answer.code != 0
+    assert "is there already" in answer.err
+    assert _servers(scratch) == []
+
+
+def _servers(place: Path) -> list[int]:
+    """The servers of a demonstration below that place that still run."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = process.info["cmdline"] or []
+        if words[1:3] == ["-m", "http.server"] and str(place) in words[-1]:
+            found.append(process.pid)
+    return found
+
+
+def _read_until(terminal: int, words: bytes) -> bytes:
+    seen = b""
+    while words not in seen:
+        seen += os.read(terminal, 10_000)
+    return seen
+
+
+def _until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,204 @@
+"""`sexton doctor` on damaged homes: every finding with its number, its cost and its repair."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.homes.hermes.session_files import HermesFileNames
+from sexton.system.processes import start_tick
+from tests.scenario.hermes_home import HermesScene
+from tests.surface.program import Cli
+
+KEY = "agent:main:telegram:dm:7"
+
+
+@pytest.fixture
+def server() -> Iterator[int]:
+    """A process that somebody forgot."""
+    sleeper = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield sleeper.pid
+    sleeper.kill()
+    sleeper.communicate()
+
+
+@pytest.fixture
+def damaged(scene: HermesScene, server: int) -> HermesScene:
+    """A home in which everything is wrong that doctor looks for, while Hermes has it open."""
+    scene.start("talk", "telegram")
+    scene.say("talk", "hello")
+    for number in range(30):
+        scene.start(f"run{number}", "cron")
+        scene.ask("end_session", f"run{number}", "cron_complete")
+    scene.start("failing", "cli")
+    scene.sql("UPDATE sessions SET compression_fallback_streak = 2 WHERE id = 'failing'")
+    used = datetime.now() - timedelta(hours=5)  # noqa: DTZ005  # as Hermes writes it
+    route = {
+        "session_key": KEY, "session_id": "talk", "platform": "telegram", "chat_type": "dm",
+        "updated_at": used.isoformat(),
+    }  # fmt: skip
+    scene.sql(
+        "INSERT INTO gateway_routing (session_key, entry_json, updated_at) VALUES (?, ?, ?)",
+        KEY, json.dumps(route), 1.0,
+    )  # fmt: skip
+    (scene.path / "processes.json").write_text(
+        json.dumps([
+            {"pid": server, "host_start_time": start_tick(server), "session_key": KEY,
+             "command": "python3 -m http.server 8765", "started_at": time.time() - 7200},
+            {"pid": server, "host_start_time": 1, "session_key": KEY, "command": "a stranger",
+             "started_at": 0},
+        ])
+    )  # fmt: skip
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"session_run{number}.json").write_text("x" * 1000)
+    orphan = folder / "session_20250101_000000_abcdef.json"
+    orphan.write_text("x" * 10)
+    os.utime(orphan, (time.time() - 8 * 86400,) * 2)
+    (folder / "request_dump_talk_20250101_000000_000000.json").write_text("x" * 100)
+    (scene.path / "config.yaml").write_text(
+        "model: x\nsession_reset:\n  mode: idle\n  idle_minutes: 60\n  at_hour: '4'\n"
+    )
+    (scene.path / ".env").write_text("API_SERVER_ENABLED=true\nAPI_SERVER_KEY=hunter2\n")
+    return scene
+
+
+def findings(cli: Cli, home: Path) -> dict[str, dict[str, Any]]:
+    """What is wrong with a home, by code."""
+    (told,) = cli("doctor", str(home), "--json").json()["homes"]
+    return {each["code"]: each for each in told["findings"]}
+
+
+def test_everything_that_is_wrong_is_told_with_number_cost_and_repair(
+    cli: Cli, damaged: HermesScene, server: int
+) -> None:
+    told = findings(cli, damaged.path)
+    assert {code: each["count"] for code, each in told.items() if code != "old_sqlite"} == {
+        "trivial": 32, "compression": 1, "held": 1, "stale_files": 3, "orphan_files": 1,
+        "request_dumps": 1, "config.at_hour": 1, "config.api_server_key": 1,
+    }  # fmt: skip
+    assert all(each["cost"] and each["repair"] for each in told.values())
+    assert told["held"]["repair"] == f"kill {server}"
+    assert told["orphan_files"]["bytes"] == 10
+    assert told["config.at_hour"]["where"] == f"{damaged.path}/config.yaml:5"
+    assert told["config.api_server_key"]["where"] == f"{damaged.path}/.env:2"
+    (home,) = cli("doctor", "hermes", "--json").json()["homes"]
+    assert home["reclaimable_bytes"] == 10
+    assert "hunter2" not in str(home)
+
+
+def test_a_person_reads_what_it_costs_and_what_to_type(
+    cli: Cli, damaged: HermesScene, server: int
+) -> None:
+    out = cli.ok("doctor", str(damaged.path))
+    for words in (
+        "a repair gives back 10 B",
+        "grave   session_reset.at_hour is the text '4', not a number",
+        f"        {damaged.path}/config.yaml:5",
+        "cost: the gateway fails with a TypeError",
+        f"mend: HERMES_HOME={damaged.path} hermes config set session_reset.at_hour 4",
+        "3 files of sessions that have ended, 3.0 KB; 3 (100.0 %) are of cron",
+        f"pid {server}, 2 h: python3 -m http.server 8765",
+        "mend: sexton gc --home hermes",
+    ):
+        assert words in out
+    assert out.index("grave ") < out.index("costly ")
+
+
+def test_asking_changes_nothing_in_the_home(cli: Cli, damaged: HermesScene) -> None:
+    damaged.close()
+    before = damaged.stamps()
+    assert len(findings(cli, damaged.path)) > 5
+    assert damaged.stamps() == before
+
+
+@pytest.mark.parametrize("file", ["processes.json", "sessions/sessions.json", "config.yaml"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe{", b"[" * 100_000, b'{"a": [1, {"pid": []}]}'])
+def test_broken_files_break_nothing(
+    cli: Cli, scene: HermesScene, file: str, content: bytes
+) -> None:
+    scene.start("a")
+    place = scene.path / file
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content)
+    (scene.path / "gateway.pid").write_bytes(content)
+    assert set(findings(cli, scene.path)) <= {"old_sqlite", "config.unreadable"}
+
+
+def test_a_linked_sessions_folder_is_not_followed(
+    cli: Cli, scene: HermesScene, tmp_path: Path
+) -> None:
+    scene.start("a")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "session_gone.json").write_text("x")
+    (scene.path / "sessions").symlink_to(elsewhere)
+    assert "orphan_files" not in findings(cli, scene.path)
+
+
+def test_names_made_from_strange_ids_are_found_again(cli: Cli, scene: HermesScene) -> None:
+    for id in ("a/b*c", "plain"):
+        scene.start(id)
+        scene.end(id)
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    for id in ("a/b*c", "plain"):
+        (folder / f"session_{HermesFileNames().owner(id)}.json").write_text("x")
+    told = findings(cli, scene.path)
+    assert told["stale_files"]["count"] == 2
+    assert "orphan_files" not in told
+
+
+def test_a_home_with_nothing_wrong_says_so(cli: Cli, scene: HermesScene) -> None:
+    scene.start("a")
+    told = findings(cli, scene.path)
+    assert set(told) <= {"old_sqlite"}
+
+
+def test_a_home_that_is_being_written_is_examined_again_and_again(
+    cli: Cli, scene: HermesScene
+) -> None:
+    scene.start("talk")
+    scene.hermes.send(scene.path, "write_many", "w", 150, 4)
+    looks = 0
+    while not scene.hermes.has_answered() or not looks:
+        assert set(findings(cli, scene.path)) <= {"old_sqlite", "trivial"}
+        looks += 1
+    assert scene.hermes.answer() == 600
+    (told,) = cli("doctor", str(scene.path), "--json").json()["homes"]
+    assert (told["sessions"], told["messages"]) == (151, 600)
+    assert scene.sql("PRAGMA integrity_check") == [["ok"]]
+
+
+@pytest.mark.parametrize("damage", ["garbage", "torn", "empty", "another"])
+def test_a_damaged_or_foreign_database_is_told_in_words(
+    cli: Cli, scene: HermesScene, damage: str
+) -> None:
+    for number in range(40):
+        scene.start(f"s{number}")
+        scene.say(f"s{number}", "x" * 2000)
+    scene.close()
+    whole = scene.database.read_bytes()
+    middle = len(whole) // 2
+    scene.database.write_bytes(
+        {
+            "garbage": b"\x00\x01nothing of any kind" * 400,
+            "torn": whole[:8192] + bytes(middle) + whole[8192 + middle :],
+            "empty": b"",
+            "another": whole.replace(b"schema_version", b"schema_verzion"),
+        }[damage]
+    )
+    answer = cli("doctor", str(scene.path), "--json")
+    assert answer.code in (51, 52)
+    assert str(scene.database) in answer.err
+    assert "Traceback" not in answer.err
