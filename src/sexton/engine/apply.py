@@ -29,7 +29,7 @@ from sexton.model.plan import (
 )
 from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import Session
 from sexton.policies.rulebook import bounded
 from sexton.ports import Entry, Home
 
@@ -55,7 +55,7 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
         return not plan.policies or plan.policies == estate.rules(None).digest
 
     for kind, run in groupby(plan.actions, key=_run):
-        if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
+        if kind[0] == _REMOVAL and estate.removing is not None and _lets_go(estate, kind[1]):
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
             continue
@@ -64,6 +64,12 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
                 yield from _carry_out(estate, batch, receipt)
             else:
                 yield from map(_outdated, batch)
+
+
+def _lets_go(estate: Estate, home: str) -> bool:
+    """Whether sessions of a home may be removed from here."""
+    means = estate.removing
+    return means is not None and means.keeps_records(home) and not estate.is_observed(home)
 
 
 def _outdated(action: Action) -> Outcome:
@@ -135,7 +141,7 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
     means, home = estate.removing, batch[0].seen.home
     if means is None or home not in means.files:
         raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
-    if means.unattended and home in estate.records and not estate.records[home].act:
+    if estate.is_observed(home):
         raise HomeObserved(f"the home '{home}' is only observed")
     kept = put_files_away(means, batch, receipt)
     for action in batch:
@@ -165,6 +171,8 @@ def _home(estate: Estate, seen: Seen) -> Home:
     home = estate.homes.get(seen.home)
     if home is None:
         raise HomeObserved(f"the home '{seen.home}' is not attached here")
+    if estate.is_observed(seen.home):
+        raise HomeObserved(f"the home '{seen.home}' is only observed")
     return home
 
 

@@ -9,6 +9,8 @@ from datetime import datetime
 
 from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
+from sexton.engine.orphans import orphans
+from sexton.engine.preconditions import as_seen
 from sexton.engine.processes import Guard
 from sexton.model.evidence import Evidence
 from sexton.model.plan import (
@@ -17,7 +19,6 @@ from sexton.model.plan import (
     Plan,
     ReapSession,
     Reason,
-    Seen,
     Tending,
     WarnSession,
 )
@@ -54,6 +55,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         for reap in deaths.reaps
         if home in (None, reap.seen.home)
     }
+    decided |= {each.seen.ref: each for each in orphans(estate, home)}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, now):
         if session.ref in decided or home not in (None, session.home):
@@ -118,20 +120,6 @@ def reschedule_stale(estate: Estate) -> int:
             break
         count += stored
     return count
-
-
-def as_seen(session: Session) -> Seen:
-    """The session as a precondition."""
-    return Seen(
-        ref=session.ref,
-        home=session.home,
-        id=session.id,
-        epoch=session.epoch,
-        active_at=session.active_at,
-        message_count=session.message_count,
-        turn_count=session.turn_count,
-        pinned=session.pinned,
-    )
 
 
 def _decide(

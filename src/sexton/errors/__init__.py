@@ -9,6 +9,7 @@ from __future__ import annotations
 from sexton.errors.homes import (
     HomeNotFound,
     HomeObserved,
+    HomeRefused,
     HomeUnknown,
     HomeUnreadable,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "ExtraMissing",
     "HomeNotFound",
     "HomeObserved",
+    "HomeRefused",
     "HomeUnknown",
     "HomeUnreadable",
     "InputInvalid",

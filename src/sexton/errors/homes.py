@@ -30,4 +30,11 @@ class HomeObserved(SextonError):
     """The home is only observed; its sessions are not changed from here."""
 
     exit_code = 53
-    hint = "Change it with the agent itself; this release only observes foreign homes."
+    hint = "Say 'sexton apply', or set 'act: true' for the home in the settings."
+
+
+class HomeRefused(SextonError):
+    """The home can not be changed safely as it is now; nothing was changed."""
+
+    exit_code = 57
+    hint = "Try again when nobody uses the home, or change it with the agent itself."

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.session import NATIVE, Session
@@ -28,6 +29,9 @@ class NativeHome:
 
     def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:  # noqa: ARG002  # the ledger knows already
         return iter(())
+
+    def owners(self, ids: Collection[str]) -> Mapping[str, Evidence]:  # noqa: ARG002  # the ledger knows who holds them
+        return {}
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         return self._ledger.reaping.reap(reaps, now)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
+from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.record import record
@@ -133,6 +134,12 @@ class Home(Observable, Protocol):
 
     @property
     def kind(self) -> str: ...
+
+    def owners(self, ids: Collection[str]) -> Mapping[str, Evidence]:
+        """What the home itself proves about who has its open sessions; nothing of one it does not.
+
+        What is suspect may be ended at a person's word only.
+        """
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End sessions whose holders are dead, each if it still is as seen; or HomeObserved."""
