@@ -51,7 +51,9 @@ class _Answering(BaseHTTPRequestHandler):
         else:
             message = {"role": "assistant", "content": ANSWER}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            self._tell({"id": "1", "object": "chat.completion", "choices": [choice], "usage": USAGE})
+            self._tell(
+                {"id": "1", "object": "chat.completion", "choices": [choice], "usage": USAGE}
+            )
 
     def log_message(self, *_: Any) -> None:
         """Tests have their own."""

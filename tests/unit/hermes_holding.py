@@ -13,7 +13,7 @@ import apsw
 HOLD = """
 import sqlite3, sys
 held = sqlite3.connect(sys.argv[1])
-held.execute("SELECT COUNT(*) FROM notes").fetchall()
+held.execute("SELECT COUNT(*) FROM sqlite_master").fetchall()
 print("held", flush=True)
 sys.stdin.read()
 """

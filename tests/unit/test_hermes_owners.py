@@ -152,5 +152,6 @@ def test_what_was_used_since_a_process_of_the_command_line_started_may_well_be_i
     assert owner(long_ago, later).verdict is UNKNOWN
 
 
-def test_a_row_that_is_not_there_has_no_owner() -> None:
+def test_a_row_that_is_not_there_or_has_ended_has_no_owner() -> None:
     assert owners(["gone"], {}, Claims(), NOBODY) == {}
+    assert owners(["one"], {"one": row(over=1)}, Claims(), NOBODY) == {}

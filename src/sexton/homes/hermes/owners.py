@@ -45,6 +45,7 @@ class OpenRow(NamedTuple):
     handoff: str | None
     started_at: float | None
     active_at: float = 0.0
+    over: int = 0
 
     def is_conversation(self, routed: Collection[str]) -> bool:
         """Whether it is a conversation of the gateway, which goes on whoever is alive."""
@@ -70,8 +71,10 @@ def rows_of(db: apsw.Connection, shape: Shape, ids: Collection[str]) -> dict[str
 def owners(
     ids: Collection[str], rows: Mapping[str, OpenRow], claims: Claims, census: Census
 ) -> dict[str, Evidence]:
-    """What is known about the owner of each of the open rows."""
-    return {id: _owner(rows[id], rows, claims, census) for id in ids if id in rows}
+    """What is known about the owner of each of the rows that are still open."""
+    return {
+        id: _owner(rows[id], rows, claims, census) for id in ids if id in rows and not rows[id].over
+    }
 
 
 def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Census) -> Evidence:
@@ -163,7 +166,8 @@ def _select(db: apsw.Connection, shape: Shape, ids: Collection[str]) -> list[Any
         SELECT {", ".join(columns)}, CAST(s.started_at AS REAL),
                MAX(COALESCE(CAST(s.started_at AS REAL), 0),
                    COALESCE((SELECT CAST(MAX(m.timestamp) AS REAL)
-                             FROM messages AS m WHERE m.session_id = s.id), 0))
+                             FROM messages AS m WHERE m.session_id = s.id), 0)),
+               s.ended_at IS NOT NULL
         FROM json_each(:ids) AS j CROSS JOIN sessions AS s WHERE s.id = j.value""",
         {"ids": json.dumps(sorted(ids))},
     ).fetchall()
