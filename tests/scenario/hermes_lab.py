@@ -52,7 +52,7 @@ class Lab:
     def terminal(self, *words: str) -> Iterator[Terminal]:
         """An interactive command line that waits for what is typed."""
         master, slave = pty.openpty()
-        command = [self._python, "-m", "hermes_cli.main", *words]
+        command = [str(self._python), "-m", "hermes_cli.main", *words]
         process = subprocess.Popen(
             command, stdin=slave, stdout=slave, stderr=slave, env=self._environment,
             cwd=self.home, start_new_session=True,
@@ -66,7 +66,7 @@ class Lab:
 
     def ask(self, question: str, *words: str) -> str:
         """Ask one question and wait for what is answered."""
-        command = [self._python, "-m", "hermes_cli.main", "chat", *words, "-q", question]
+        command = [str(self._python), "-m", "hermes_cli.main", "chat", *words, "-q", question]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
             env=self._environment, cwd=self.home, check=True,

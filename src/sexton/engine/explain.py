@@ -97,7 +97,8 @@ def _retention(estate: Estate, session: Session) -> Iterator[Answer]:
             yield Answer("retention", "over", f"it is {session.state}: only its record is here")
             continue
         verdict = verdict_of(remains, retention, estate.clock.now())
-        moves = verdict.rows is not Fate.KEEP and session.home == NATIVE
+        keeps = estate.removing is not None and estate.removing.keeps_records(session.home)
+        moves = verdict.rows is not Fate.KEEP and keeps
         fate = verdict.rows if moves else verdict.files
         what = {Fate.KEEP: "kept", Fate.ARCHIVE: "archive", Fate.REMOVE: "remove"}[fate]
         if fate is not Fate.KEEP and not moves:

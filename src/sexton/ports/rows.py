@@ -25,6 +25,7 @@ class Taken(NamedTuple):
     """
 
     text: str = ""
+    messages: int = 0
     refusal: str | None = None
 
 

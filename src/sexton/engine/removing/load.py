@@ -12,7 +12,7 @@ from sexton.model.plan import ArchiveSession, Removing, Seen
 from sexton.model.removal import HERE
 from sexton.model.session import NATIVE
 from sexton.ports.removal import Move, StoredSession
-from sexton.ports.rows import OF_HOME
+from sexton.ports.rows import OF_HOME, Taken
 from sexton.ports.rows import TOGETHER as TOGETHER_WITH
 from sexton.ports.vault import FileContent, SessionContent, StoredMessage
 
@@ -157,15 +157,16 @@ def _take_rows(means: Means, load: Load) -> None:
     """A session that is not as it was in its foreign home stays."""
     if not load.actions or load.actions[0].seen.home == NATIVE:
         return
-    refs = {each.seen.id: each.seen.ref for each in load.actions}
-    found = means.rows_of(load.actions[0].seen.home).take(refs.keys())
-    for id, ref in refs.items():
-        if id not in found:
-            load.leave_out([ref], "it is gone from its home")
-        elif found[id].refusal is not None:
-            load.leave_out([ref], found[id].refusal)
+    wanted = [each.seen for each in load.actions]
+    found = means.rows_of(wanted[0].home).take([seen.id for seen in wanted])
+    for seen in wanted:
+        taken = found.get(seen.id, Taken(refusal="it is gone from its home"))
+        if taken.refusal is not None:
+            load.leave_out([seen.ref], taken.refusal)
+        elif taken.messages != seen.message_count:
+            load.leave_out([seen.ref], "it was active meanwhile")
         else:
-            load.taken[ref] = found[id].text
+            load.taken[seen.ref] = taken.text
 
 
 def _small(means: Means, load: Load, actions: Sequence[Removing]) -> Iterator[SessionContent]:

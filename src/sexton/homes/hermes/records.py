@@ -81,7 +81,8 @@ def take(db: apsw.Connection, shape: Layout, id: str, now: float) -> Taken | Non
         refusal = _refusal(db, row, id, now)
         if refusal is not None:
             return Taken(refusal=refusal)
-        count, last = next(iter(db.execute(TALLY, {"id": id}).fetchall()))
+        tally: list[Any] = db.execute(TALLY, {"id": id}).fetchall()
+        count, last = tally[0]
         known = {
             "session": row,
             "beside": {
@@ -93,7 +94,7 @@ def take(db: apsw.Connection, shape: Layout, id: str, now: float) -> Taken | Non
             "messages": count,
             "last": last,
         }
-        return Taken(text=as_text(known))
+        return Taken(text=as_text(known), messages=count)
     except (Inexact, UnicodeDecodeError) as problem:
         return Taken(refusal=f"its rows can not be kept exactly: {problem}")
 
