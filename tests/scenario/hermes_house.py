@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def reasons(plan: Plan) -> dict[str, str]:
     return {each.seen.id: each.reason.code for each in plan.actions}
 
 
-def ends(scene: HermesScene) -> Mapping[str, str | None]:
+def ends(scene: HermesScene) -> dict[str, str | None]:
     """How each session of the home has ended, as Hermes sees it."""
     return {id: reason for id, reason in scene.sql("SELECT id, end_reason FROM sessions")}
 

@@ -19,6 +19,7 @@ from sexton.homes.hermes.acting import Hand, TooLong, changing
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import (
+    Layout,
     layout,
     message_row,
     plain_row,
@@ -30,7 +31,7 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM = 0.12
+AIM = 0.2
 """Seconds for which Hermes's writers may be kept waiting in one go."""
 FEWEST, FIRST, MOST = 20, 100, 1000
 """How many messages go at once."""
@@ -173,9 +174,14 @@ def _size(text: str) -> int:
 
 
 def _are_as_taken(
-    db: apsw.Connection, taken: Mapping[str, str], now: float, *, begun: bool
+    db: apsw.Connection,
+    taken: Mapping[str, str],
+    now: float,
+    *,
+    begun: bool,
+    shape: Layout | None = None,
 ) -> bool:
-    shape = layout(db)
+    shape = shape or layout(db)
     for id, text in taken.items():
         found = take(db, shape, id, now)
         if found is None and begun:
@@ -202,16 +208,15 @@ def _is_same(found: str, text: str, begun: bool) -> bool:
 def _delete_batch(
     db: apsw.Connection, batch: Iterable[Mapping[str, str]], now: float, begun: bool
 ) -> frozenset[str]:
-    gone: set[str] = set()
+    shape, gone = layout(db), set[str]()
     for each in batch:
-        if _are_as_taken(db, each, now, begun=begun):
-            _delete(db, each)
+        if _are_as_taken(db, each, now, begun=begun, shape=shape):
+            _delete(db, shape, each)
             gone |= each.keys()
     return frozenset(gone)
 
 
-def _delete(db: apsw.Connection, ids: Collection[str]) -> None:
-    shape = layout(db)
+def _delete(db: apsw.Connection, shape: Layout, ids: Collection[str]) -> None:
     for id in ids:
         db.execute(UNLINK, {"id": id})
     for id in ids:
