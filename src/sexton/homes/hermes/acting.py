@@ -1,7 +1,7 @@
 """How is a Hermes database changed beside a running Hermes, so that Hermes never notices?
 
-In steps that are short and leave as much time free as they took, because Hermes gives a write up
-after some seconds. Never is the log folded in or cut, the file rebuilt or the schema touched:
+In steps that are short and leave about as much time free as they took, because Hermes gives a write
+up after some seconds. Never is the log folded in or cut, the file rebuilt or the schema touched:
 that is the business of whoever has the database open.
 """
 
@@ -27,6 +27,8 @@ CHANGEABLE = frozenset({22, 30})
 """The schemas whose every table and trigger is known: Hermes 0.19 and the newer main."""
 PATIENCE = 15.0
 """Seconds to wait for Hermes's own writes; it waits about as long for ours."""
+REST = 0.75
+"""For such a part of the time a step took, others have the database to themselves afterwards."""
 LONGEST_STEP = 3.0
 """Seconds after which a step is undone: it was too big."""
 SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.003
@@ -55,7 +57,7 @@ class Hand:
         """For how many seconds the last step kept others from writing."""
 
     def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
-        """Do something in one transaction, and leave the database alone for as long afterwards."""
+        """Do something in one transaction, and leave the database alone for a while afterwards."""
         wait = self._free_until - self._clock.monotonic()
         if wait > 0:
             self._clock.sleep(wait)
@@ -76,7 +78,7 @@ class Hand:
             self._limit(None)
             ended = self._clock.monotonic()
             self.held = ended - begun
-            self._free_until = ended + self.held
+            self._free_until = ended + REST * self.held
         return answer
 
     def _limit(self, deadline: float | None) -> None:
