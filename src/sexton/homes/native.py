@@ -9,7 +9,9 @@ from typing import Any
 from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.process import Process
 from sexton.model.session import NATIVE, Session
+from sexton.model.worker import Identity
 from sexton.ports import Entry, Known, Ledger, Sighting
 
 PAGE_BYTES = 1_000_000
@@ -38,6 +40,9 @@ class NativeHome:
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         return self._ledger.book.end(seen, reason, entry, now)
+
+    def background(self, here: Identity) -> Sequence[Process]:  # noqa: ARG002  # all are registered
+        return ()
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         after = since

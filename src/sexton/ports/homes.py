@@ -9,8 +9,10 @@ from typing import Any, Protocol
 from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.process import Process
 from sexton.model.record import record
 from sexton.model.session import Session, State
+from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
 AGES = (timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(days=30))
@@ -146,6 +148,9 @@ class Home(Observable, Protocol):
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""
+
+    def background(self, here: Identity) -> Sequence[Process]:
+        """What the home says of its background processes on this machine: hints, nothing proved."""
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         """The messages after a number, up to another, in order, read as they are needed."""

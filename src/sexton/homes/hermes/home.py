@@ -10,6 +10,7 @@ from typing import Any
 
 from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
 from sexton.homes.hermes import observe, transcript
+from sexton.homes.hermes.background import hinted
 from sexton.homes.hermes.database import Signature, read, signature
 from sexton.homes.hermes.ending import Ending
 from sexton.homes.hermes.files import HomeFigures, figures_of
@@ -22,7 +23,9 @@ from sexton.homes.hermes.removing import HermesRows
 from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.process import Process
 from sexton.model.session import Session
+from sexton.model.worker import Identity
 from sexton.ports import Clock, Entry, Journal, Known, Sighting
 
 PAGE = 5_000
@@ -104,6 +107,10 @@ class HermesHome:
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session by policy if it still is as seen; a conversation is reset."""
         return self._ending(1).end(seen, reason, entry, now)
+
+    def background(self, here: Identity) -> Sequence[Process]:
+        """The background processes that the home's file names and that are alive."""
+        return tuple(hinted(self.path, self._name, here))
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         """The messages after so many, up to a number, as far as Hermes still has them."""
