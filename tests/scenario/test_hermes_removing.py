@@ -226,6 +226,24 @@ def _die_before_leaving(house: House, actions: Any) -> None:
         list(put_away(dying, [list(actions)], "receipt", lambda: True))
 
 
+def test_two_ledgers_on_one_home_do_not_remove_a_session_twice(
+    house: House, scene: HermesScene, tmp_path: Path
+) -> None:
+    small(scene, "one")
+    small(scene, "two")
+    make_older(scene, OLD)
+    other = House(f"sqlite:///{tmp_path / 'other.db'}", scene.path)
+    plans = house.garbage(), other.garbage()
+    assert house.apply(plans[0]) == {"one": "done", "two": "done"}
+    assert other.apply(plans[1]) == {"one": "skipped", "two": "skipped"}
+    other.observe()
+    house.sexton.undo("receipt")
+    assert len(everything(scene)["messages"]) == 4
+    other.observe()
+    assert other.session("one").state is State.ENDED
+    other.sexton.close()
+
+
 def test_another_session_in_the_place_of_a_removed_one_is_never_written_over(
     house: House, scene: HermesScene
 ) -> None:
