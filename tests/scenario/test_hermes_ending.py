@@ -194,6 +194,21 @@ def test_a_home_that_is_not_as_it_is_known_is_not_changed(
     assert ends(scene) == {"left": None}
 
 
+def test_a_home_that_can_not_be_changed_keeps_no_keeper_from_its_other_work(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.sql("UPDATE schema_version SET version = 21")
+    scene.close()
+    with house.sexton.worker() as worker:
+        idle = worker.session("ours", source="chat")
+        idle.append(role="user", content="Good morning")
+    house.clock.advance(DAY * 400)
+    done = house.swept()
+    assert done.pop("left") == "skipped reaped:owner_gone"
+    assert ends(scene) == {"left": None}
+
+
 def test_nothing_of_a_change_disturbs_whoever_has_the_home_open(
     house: House, scene: HermesScene
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
+from sexton.errors import HomeRefused
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
@@ -242,6 +243,19 @@ def test_two_ledgers_on_one_home_do_not_remove_a_session_twice(
     other.observe()
     assert other.session("one").state is State.ENDED
     other.sexton.close()
+
+
+def test_a_home_of_another_schema_is_refused_before_anything_is_copied(
+    house: House, scene: HermesScene
+) -> None:
+    small(scene, "one")
+    make_older(scene, OLD)
+    scene.sql("UPDATE schema_version SET version = 21")
+    plan = house.garbage()
+    with pytest.raises(HomeRefused, match="schema version 21"):
+        house.apply(plan)
+    assert house.session("one").state is State.ENDED
+    assert house.ledger.vault.of_receipt("receipt") == []
 
 
 def test_another_session_in_the_place_of_a_removed_one_is_never_written_over(

@@ -12,7 +12,7 @@ from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
-from sexton.errors import HomeObserved, PlanForeign
+from sexton.errors import HomeError, HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
     ArchiveSession,
@@ -29,7 +29,7 @@ from sexton.model.plan import (
 )
 from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session
+from sexton.model.session import NATIVE, Session
 from sexton.policies.rulebook import bounded
 from sexton.ports import Entry, Home
 
@@ -109,11 +109,15 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
         for action in batch:
             yield _record(estate, action, receipt, str(observed))
         return
+    except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
+        for action in batch:
+            yield Outcome(action=action, result=Result.SKIPPED, detail=str(trouble))
+        return
     for action, done in zip(batch, results, strict=True):
         if done:
             yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
         else:
-            moved = _what_moved(estate, action.seen)
+            moved = _what_moved(estate, action)
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
@@ -196,13 +200,16 @@ def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
     return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
 
 
-def _what_moved(estate: Estate, seen: Seen) -> str:
+def _what_moved(estate: Estate, action: Action) -> str:
+    seen = action.seen
     found = estate.ledger.index.find(seen.home, seen.id)
     if not found:
         return "it is gone"
     session = found[0]
     if not session.is_open:
         return f"it has ended already: {session.end_reason}"
+    if isinstance(action, ReapSession) and seen.home != NATIVE:
+        return _what_changed(session, seen) or "somebody may have it again"
     return _what_changed(session, seen) or "it was done already"
 
 

@@ -7,6 +7,7 @@ Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x hom
 from __future__ import annotations
 
 from sexton.errors.homes import (
+    HomeError,
     HomeNotFound,
     HomeObserved,
     HomeRefused,
@@ -83,6 +84,7 @@ __all__ = [
     "BudgetExceeded",
     "EngineTooOld",
     "ExtraMissing",
+    "HomeError",
     "HomeNotFound",
     "HomeObserved",
     "HomeRefused",

@@ -94,7 +94,10 @@ def changing(database: Path, census: Census, clock: Clock) -> Iterator[Hand]:
         raise HomeRefused(f"{database} is not changed: {census.unsafe}")
     db = _connect(database, clock)
     try:
-        yield Hand(db, _known_shape(db, database), clock)
+        shape = check(db, database)
+        keep = ctypes.c_int(1)
+        db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
+        yield Hand(db, shape, clock)
     except apsw.BusyError:
         raise HomeRefused(f"{database} was busy for more than {PATIENCE:.0f} s") from None
     except apsw.Error as problem:
@@ -133,7 +136,7 @@ class _Waiting:
         return self._clock.monotonic() < self._until
 
 
-def _known_shape(db: apsw.Connection, database: Path) -> Shape:
+def check(db: apsw.Connection, database: Path) -> Shape:
     """The shape of the database; HomeRefused unless all that a change would set off is known."""
     shape = recognise(db, database)
     if shape.version not in CHANGEABLE:
@@ -144,8 +147,6 @@ def _known_shape(db: apsw.Connection, database: Path) -> Shape:
         )
     if db.pragma("journal_mode") != "wal":
         raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
-    keep = ctypes.c_int(1)
-    db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
     strange = sorted({row[0] for row in db.execute(TRIGGERS)} - _KNOWN_TRIGGERS)
     if strange:
         raise HomeRefused(f"{database} has the trigger '{strange[0]}', which nobody knows here")

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from sexton.homes.hermes.acting import Hand, TooLong, changing
+from sexton.homes.hermes.acting import Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import (
@@ -63,6 +63,7 @@ class HermesRows:
         now = self._clock.now().timestamp()
 
         def look(db: apsw.Connection) -> dict[str, Taken]:
+            check(db, self._database)
             shape = layout(db)
             found = {id: take(db, shape, id, now) for id in ids}
             return {id: each for id, each in found.items() if each is not None}
