@@ -13,6 +13,7 @@ from sexton.engine.observe import observe_home
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Outcome, Plan
 from sexton.model.session import Session
+from sexton.ports import Clock
 from sexton.settings.values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
 from tests.scenario.hermes_home import HermesScene
@@ -23,11 +24,14 @@ DAY = timedelta(days=1)
 class House:
     """A ledger, a clock of its own and a Hermes home called `work`."""
 
-    def __init__(self, url: str, path: Path, *, act: bool = True, **settings: Any) -> None:
+    def __init__(
+        self, url: str, path: Path, *, act: bool = True, clock: Clock | None = None
+    ) -> None:
+        """Beside others who write, only a real clock waits for them."""
         self.clock = ManualClock(datetime.now(UTC))
         self.ledger = open_ledger(url)
         homes = (HomeSetting(path=path, name="work", act=act),)
-        self.sexton = Sexton(self.ledger, Settings(homes=homes, **settings), clock=self.clock)
+        self.sexton = Sexton(self.ledger, Settings(homes=homes), clock=clock or self.clock)
 
     def observe(self) -> None:
         """Look at the home as a keeper does."""

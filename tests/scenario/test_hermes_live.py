@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sexton.homes.hermes.holders import Kind, take_census
+from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
@@ -40,7 +41,7 @@ def live(
     scene.start("talk", "telegram", session_key=TALK)
     make_older(scene, 20 * DAY)
     scene.close()
-    house = House(f"sqlite:///{place / 'ledger.db'}", scene.path)
+    house = House(f"sqlite:///{place / 'ledger.db'}", scene.path, clock=SystemClock())
     with FakeModel() as model:
         lab = Lab(hermes_python, scene.path, model.url)
         with lab.gateway() as gateway:

@@ -15,6 +15,7 @@ from sexton.errors import HomeRefused
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
+from sexton.system.clock import SystemClock
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, is_sound, make_older, reasons
 
@@ -286,9 +287,10 @@ def test_a_title_that_was_taken_meanwhile_is_left_to_whoever_has_it(
 
 
 def test_hermes_writes_on_while_sessions_are_removed(
-    hermes_python: Path, house: House, scene: HermesScene
+    hermes_python: Path, scene: HermesScene, tmp_path: Path
 ) -> None:
     """Another process of Hermes writes to the same home all the time; no write of it fails."""
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, clock=SystemClock())
     scene.ask("write_many", "old", 60, 20)
     scene.sql("UPDATE sessions SET ended_at = started_at, end_reason = 'cli_close'")
     make_older(scene, OLD)
@@ -302,3 +304,4 @@ def test_hermes_writes_on_while_sessions_are_removed(
     counts = scene.sql("SELECT COUNT(*) FROM sessions UNION ALL SELECT COUNT(*) FROM messages")
     assert counts == [[40], [400]]
     assert is_sound(scene.database)
+    house.sexton.close()

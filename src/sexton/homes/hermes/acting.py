@@ -19,6 +19,7 @@ from urllib.parse import quote
 import apsw
 
 from sexton.errors import HomeRefused
+from sexton.homes.hermes.database import keeps_a_log
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import Census
 from sexton.ports import Clock
@@ -145,7 +146,7 @@ def check(db: apsw.Connection, database: Path) -> Shape:
             f"{database} has schema version {shape.version}; only {known} are changed",
             hint="Upgrade Hermes or Sexton; observing it works all the same.",
         )
-    if db.pragma("journal_mode") != "wal":
+    if not keeps_a_log(database):
         raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
     strange = sorted({row[0] for row in db.execute(TRIGGERS)} - _KNOWN_TRIGGERS)
     if strange:

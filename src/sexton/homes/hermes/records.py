@@ -51,24 +51,36 @@ class Inexact(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The columns of the two tables, and the other tables that refer to a session by a column."""
+    """The columns of the two tables, and the tables around them.
+
+    Those `beside` refer to a session by a column of theirs; to those `below` a session refers by a
+    column of its own, and each has a column that is meant by it.
+    """
 
     sessions: tuple[str, ...]
     messages: tuple[str, ...]
     beside: Mapping[str, tuple[str, tuple[str, ...]]]
+    below: Mapping[str, tuple[str, str, tuple[str, ...]]]
 
 
 def layout(db: apsw.Connection) -> Layout:
-    """How this database keeps sessions; Inexact where something refers to them unlike we know."""
+    """How this database keeps sessions."""
     beside: dict[str, tuple[str, tuple[str, ...]]] = {}
     for table in [row[0] for row in db.execute(TABLES)]:
         if table in ("sessions", "messages"):
             continue
-        for key in db.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall():
-            if key[2] == "sessions":
-                beside[table] = (str(key[3]), _columns(db, table))
+        for other, column, _ in _references(db, table):
+            if other == "sessions":
+                beside[table] = (column, _columns(db, table))
     return Layout(
-        sessions=_columns(db, "sessions"), messages=_columns(db, "messages"), beside=beside
+        sessions=_columns(db, "sessions"),
+        messages=_columns(db, "messages"),
+        beside=beside,
+        below={
+            other: (column, meant, _columns(db, other))
+            for other, column, meant in _references(db, "sessions")
+            if other != "sessions"
+        },
     )
 
 
@@ -89,6 +101,11 @@ def take(db: apsw.Connection, shape: Layout, id: str, now: float) -> Taken | Non
                 table: rows
                 for table, (column, columns) in sorted(shape.beside.items())
                 if (rows := list(_all(db, table, column, columns, id)))
+            },
+            "below": {
+                table: found
+                for table, (column, meant, columns) in sorted(shape.below.items())
+                if (found := _one(db, table, meant, columns, row[column])) is not None
             },
             "children": [each for (each,) in db.execute(CHILDREN, {"id": id}).fetchall()],
             "messages": count,
@@ -177,18 +194,24 @@ def _refusal(db: apsw.Connection, row: Mapping[str, Any], id: str, now: float) -
     return None
 
 
+def _references(db: apsw.Connection, table: str) -> list[tuple[str, str, str]]:
+    """To which tables a table refers, by which column, and which column there is meant."""
+    found: list[Any] = db.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
+    return [(str(row[2]), str(row[3]), str(row[4] or "id")) for row in found]
+
+
 def _columns(db: apsw.Connection, table: str) -> tuple[str, ...]:
     return tuple(row[1] for row in db.execute(f"PRAGMA table_info({quoted(table)})"))
 
 
 def _one(
-    db: apsw.Connection, table: str, column: str, columns: Sequence[str], id: str
+    db: apsw.Connection, table: str, column: str, columns: Sequence[str], id: Any
 ) -> dict[str, Any] | None:
     return next(_all(db, table, column, columns, id), None)
 
 
 def _all(
-    db: apsw.Connection, table: str, column: str, columns: Sequence[str], id: str
+    db: apsw.Connection, table: str, column: str, columns: Sequence[str], id: Any
 ) -> Iterator[dict[str, Any]]:
     names = ", ".join(map(quoted, columns))
     sql = f"SELECT {names} FROM {quoted(table)} WHERE {quoted(column)} = :id ORDER BY rowid"

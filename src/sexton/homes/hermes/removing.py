@@ -18,15 +18,8 @@ import apsw
 from sexton.homes.hermes.acting import Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
-from sexton.homes.hermes.records import (
-    Layout,
-    layout,
-    message_row,
-    plain_row,
-    quoted,
-    stored,
-    take,
-)
+from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
+from sexton.homes.hermes.returning import begin_return, is_whole, store_messages
 from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
@@ -37,17 +30,10 @@ FEWEST, FIRST, MOST = 20, 100, 1000
 """How many messages go at once."""
 
 UNLINK = "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = :id"
-RELINK = """
-    UPDATE sessions SET parent_session_id = :id
-    WHERE id IN (SELECT value FROM json_each(:children)) AND parent_session_id IS NULL"""
 DELETE_SOME = """
     DELETE FROM messages WHERE id IN (
         SELECT id FROM messages WHERE session_id = :id AND id <= :last ORDER BY id LIMIT :limit)"""
 DELETE_ROW = "DELETE FROM sessions WHERE id = :id"
-HAS_TITLE = "SELECT 1 FROM sessions WHERE title = :title AND id <> :id"
-HAS_ROW = "SELECT 1 FROM sessions WHERE id = :id"
-BEGAN = "SELECT source, started_at FROM sessions WHERE id = :id"
-WHOLE = "SELECT COUNT(*) FROM messages WHERE session_id = :id AND id <= :last"
 
 
 class HermesRows:
@@ -102,15 +88,15 @@ class HermesRows:
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
         with changing(self._database, self._ownership.census(), self._clock) as hand:
-            if not hand.step(partial(_begin_return, known=row)):
+            if not hand.step(partial(begin_return, known=row)):
                 for _ in messages:  # whoever reads a file needs it read to the end
                     pass
                 return False
             waiting = iter(messages)
             while some := list(islice(waiting, self._together)):
-                hand.step(partial(_store_messages, known=row, messages=some))
+                hand.step(partial(store_messages, known=row, messages=some))
                 self._learn(len(some), hand)
-            return hand.step(partial(_is_whole, known=row))
+            return hand.step(partial(is_whole, known=row))
 
     def _batches(
         self, conversations: Sequence[Mapping[str, str]]
@@ -235,59 +221,3 @@ def _delete_some(
         return -1
     db.execute(DELETE_SOME, values)
     return db.changes()
-
-
-def _begin_return(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
-    """Store the session itself; False if a session of that id is there which is another one."""
-    shape = layout(db)
-    session = dict(known["session"])
-    id = session["id"]
-    if db.execute(HAS_ROW, {"id": id}).fetchall():
-        return _is_it(db, known)
-    row = plain_row(session, shape.sessions)
-    parent = row.get("parent_session_id")
-    if parent is not None and not db.execute(HAS_ROW, {"id": parent}).fetchall():
-        row["parent_session_id"] = None
-    if row.get("title") is not None and _is_taken(db, row):
-        row["title"] = None
-    _insert(db, "sessions", row)
-    for table, rows in known["beside"].items():
-        if table in shape.beside:
-            for each in rows:
-                _insert(db, table, plain_row(each, shape.beside[table][1]))
-    db.execute(RELINK, {"id": id, "children": json.dumps(known["children"])})
-    return True
-
-
-def _is_taken(db: apsw.Connection, row: Mapping[str, Any]) -> bool:
-    return bool(db.execute(HAS_TITLE, {"title": row["title"], "id": row["id"]}).fetchall())
-
-
-def _is_it(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
-    """Whether the session of that id is the one that was taken, whatever became of it since."""
-    began = db.execute(BEGAN, {"id": known["session"]["id"]}).fetchall()
-    return began == [(known["session"]["source"], known["session"]["started_at"])]
-
-
-def _store_messages(
-    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
-) -> None:
-    shape, id = layout(db), known["session"]["id"]
-    for message in messages:
-        _insert(db, "messages", message_row(id, message, shape.messages))
-
-
-def _is_whole(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
-    """Whether all messages are there that were; others may have come since."""
-    values = {"id": known["session"]["id"], "last": known["last"] or 0}
-    return bool(db.execute(WHOLE, values).get == known["messages"])
-
-
-def _insert(db: apsw.Connection, table: str, row: Mapping[str, Any]) -> None:
-    """Store a row unless it is there."""
-    names = ", ".join(map(quoted, row))
-    marks = ", ".join("?" * len(row))
-    db.execute(
-        f"INSERT INTO {quoted(table)} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING",
-        tuple(row.values()),
-    )
