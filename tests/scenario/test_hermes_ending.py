@@ -15,6 +15,8 @@ from sexton.engine.standing import samples
 from sexton.errors import HomeRefused
 from sexton.model.evidence import Verdict
 from sexton.model.plan import Reason
+from sexton.model.record import replace
+from sexton.model.worker import Worker
 from sexton.ports import Entry
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
@@ -112,6 +114,30 @@ def test_a_gateway_owns_no_row_of_the_command_line(house: House, scene: HermesSc
         }  # fmt: skip
         words = {each.question: each.detail for each in house.sexton.why("work/asked").answers}
         assert "serves it for as long as it runs" in words["owner"]
+
+
+def test_a_holder_that_the_ledger_knows_is_proof_enough_beside_any_process(
+    house: House, scene: HermesScene
+) -> None:
+    """As a plugin inside of Hermes registers it."""
+    scene.start("held")
+    scene.start("lives")
+    make_older(scene, DAY)
+    house.observe()
+    here = house.sexton.processes.myself()
+    for id, identity in (("dead", replace(here, started=1, inode=None)), ("alive", here)):
+        worker = Worker(
+            id=id, identity=identity, kind="hermes", version="1", beat=0,
+            registered_at=house.clock.now(),
+        )  # fmt: skip
+        house.ledger.workers.register(worker)
+    for name, worker_id in (("held", "dead"), ("lives", "alive")):
+        assert house.ledger.book.join(house.session(name), worker_id, [], house.clock.now())
+    assert house.sexton.estate().owners("work")["held"].verdict is Verdict.SUSPECT
+    assert house.swept() == {"held": "done reaped:process_gone"}
+    assert ends(scene) == {"held": "reaped", "lives": None}
+    assert house.session("held").holders == ()
+    assert reasons(house.plan()) == {}
 
 
 def test_what_the_api_server_began_ends_when_it_is_idle(house: House, scene: HermesScene) -> None:

@@ -164,11 +164,20 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
             return [estate.ledger.index.warn(seen, limit, entries[0], now)]
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
-            return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            done = _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            if seen.home != NATIVE:
+                _let_go_of(estate, [each for each, ended in zip(reaps, done, strict=True) if ended])
+            return done
         case TrashSession(seen=seen) | ArchiveSession(seen=seen) | RemoveFiles(seen=seen):
             raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
         case never:
             assert_never(never)
+
+
+def _let_go_of(estate: Estate, reaped: list[ReapSession]) -> None:
+    """Take the dead off sessions that ended elsewhere: the ledger has not ended them itself."""
+    held = [(each.seen.ref, worker) for each in reaped for worker, _ in each.dead]
+    estate.ledger.reaping.release(held)
 
 
 def _home(estate: Estate, seen: Seen) -> Home:

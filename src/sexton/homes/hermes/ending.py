@@ -113,10 +113,16 @@ class Ending:
 
 
 def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:
-    """Whether what is known of the owner now still carries the reap."""
+    """Whether what is known of the owner now still carries the reap.
+
+    Where the ledger knows who held it, their death is proved already, and only a claim of
+    somebody else speaks against it.
+    """
     found = evidence.get(reap.seen.id)
     if found is None:
         return False
+    if reap.dead:
+        return found.verdict is not Verdict.LIVE
     carrying = {
         SUSPECT: (Verdict.DEAD, Verdict.SUSPECT),
         INACTIVE: (Verdict.DEAD, Verdict.UNKNOWN),
