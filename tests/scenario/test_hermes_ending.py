@@ -160,10 +160,27 @@ def test_a_conversation_ends_by_policy_with_the_reason_its_gateway_honours(
     make_older(scene, timedelta(hours=2), "talk")
     scene.close()
     with gateway(scene):
-        assert house.swept() == {"talk": "done idle"}
+        assert house.swept() == {}, "a gateway that runs does it itself"
+        (held,) = house.plan().held
+        assert (held.wanted.code, held.holding.code) == ("idle", "own_reset")
+        house.clock.advance(DAY)
+        assert house.swept() == {}
+        house.clock.advance(timedelta(hours=2))
+        assert house.swept() == {"talk": "done idle"}, "or does not"
     assert ends(scene) == {"talk": "session_reset"}
     told = house.ledger.journal.page(None, None, None, 10)
     assert [each.reason.code for each in told if each.action == "end"] == ["idle", "intent"]
+
+
+def test_without_a_running_gateway_a_conversation_is_reset_when_it_is_due(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("talk", "telegram", session_key=TALK)
+    make_older(scene, timedelta(hours=2), "talk")
+    scene.close()
+    assert house.swept() == {"talk": "done idle"}
+    assert ends(scene) == {"talk": "session_reset"}
 
 
 def test_a_home_that_is_only_observed_is_changed_at_a_persons_word_only(

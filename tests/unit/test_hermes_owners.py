@@ -144,6 +144,16 @@ def test_a_job_lives_with_the_process_that_executes_it(
     assert owner(job, census, claims).verdict is verdict
 
 
+def test_a_gateway_that_resets_conversations_itself_is_known_as_such() -> None:
+    talk, child = row(source="telegram"), row("child", source="subagent", parent="one")
+    resets = Claims(gateway_resets=True)
+    assert owner(talk, GATEWAY_ONLY, resets).resets
+    assert not owner(talk, GATEWAY_ONLY).resets
+    assert not owner(talk, NOBODY, resets).resets
+    assert not owner(child, GATEWAY_ONLY, resets, talk).resets
+    assert not owner(row(source="api_server"), GATEWAY_ONLY, resets).resets
+
+
 def test_what_was_used_since_a_process_of_the_command_line_started_may_well_be_its() -> None:
     used, long_ago = row(active_at=4950.0), row(active_at=4900.0)
     assert owner(used, WITH_CLI).verdict is UNKNOWN

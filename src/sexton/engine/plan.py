@@ -24,8 +24,14 @@ from sexton.model.plan import (
 )
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
-from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn
-from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason
+from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn
+from sexton.policies.reset import (
+    ResetPolicy,
+    holding,
+    left_to_owner,
+    limit_warning,
+    reset_reason,
+)
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Filter, Place
 
@@ -97,7 +103,8 @@ def decide(
     reason = reset_reason(session, policy, now)
     if reason is not None:
         turn = running_turn(session, evidence)
-        held_by = holding(session, turn, now) or guard(session, policy)
+        owner = left_to_owner(session, policy, evidence.get(HOME), now)
+        held_by = holding(session, turn, now) or owner or guard(session, policy)
         if held_by is not None:
             by = turn.worker.id if turn and not session.pinned else ""
             return Held(seen=as_seen(session), wanted=reason, holding=held_by, by=by)

@@ -21,7 +21,7 @@ import apsw
 from sexton.errors import HomeRefused
 from sexton.homes.hermes.database import keeps_a_log
 from sexton.homes.hermes.fingerprint import Shape, recognise
-from sexton.homes.hermes.holders import Census
+from sexton.homes.hermes.holders import danger
 from sexton.ports import Clock
 
 CHANGEABLE = frozenset({22, 30})
@@ -89,10 +89,11 @@ class Hand:
 
 
 @contextmanager
-def changing(database: Path, census: Census, clock: Clock) -> Iterator[Hand]:
+def changing(database: Path, clock: Clock) -> Iterator[Hand]:
     """A connection for changes; HomeRefused if anything about the home is not as it is known."""
-    if census.unsafe is not None:
-        raise HomeRefused(f"{database} is not changed: {census.unsafe}")
+    unsafe = danger(database)
+    if unsafe is not None:
+        raise HomeRefused(f"{database} is not changed: {unsafe}")
     db = _connect(database, clock)
     try:
         shape = check(db, database)

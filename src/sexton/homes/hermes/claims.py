@@ -18,11 +18,14 @@ from sexton.errors import SextonError
 from sexton.homes.hermes import kernel
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.documents import read_json
+from sexton.homes.hermes.fingerprint import Shape
 from sexton.homes.hermes.statements import EARLIEST, LATEST
 from sexton.ports import Clock
 
 LEASES = Path("runtime", "active_sessions.json")
 EXECUTIONS = Path("cron", "executions.db")
+LAST_THAT_RESETS = 22
+"""The newest schema whose gateway is known to reset conversations by itself."""
 SAME_START = 2.0
 """Seconds by which two readings of when a process started may differ."""
 BEFORE_CLAIM = 5.0
@@ -59,14 +62,18 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """The sessions that are claimed by a living process, each with why, and what else is known."""
+    """The sessions that are claimed by a living process, each with why, and what else is known.
 
+    Newer gateways leave it to others to reset conversations.
+    """
+
+    gateway_resets: bool = False
     live: Mapping[str, str] = field(default_factory=dict)
     routed: frozenset[str] = frozenset()
     executions: Mapping[str, tuple[Execution, ...]] = field(default_factory=dict)
 
 
-def claims_in(db: apsw.Connection, home: Path, now: float) -> Claims:
+def claims_in(db: apsw.Connection, shape: Shape, home: Path, now: float) -> Claims:
     """What the database and the lease file say; `executions_of` is asked apart."""
     live = dict(_leased(home))
     for session, holder in _rows(db, "compression_locks", COMPRESSING, now=now):
@@ -80,7 +87,8 @@ def claims_in(db: apsw.Connection, home: Path, now: float) -> Claims:
     for (session,) in _rows(db, "session_turn_leases", IN_A_TURN, now=now):
         live[session] = "a turn of it runs"
     routed = frozenset(row[0] for row in _rows(db, "gateway_routing", ROUTED))
-    return Claims(live=live, routed=routed)
+    resets = shape.version <= LAST_THAT_RESETS
+    return Claims(live=live, routed=routed, gateway_resets=resets)
 
 
 def executions_of(home: Path, clock: Clock) -> dict[str, tuple[Execution, ...]]:

@@ -49,7 +49,7 @@ class Ending:
         dead = [(each, entry) for each, entry in reaps if _may_go(each, evidence)]
         self._intend(dead, now)
         done: set[str] = set()
-        with changing(self._database, census, self._clock) as hand:
+        with changing(self._database, self._clock) as hand:
             waiting = iter(dead)
             while batch := list(islice(waiting, TOGETHER)):
                 meant = {each.seen.id: each for each, _ in batch}
@@ -59,9 +59,8 @@ class Ending:
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End one session now."""
-        census = self._ownership.census()
         self._intend([(seen, entry)], now)
-        with changing(self._database, census, self._clock) as hand:
+        with changing(self._database, self._clock) as hand:
             done = hand.step(lambda db: self._end(db, seen, reason.code, now))
         if done:
             self._journal.write([entry], now)

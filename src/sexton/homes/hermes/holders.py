@@ -80,15 +80,14 @@ def take_census(home: Path, database: Path, *, quick: bool = False) -> Census:
     """
     gateway = living_gateway(home)
     if sys.platform != "linux":
-        words = "holders can not be found on this platform"
+        words = danger(database)
         return Census(gap=words, unsafe=words, gateway=gateway)
     seen = _seen(database)
     holders = tuple(sorted(_holder(pid, gateway) for pid in seen.all - {os.getpid()}))
     if quick:
         return Census(holders=holders, gateway=gateway)
-    locked = _locked(database)
-    unsafe = _danger(database, locked)
-    gap = unsafe or _gap(database, locked or set(), seen)
+    locked, unsafe = _locked(database), danger(database)
+    gap = unsafe or _gap(database, locked, seen)
     return Census(holders=holders, gap=gap, unsafe=unsafe, gateway=gateway)
 
 
@@ -163,21 +162,23 @@ def _files(database: Path) -> Iterator[tuple[int, int]]:
         yield status.st_dev, status.st_ino
 
 
-def _danger(database: Path, locked: set[int] | None) -> str | None:
-    """Why a change there could meet another that no lock keeps away."""
-    if locked is None:
-        return "the locks on the database could not be asked for"
+def danger(database: Path) -> str | None:
+    """Why a change there could meet another that no lock keeps away; None where none can."""
+    if sys.platform != "linux":
+        return "holders can not be found on this platform"
     if _is_shared(database):
         return "other machines may use the database on its shared disk"
     return None
 
 
-def _gap(database: Path, locked: set[int], seen: _Seen) -> str | None:
+def _gap(database: Path, locked: set[int] | None, seen: _Seen) -> str | None:
     """What may have been missed.
 
     Every connection of a database with a log holds a lock that is felt from everywhere on the
     machine, so where there is none there is nobody. Of many holders the kernel names but one.
     """
+    if locked is None:
+        return "the locks on the database could not be asked for"
     if 0 in locked:
         return "a process that can not be seen from here has the database open"
     if locked - seen.all:

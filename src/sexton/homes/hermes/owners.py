@@ -18,6 +18,7 @@ from sexton.homes.hermes.facts import CRON_ID
 from sexton.homes.hermes.fingerprint import Shape
 from sexton.homes.hermes.holders import Census, Kind
 from sexton.model.evidence import Evidence, Verdict
+from sexton.model.record import replace
 
 API = "api_server"
 BY_GATEWAY = frozenset({API, "webhook", "msgraph_webhook"})
@@ -69,7 +70,10 @@ def rows_of(db: apsw.Connection, shape: Shape, ids: Collection[str]) -> dict[str
 
 
 def owners(
-    ids: Collection[str], rows: Mapping[str, OpenRow], claims: Claims, census: Census
+    ids: Collection[str],
+    rows: Mapping[str, OpenRow],
+    claims: Claims,
+    census: Census,
 ) -> dict[str, Evidence]:
     """What is known about the owner of each of the rows that are still open."""
     return {
@@ -84,7 +88,7 @@ def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Ce
             return _found(Verdict.LIVE, claims.live[each.id])
     root = family[-1]
     if root.is_conversation(claims.routed):
-        return _conversation(row, root, census)
+        return _conversation(row, root, claims, census)
     if row.handoff == "pending":
         return _found(Verdict.UNKNOWN, "it is about to be handed over to another platform")
     if root.source == API:
@@ -96,11 +100,14 @@ def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Ce
     return _by_census(root, census, executed=bool(runs))
 
 
-def _conversation(row: OpenRow, root: OpenRow, census: Census) -> Evidence:
+def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -> Evidence:
     """A conversation waits for its next message; a subagent of one ends with the gateway."""
     if census.gateway is not None:
-        words = f"the gateway with pid {census.gateway} goes on with it"
-        return _found(Verdict.LIVE if row is root else Verdict.UNKNOWN, words)
+        found = _found(
+            Verdict.LIVE if row is root else Verdict.UNKNOWN,
+            f"the gateway with pid {census.gateway} goes on with it",
+        )
+        return replace(found, resets=row is root and claims.gateway_resets)
     if row is root:
         return _found(Verdict.UNKNOWN, "a conversation of the gateway, which is not running now")
     return _by_census(row, census, executed=False)

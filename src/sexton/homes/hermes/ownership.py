@@ -48,5 +48,6 @@ class Ownership:
         return frozenset(id for id in ids if id in rows and rows[id].is_conversation(claims.routed))
 
     def _ask(self, db: apsw.Connection, ids: Collection[str]) -> tuple[dict[str, OpenRow], Claims]:
-        rows = rows_of(db, recognise(db, self._database), ids)
-        return rows, claims_in(db, self._home, self._clock.now().timestamp())
+        shape = recognise(db, self._database)
+        now = self._clock.now().timestamp()
+        return rows_of(db, shape, ids), claims_in(db, shape, self._home, now)

@@ -17,7 +17,6 @@ import apsw
 
 from sexton.homes.hermes.acting import Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
-from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages
 from sexton.ports import Clock
@@ -39,9 +38,8 @@ DELETE_ROW = "DELETE FROM sessions WHERE id = :id"
 class HermesRows:
     """Implements `ports.rows.HomeRows`."""
 
-    def __init__(self, database: Path, ownership: Ownership, clock: Clock) -> None:
+    def __init__(self, database: Path, clock: Clock) -> None:
         self._database = database
-        self._ownership = ownership
         self._clock = clock
         self._together = FIRST
 
@@ -79,7 +77,7 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
-        with changing(self._database, self._ownership.census(), self._clock) as hand:
+        with changing(self._database, self._clock) as hand:
             for batch in self._batches(conversations):
                 for each in self._remove(hand, batch, begun):
                     gone |= each.gone
@@ -87,7 +85,7 @@ class HermesRows:
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
-        with changing(self._database, self._ownership.census(), self._clock) as hand:
+        with changing(self._database, self._clock) as hand:
             if not hand.step(partial(begin_return, known=row)):
                 for _ in messages:  # whoever reads a file needs it read to the end
                     pass
