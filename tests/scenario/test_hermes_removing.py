@@ -179,6 +179,27 @@ def test_a_long_conversation_goes_bit_by_bit_and_comes_back_whole(
     assert is_sound(scene.database)
 
 
+@pytest.mark.parametrize("at_rest", [True, False])
+def test_the_log_is_folded_in_only_while_nobody_else_is_there(
+    house: House, scene: HermesScene, at_rest: bool
+) -> None:
+    for number in range(8):
+        small(scene, f"old{number}", words=0)
+        scene.sql(
+            "INSERT INTO messages (session_id, role, content, timestamp) "
+            "SELECT ?, 'user', hex(randomblob(10000)), 1.7e9 FROM json_each('[1,2,3,4,5]')",
+            f"old{number}",
+        )
+    make_older(scene, OLD)
+    scene.close()
+    if not at_rest:
+        scene.ask("open")
+    plan = house.garbage()
+    changed = scene.database.stat().st_mtime_ns
+    assert set(house.apply(plan).values()) == {"done"}
+    assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+
+
 def test_whoever_dies_in_between_leaves_what_the_next_one_completes(
     house: House, scene: HermesScene
 ) -> None:

@@ -1,8 +1,8 @@
 """How is a Hermes database changed beside a running Hermes, so that Hermes never notices?
 
 In steps that are short and leave about as much time free as they took, because Hermes gives a write
-up after some seconds. Never is the log folded in or cut, the file rebuilt or the schema touched:
-that is the business of whoever has the database open.
+up after some seconds. Never is the log folded in beside another process or cut, the file rebuilt or
+the schema touched: that is the business of whoever has the database open.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ REST = 0.75
 """For such a part of the time a step took, others have the database to themselves afterwards."""
 LONGEST_STEP = 3.0
 """Seconds after which a step is undone: it was too big."""
+PAGES_IN_LOG = 1000
 SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.003
 STEPS_BETWEEN_CHECKS = 20_000
 
@@ -81,6 +82,10 @@ class Hand:
             self.held = ended - begun
             self._free_until = ended + REST * self.held
         return answer
+
+    def fold(self, alone: bool) -> None:
+        """Let the log be folded in as it grows while nobody else is there who would have to."""
+        self._db.pragma("wal_autocheckpoint", PAGES_IN_LOG if alone else 0)
 
     def _limit(self, deadline: float | None) -> None:
         clock = self._clock

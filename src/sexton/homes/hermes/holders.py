@@ -67,6 +67,11 @@ class Census:
         """Those that may own any session of the command line."""
         return tuple(each for each in self.holders if each.kind in (Kind.CLI, Kind.OTHER))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody but us has it open, as far as that can be told."""
+        return not self.holders and self.gap is None and self.gateway is None
+
     def has_grown(self, earlier: Census) -> bool:
         """Whether somebody has it open now who had not then."""
         then = {(each.pid, each.ticks) for each in earlier.holders}

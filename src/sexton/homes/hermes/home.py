@@ -54,7 +54,7 @@ class HermesHome:
         self._clock = clock
         self._journal = journal
         self._ownership = Ownership(self.path, self._database, clock)
-        self.records = HermesRows(self._database, clock)
+        self.records = HermesRows(self._database, self._ownership, clock)
 
     @property
     def name(self) -> str:

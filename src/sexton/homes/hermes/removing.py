@@ -17,6 +17,7 @@ import apsw
 
 from sexton.homes.hermes.acting import Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
+from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages
 from sexton.ports import Clock
@@ -38,8 +39,9 @@ DELETE_ROW = "DELETE FROM sessions WHERE id = :id"
 class HermesRows:
     """Implements `ports.rows.HomeRows`."""
 
-    def __init__(self, database: Path, clock: Clock) -> None:
+    def __init__(self, database: Path, ownership: Ownership, clock: Clock) -> None:
         self._database = database
+        self._ownership = ownership
         self._clock = clock
         self._together = FIRST
 
@@ -77,11 +79,15 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
+        census = self._ownership.census()
         with changing(self._database, self._clock) as hand:
             for batch in self._batches(conversations):
+                hand.fold(census.is_empty)
                 for each in self._remove(hand, batch, begun):
                     gone |= each.gone
                     cut |= each.cut
+                if census.is_empty:
+                    census = self._ownership.census(quick=True)
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
