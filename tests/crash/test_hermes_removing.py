@@ -13,7 +13,7 @@ from sexton.model.session import State
 from sexton.ports.removal import WantedFiles
 from tests.scenario.conftest import hermes, hermes_python, scene
 from tests.scenario.hermes_home import HermesScene
-from tests.scenario.hermes_house import DAY, House, is_sound, make_older
+from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many
 
 __all__ = ["hermes", "hermes_python", "scene"]
 
@@ -26,8 +26,7 @@ PATIENCE = 60.0
 def test_however_a_remover_of_a_hermes_home_is_killed_every_session_is_whole_and_in_one_place(
     scene: HermesScene, tmp_path: Path
 ) -> None:
-    scene.ask("write_many", "old", SESSIONS, MESSAGES)
-    scene.sql("UPDATE sessions SET ended_at = started_at, end_reason = 'cli_close'")
+    many(scene, "old", SESSIONS, MESSAGES)
     make_older(scene, 30 * DAY)
     before = scene.sql("SELECT * FROM messages ORDER BY id")
     scene.close()

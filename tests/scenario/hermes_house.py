@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,21 @@ def make_older(scene: HermesScene, by: timedelta, *ids: str) -> None:
             "UPDATE messages SET timestamp = timestamp - ? WHERE session_id = ?",
             by.total_seconds(), id,
         )  # fmt: skip
+
+
+def many(scene: HermesScene, prefix: str, sessions: int, messages: int) -> None:
+    """Sessions that have ended, with so many messages each, written all at once."""
+    scene.sql(
+        "INSERT INTO sessions (id, source, started_at, ended_at, end_reason) "
+        "SELECT ? || value, 'cli', unixepoch(), unixepoch(), 'cli_close' FROM json_each(?)",
+        prefix, json.dumps(list(range(sessions))),
+    )  # fmt: skip
+    scene.sql(
+        "INSERT INTO messages (session_id, role, content, timestamp) "
+        "SELECT s.id, 'user', s.id || ' says ' || j.value, s.started_at + j.value "
+        "FROM sessions AS s, json_each(?) AS j WHERE s.id LIKE ? || '%'",
+        json.dumps(list(range(messages))), prefix,
+    )  # fmt: skip
 
 
 def is_sound(database: Path) -> bool:

@@ -13,7 +13,7 @@ from sexton.homes.hermes.holders import Kind, take_census
 from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel
 from tests.scenario.hermes_home import Hermes, HermesScene
-from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
+from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, many, reasons
 from tests.scenario.hermes_lab import Lab, Terminal
 
 TALK = "agent:main:telegram:dm:7"
@@ -77,8 +77,7 @@ def test_the_owner_of_an_idle_terminal_keeps_its_row(live: Live) -> None:
 
 def test_garbage_goes_and_comes_back_and_the_terminal_goes_on(live: Live) -> None:
     scene, house = live.scene, live.house
-    scene.ask("write_many", "old", 40, 4)
-    scene.sql("UPDATE sessions SET ended_at = started_at WHERE id LIKE 'old%'")
+    many(scene, "old", 40, 4)
     make_older(scene, 20 * DAY, *(f"old{number}" for number in range(40)))
     before = scene.sql("SELECT * FROM messages ORDER BY id")
     scene.close()

@@ -17,7 +17,7 @@ from sexton.model.session import State
 from sexton.ports.rows import Removed
 from sexton.system.clock import SystemClock
 from tests.scenario.hermes_home import Hermes, HermesScene
-from tests.scenario.hermes_house import DAY, House, is_sound, make_older, reasons
+from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many, reasons
 
 OLD = 30 * DAY
 
@@ -90,11 +90,14 @@ def test_garbage_goes_with_its_files_and_comes_back_exactly(
 
 def test_lies_are_caught(house: House, scene: HermesScene) -> None:
     """Neither what a row says of itself nor who its parent is makes a session garbage."""
-    small(scene, "compacted", words=600)
-    scene.sql("UPDATE sessions SET message_count = 3 WHERE id = 'compacted'")
+    many(scene, "compacted", 1, 600)
+    scene.sql("UPDATE sessions SET message_count = 3 WHERE id = 'compacted0'")
     small(scene, "parent", words=0)
-    small(scene, "delegate", "subagent", words=500, parent_session_id="parent",
-          model_config={"_delegate_from": "parent"})  # fmt: skip
+    many(scene, "delegate", 1, 500)
+    scene.sql(
+        "UPDATE sessions SET source = 'subagent', parent_session_id = 'parent', "
+        "model_config = '{\"_delegate_from\": \"parent\"}' WHERE id = 'delegate0'"
+    )
     small(scene, "archived")
     scene.ask("set_session_archived", "archived", True)
     small(scene, "root")
@@ -109,8 +112,8 @@ def test_lies_are_caught(house: House, scene: HermesScene) -> None:
     assert reasons(plan).keys() == {"parent", "first", "last"}
     assert set(house.apply(plan).values()) == {"done"}
     left = {row[0] for row in everything(scene)["sessions"]}
-    assert left == {"compacted", "delegate", "archived", "root", "tip"}
-    assert scene.sql("SELECT parent_session_id FROM sessions WHERE id = 'delegate'") == [[None]]
+    assert left == {"compacted0", "delegate0", "archived", "root", "tip"}
+    assert scene.sql("SELECT parent_session_id FROM sessions WHERE id = 'delegate0'") == [[None]]
     assert scene.sql("SELECT parent_session_id FROM sessions WHERE id = 'tip'") == [["root"]]
     house.sexton.undo("receipt")
     assert everything(scene) == before, "also who is whose parent"
@@ -167,8 +170,7 @@ def test_what_changes_between_the_copy_and_the_removal_stays(
 def test_a_long_conversation_goes_bit_by_bit_and_comes_back_whole(
     house: House, scene: HermesScene
 ) -> None:
-    scene.ask("write_many", "talk", 1, 2500)
-    scene.end("talk0")
+    many(scene, "talk", 1, 1500)
     make_older(scene, OLD)
     before = everything(scene)
     plan = house.garbage(trivial_max=5000)
@@ -312,17 +314,16 @@ def test_hermes_writes_on_while_sessions_are_removed(
 ) -> None:
     """Another process of Hermes writes to the same home all the time; no write of it fails."""
     house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, clock=SystemClock())
-    scene.ask("write_many", "old", 60, 20)
-    scene.sql("UPDATE sessions SET ended_at = started_at, end_reason = 'cli_close'")
+    many(scene, "old", 60, 20)
     make_older(scene, OLD)
     plan = house.garbage(trivial_max=50)
     assert len(plan.actions) == 60
     with Hermes(hermes_python, scene.path) as other:
         other.ask(scene.path, "open")
-        other.send(scene.path, "write_many", "new", 40, 10)
+        other.send(scene.path, "write_many", "new", 20, 10)
         assert set(house.apply(plan).values()) == {"done"}
-        assert other.answer() == 400
+        assert other.answer() == 200
     counts = scene.sql("SELECT COUNT(*) FROM sessions UNION ALL SELECT COUNT(*) FROM messages")
-    assert counts == [[40], [400]]
+    assert counts == [[20], [200]]
     assert is_sound(scene.database)
     house.sexton.close()
