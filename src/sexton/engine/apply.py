@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from itertools import compress, groupby, islice
 from typing import assert_never
 
 from sexton.engine.estate import Estate
@@ -30,6 +30,7 @@ from sexton.model.plan import (
 from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import SILENT
 from sexton.policies.rulebook import bounded
 from sexton.ports import Entry, Home
 
@@ -106,8 +107,7 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
             return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
-        for action in batch:
-            yield _record(estate, action, receipt, str(observed))
+        yield from _recorded(estate, batch, receipt, str(observed))
         return
     except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
         for action in batch:
@@ -189,24 +189,35 @@ def _home(estate: Estate, seen: Seen) -> Home:
     return home
 
 
-def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
-    """Write down what would have been done, once: nothing is due until the session changes.
+def _recorded(estate: Estate, batch: list[Action], receipt: str, why: str) -> Iterator[Outcome]:
+    """Write down what would have been done, each once; there may be very many."""
+    now = estate.clock.now()
+    reaps = [each for each in batch if isinstance(each, ReapSession)]
+    fresh = set(compress(map(id, reaps), estate.ledger.samples.record(*reaps, now=now)))
+    told = [each for each in batch if not isinstance(each, ReapSession) or id(each) in fresh]
+    entries = [_entry(estate, each, receipt, Result.RECORDED) for each in told]
+    estate.ledger.journal.write(entries, now)
+    _settle(estate, batch)
+    for each in batch:
+        detail = f"{each.reason.text}; {why}"
+        yield Outcome(action=each, result=Result.RECORDED, detail=detail)
+
+
+def _settle(estate: Estate, batch: list[Action]) -> None:
+    """Nothing is due of what was recorded until the session changes.
 
     But whoever was to be reset may still be taken for dead later, if it stays silent.
     """
-    now = estate.clock.now()
-    if not isinstance(action, ReapSession) or estate.ledger.samples.record(action, now):
-        estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
-    found = estate.ledger.index.find(action.seen.home, action.seen.id)
     liveness = estate.rules(None).rules.liveness
-    told = isinstance(action, ReapSession)
-    estate.ledger.index.reschedule(
-        [
-            (session, Schedule(0) if told else bounded(Schedule(0), session, liveness))
-            for session in found
-        ]
-    )
-    return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
+    planned = []
+    for action in batch:
+        if isinstance(action, ReapSession) and action.reason.code != SILENT:
+            continue  # it was not due, but found
+        for session in estate.ledger.index.find(action.seen.home, action.seen.id):
+            told = isinstance(action, ReapSession)
+            later = Schedule(0) if told else bounded(Schedule(0), session, liveness)
+            planned.append((session, later))
+    estate.ledger.index.reschedule(planned)
 
 
 def _what_moved(estate: Estate, action: Action) -> str:

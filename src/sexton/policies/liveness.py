@@ -15,6 +15,12 @@ from sexton.policies.silence import Watch
 HOME = ""
 """Whose evidence is the home's own, in place of a worker's id."""
 
+SILENT = "reaped:inactive"
+"""The reason of what was ended for its silence alone, by a bound that the operator has set."""
+
+SUSPECT = "reaped:suspect"
+"""The reason of what a person ended although nothing proved that nobody has it."""
+
 UNATTENDED = ("cron", "subagent", "batch")
 """Sources whose messages no person writes."""
 
@@ -142,9 +148,7 @@ def reap_reason(
     bound = policy.bound(session.source)
     if bound is not None and now - session.active_at >= bound:
         days = (now - session.active_at).total_seconds() / 86400
-        return Reason(
-            "reaped:inactive", f"nothing is known of its owner, silent for {days:.1f} days"
-        )
+        return Reason(SILENT, f"nothing is known of its owner, silent for {days:.1f} days")
     return None
 
 
@@ -157,7 +161,7 @@ def orphan_reason(proof: Evidence, *, attended: bool = False) -> Reason | None:
     if proof.verdict is Verdict.DEAD:
         return Reason(f"reaped:{proof.code}", words)
     if proof.verdict is Verdict.SUSPECT and attended:
-        return Reason("reaped:suspect", f"nobody shows that it is in use, but {words}")
+        return Reason(SUSPECT, f"nobody shows that it is in use, but {words}")
     return None
 
 

@@ -19,13 +19,12 @@ from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.record import replace
 from sexton.model.session import Session
+from sexton.policies.liveness import SILENT, SUSPECT
 from sexton.ports import Clock, Entry, Journal
 
-TOGETHER = 50
+TOGETHER = 100
 REAPED, RESET = "reaped", "session_reset"
 """What Hermes's own column says. The second one is honoured by its gateway, which begins anew."""
-SUSPECT, INACTIVE = "reaped:suspect", "reaped:inactive"
-"""Reaps that rest on a person's word, and on a bound that the operator has set."""
 
 END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id AND ended_at IS NULL"
 
@@ -76,7 +75,7 @@ class Ending:
         conversations = self._ownership.conversations(db, still.keys())
         done = set()
         for id, session in still.items():
-            if id in conversations and meant[id].reason.code != INACTIVE:
+            if id in conversations and meant[id].reason.code != SILENT:
                 continue
             word = RESET if id in conversations else REAPED
             if _ended(db, id, word, session.active_at):
@@ -124,7 +123,7 @@ def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:
         return found.verdict is not Verdict.LIVE
     carrying = {
         SUSPECT: (Verdict.DEAD, Verdict.SUSPECT),
-        INACTIVE: (Verdict.DEAD, Verdict.UNKNOWN),
+        SILENT: (Verdict.DEAD, Verdict.UNKNOWN),
     }
     return found.verdict in carrying.get(reap.reason.code, (Verdict.DEAD,))
 
