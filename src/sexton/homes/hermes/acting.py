@@ -105,6 +105,8 @@ def changing(database: Path, clock: Clock) -> Iterator[Hand]:
         keep = ctypes.c_int(1)
         db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
         yield Hand(db, shape, clock)
+    except TooLong:
+        raise HomeRefused(f"{database}: a step took more than {LONGEST_STEP:.0f} s") from None
     except apsw.BusyError:
         raise HomeRefused(f"{database} was busy for more than {PATIENCE:.0f} s") from None
     except apsw.Error as problem:
