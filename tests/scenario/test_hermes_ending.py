@@ -12,7 +12,7 @@ import pytest
 
 from sexton.engine.preconditions import as_seen
 from sexton.engine.standing import samples
-from sexton.errors import HomeRefused
+from sexton.errors import HomeRefused, NothingToUndo
 from sexton.model.evidence import Verdict
 from sexton.model.plan import Reason
 from sexton.model.record import replace
@@ -196,6 +196,30 @@ def test_a_home_that_is_only_observed_is_changed_at_a_persons_word_only(
     assert house.apply(house.plan()) == {"left": "done"}
     assert ends(scene) == {"left": "reaped"}
     house.sexton.close()
+
+
+def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: HermesScene) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    other = "agent:main:telegram:dm:8"
+    for id, key in (("left", None), ("talk", TALK), ("went on", other), ("branched", None)):
+        scene.start(id, "telegram" if key else "cli", session_key=key)
+    make_older(scene, DAY)
+    scene.close()
+    plan = house.plan()
+    assert set(house.apply(plan, "ended").values()) == {"done"}
+    scene.start("new one", "telegram", session_key=other)
+    scene.start("child", parent_session_id="branched")
+    house.observe()
+    assert house.sexton.undo("ended") == []
+    assert ends(scene) == {
+        "left": None, "talk": None, "went on": "session_reset", "branched": "reaped",
+        "new one": None, "child": None,
+    }  # fmt: skip
+    assert house.session("left").is_open
+    told = house.ledger.journal.page(house.session("left"), None, None, 1)
+    assert (told[0].action, told[0].reason.text) == ("revive", "undoes ended")
+    with pytest.raises(NothingToUndo):
+        house.sexton.undo("never")
 
 
 def test_what_is_leaked_is_counted_as_such(house: House, scene: HermesScene) -> None:

@@ -210,6 +210,21 @@ def test_a_hermes_home_is_collected_at_a_persons_word_and_comes_back(
     assert scene.sql("SELECT content FROM messages") == [["hello"]]
 
 
+def test_what_was_ended_in_a_hermes_home_is_opened_again_by_the_receipt(
+    cli: Cli, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.close()
+    home = ("--home", str(scene.path))
+    receipt = cli("apply", "--yes", "--json", *home).json()["receipt"]
+    assert scene.sql("SELECT end_reason FROM sessions") == [["reaped"]]
+    scene.close()
+    assert "1 session would be opened again" in cli.ok("undo", receipt, "--dry-run")
+    assert cli("undo", receipt, "--source", "cron").code != 0
+    assert "1 session opened again" in cli.ok("undo", receipt)
+    assert scene.sql("SELECT end_reason FROM sessions") == [[None]]
+
+
 def test_files_of_a_hermes_home_that_a_person_let_go_come_back_by_the_receipt(
     cli: Cli, scene: HermesScene
 ) -> None:

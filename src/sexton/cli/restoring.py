@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sexton.bootstrap import Sexton
 from sexton.cli.command import Shared
@@ -10,32 +11,76 @@ from sexton.cli.homes import reachable
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.vault_view import restored_shape, shape, show_files
 from sexton.cli.wording import counted
-from sexton.engine.apply import new_receipt
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
+from sexton.engine.reviving import ended_by, revive
 from sexton.ports.removal import VaultFile
 
 
-def restore(opened: Sexton, options: Shared, found: Sequence[VaultFile], *, dry_run: bool) -> None:
+def restore(
+    opened: Sexton,
+    options: Shared,
+    found: Sequence[VaultFile],
+    receipt: str,
+    *,
+    dry_run: bool,
+    opened_again: int = 0,
+) -> None:
     """Bring back what is in vault files, or only show which ones these are."""
     means = _reaching(opened, found)
     if dry_run:
-        if options.json:
-            document({"files": [shape(each) for each in found]})
-        else:
-            show_files(found, means.host, opened.clock.now())
+        _show(options, found, means.host, opened.clock.now(), opened_again)
         return
-    receipt = new_receipt()
     done: list[Restored] = []
     with progress("restoring") as advance:
         for each in undo(means, found, receipt):
             done.append(each)
             advance(each.sessions)
     if options.json:
-        document({"receipt": receipt, "files": [restored_shape(each) for each in done]})
+        files = [restored_shape(each) for each in done]
+        document({"receipt": receipt, "files": files, "opened_again": opened_again})
     else:
-        _tell(done, receipt)
+        _tell(done, receipt, opened_again)
+
+
+def ended_sessions(
+    opened: Sexton, receipt: str, home: str | None, source: str | None
+) -> dict[str, list[str]]:
+    """The sessions of other homes that a receipt ended, of one home and source or of any."""
+    return {
+        name: chosen
+        for name, ids in ended_by(opened.ledger, receipt).items()
+        if home in (None, name)
+        and (chosen := [id for id in ids if source in (None, _source(opened, name, id))])
+    }
+
+
+def open_again(
+    opened: Sexton, ended: Mapping[str, Sequence[str]], receipt: str, undone: str
+) -> int:
+    """Open sessions again in their homes, as far as these are here; how many."""
+    records = [each for each in opened.ledger.homes.all() if each.name in ended]
+    homes = [reachable(each, opened.settings.homes) for each in records]
+    estate = opened.estate([each for each in homes if each is not None])
+    return revive(estate, ended, receipt, undone)
+
+
+def _source(opened: Sexton, home: str, id: str) -> str | None:
+    found = opened.ledger.index.find(home, id)
+    return found[0].source if found else None
+
+
+def _show(
+    options: Shared, found: Sequence[VaultFile], host: str, now: datetime, ended: int
+) -> None:
+    if options.json:
+        document({"files": [shape(each) for each in found], "opened_again": ended})
+        return
+    if found:
+        show_files(found, host, now)
+    if ended:
+        say(f"{counted(ended, 'session')} would be opened again")
 
 
 def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
@@ -48,10 +93,13 @@ def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
     return means
 
 
-def _tell(done: Sequence[Restored], receipt: str) -> None:
+def _tell(done: Sequence[Restored], receipt: str, opened_again: int) -> None:
     sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
     also = f" and {counted(files, 'file')}" if files else ""
-    say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
+    if opened_again:
+        say(f"{counted(opened_again, 'session')} opened again (receipt {receipt})")
+    if done or not opened_again:
+        say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
     for each in done:
         if each.left:
             note(f"{counted(each.left, 'session')} in {each.file.name} could not be brought back")

@@ -41,6 +41,9 @@ class NativeHome:
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         return self._ledger.book.end(seen, reason, entry, now)
 
+    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:  # noqa: ARG002  # whoever holds it does
+        return []
+
     def background(self, here: Identity) -> Sequence[Process]:  # noqa: ARG002  # all are registered
         return ()
 

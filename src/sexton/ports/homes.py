@@ -149,6 +149,9 @@ class Home(Observable, Protocol):
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""
 
+    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
+        """Open sessions again that were ended from here, unless they went on; those that are."""
+
     def background(self, here: Identity) -> Sequence[Process]:
         """What the home says of its background processes on this machine: hints, nothing proved."""
 

@@ -43,4 +43,4 @@ def command(ctx: click.Context, session: str, dry_run: bool, yes: bool) -> None:
         file = opened.ledger.vault.of_session(found.ref)
         if file is None:
             raise removed(found.id, found.state, None)
-        restore(opened, options, [file], dry_run=dry_run)
+        restore(opened, options, [file], new_receipt(), dry_run=dry_run)

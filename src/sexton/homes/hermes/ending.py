@@ -28,6 +28,17 @@ REAPED, RESET = "reaped", "session_reset"
 
 END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id AND ended_at IS NULL"
 
+REOPEN = """
+    UPDATE sessions SET ended_at = NULL, end_reason = NULL
+    WHERE id = :id AND end_reason IN ('reaped', 'session_reset', 'idle', 'daily')
+      AND NOT EXISTS (SELECT 1 FROM sessions AS child
+                      WHERE child.parent_session_id = sessions.id
+                        AND child.started_at >= sessions.ended_at)
+      AND NOT EXISTS (SELECT 1 FROM sessions AS newer
+                      WHERE newer.session_key = sessions.session_key
+                        AND newer.started_at > sessions.started_at)"""
+"""A conversation that has gone on in another row stays as it is: to open it would fork it."""
+
 
 class Ending:
     """Ends sessions of one home, each in a transaction that looks at it again."""
@@ -64,6 +75,21 @@ class Ending:
         if done:
             self._journal.write([entry], now)
         return done
+
+    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
+        """Open sessions again that we have ended, unless they went on as another row since."""
+        done: list[Session] = []
+        with changing(self._database, self._clock) as hand:
+            waiting = iter(ids)
+            while batch := list(islice(waiting, TOGETHER)):
+                done += hand.step(partial(self._reopen, ids=batch, now=now))
+        return done
+
+    def _reopen(self, db: apsw.Connection, ids: Sequence[str], now: datetime) -> list[Session]:
+        for id in ids:
+            db.execute(REOPEN, {"id": id})
+        page = observe.page(db, self._database, ids)
+        return [each for each in observe.sessions_in(page, self._name, now) if each.is_open]
 
     def _reap(
         self, db: apsw.Connection, meant: Mapping[str, ReapSession], census: Census

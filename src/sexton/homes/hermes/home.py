@@ -108,6 +108,10 @@ class HermesHome:
         """End a session by policy if it still is as seen; a conversation is reset."""
         return self._ending(1).end(seen, reason, entry, now)
 
+    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
+        """Open sessions again as Hermes does on `--resume`: the same row goes on."""
+        return self._ending(len(ids)).revive(ids, now)
+
     def background(self, here: Identity) -> Sequence[Process]:
         """The background processes that the home's file names and that are alive."""
         return tuple(hinted(self.path, self._name, here))
