@@ -57,6 +57,9 @@ class Hand:
         self._free_until = float("-inf")
         self.held = 0.0
         """For how many seconds the last step kept others from writing."""
+        self.quiet = False
+        """Whether nobody else has written since the step before."""
+        self._version = 0
 
     def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
         """Do something in one transaction, and leave the database alone for a while afterwards."""
@@ -64,6 +67,8 @@ class Hand:
         if wait > 0:
             self._clock.sleep(wait)
         self._db.execute("BEGIN IMMEDIATE")
+        version = self._db.data_version()
+        self.quiet, self._version = version == self._version, version
         begun = self._clock.monotonic()
         self._limit(begun + LONGEST_STEP)
         try:

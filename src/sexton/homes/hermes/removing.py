@@ -24,10 +24,12 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM = 0.2
-"""Seconds for which Hermes's writers may be kept waiting in one go."""
-FEWEST, FIRST, MOST = 20, 100, 1000
+AIM, QUIET_AIM = 0.2, 0.5
+"""Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
+FEWEST, FIRST, MOST = 20, 100, 2000
 """How many messages go at once."""
+WHOLE = 1000
+"""A conversation of so many messages goes at once in any case."""
 
 UNLINK = "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = :id"
 DELETE_SOME = """
@@ -121,7 +123,7 @@ class HermesRows:
     def _remove(self, hand: Hand, batch: list[Mapping[str, str]], begun: bool) -> Iterator[Removed]:
         now = self._clock.now().timestamp()
         size = sum(_size(text) for each in batch for text in each.values())
-        if size <= MOST:
+        if size <= max(WHOLE, self._together):
             try:
                 yield Removed(hand.step(partial(_delete_batch, batch=batch, now=now, begun=begun)))
             except TooLong:
@@ -154,7 +156,8 @@ class HermesRows:
     def _learn(self, count: int, hand: Hand) -> None:
         """Take so many next time as fit into the aim, but not many more than now."""
         if count:
-            fitting = round(AIM * count / max(hand.held, 1e-6))
+            aim = QUIET_AIM if hand.quiet else AIM
+            fitting = round(aim * count / max(hand.held, 1e-6))
             self._together = min(
                 max(fitting, self._together // 2, FEWEST), 2 * self._together, MOST
             )
