@@ -216,6 +216,7 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
         "new one": None, "child": None,
     }  # fmt: skip
     assert house.session("left").is_open
+    assert house.session("talk").due_at is not None, "it is due again, as it was"
     told = house.ledger.journal.page(house.session("left"), None, None, 1)
     assert (told[0].action, told[0].reason.text) == ("revive", "undoes ended")
     with pytest.raises(NothingToUndo):

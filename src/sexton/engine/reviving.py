@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sexton.engine.estate import Estate
+from sexton.engine.estate import Estate, rules_now
 from sexton.model.plan import JournalEntry, Reason, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
@@ -29,7 +29,7 @@ def revive(estate: Estate, ended: Mapping[str, Sequence[str]], receipt: str, und
 
     What the home shows of them then is known at once.
     """
-    now, count = estate.clock.now(), 0
+    now, count, schedule = estate.clock.now(), 0, rules_now(estate).schedule
     reason = Reason("undo", f"undoes {undone}")
     entry = Entry(
         actor=estate.actor, receipt=receipt, action="revive", result="done", reason=reason
@@ -37,7 +37,10 @@ def revive(estate: Estate, ended: Mapping[str, Sequence[str]], receipt: str, und
     for home, ids in ended.items():
         if home not in estate.homes or home not in estate.records:
             continue
-        opened = estate.homes[home].revive(ids, now)
+        opened = [
+            replace(session, due_at=schedule(session).at)
+            for session in estate.homes[home].revive(ids, now)
+        ]
         rules = estate.records[home].rules
         estate.ledger.homes.store(estate.records[home], Sighting(seen=tuple(opened)), rules, now)
         told = [replace(entry, home=home, session=session.id) for session in opened]

@@ -86,10 +86,13 @@ class Ending:
         return done
 
     def _reopen(self, db: apsw.Connection, ids: Sequence[str], now: datetime) -> list[Session]:
+        opened = []
         for id in ids:
             db.execute(REOPEN, {"id": id})
-        page = observe.page(db, self._database, ids)
-        return [each for each in observe.sessions_in(page, self._name, now) if each.is_open]
+            if db.changes():
+                opened.append(id)
+        page = observe.page(db, self._database, opened)
+        return list(observe.sessions_in(page, self._name, now))
 
     def _reap(
         self, db: apsw.Connection, meant: Mapping[str, ReapSession], census: Census
