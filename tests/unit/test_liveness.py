@@ -8,15 +8,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.engine.deaths import children_first
-from sexton.engine.plan import as_seen
+from sexton.engine.preconditions import as_seen
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.session import Session
 from sexton.model.worker import Holder, Identity, Worker
 from sexton.policies.liveness import (
+    HOME,
     LivenessPolicy,
     dead_holders,
     is_busy,
     judge,
+    orphan_reason,
     reap_reason,
     stalled_for,
 )
@@ -207,3 +209,26 @@ def test_children_come_before_their_parents_even_if_they_go_in_a_circle() -> Non
     order = [each.seen.id for each in children_first(family)]
     assert order.index("c") < order.index("b") < order.index("a")
     assert len(children_first([child("x", "y"), child("y", "x"), child("z", "z")])) == 3
+
+
+@pytest.mark.parametrize(
+    ("verdict", "alone", "attended"),
+    [
+        (Verdict.LIVE, None, None),
+        (Verdict.UNKNOWN, None, None),
+        (Verdict.SUSPECT, None, "reaped:suspect"),
+        (Verdict.DEAD, "reaped:owner_gone", "reaped:owner_gone"),
+    ],
+)
+def test_what_its_home_proves_ends_a_session_and_a_suspicion_does_for_a_person_only(
+    verdict: Verdict, alone: str | None, attended: str | None
+) -> None:
+    proof = Evidence(verdict=verdict, code="owner_gone", signals=("nobody has the database open",))
+    found = [orphan_reason(proof), orphan_reason(proof, attended=True)]
+    assert [each and each.code for each in found] == [alone, attended]
+    assert all("nobody has the database open" in each.text for each in found if each)
+    bound = replace(POLICY, inactivity_bound=(("cli", timedelta(days=7)),))
+    late = NOON + timedelta(days=70)
+    reason = reap_reason(held(), {HOME: proof}, bound, late)
+    silent = "reaped:inactive" if verdict is Verdict.UNKNOWN else alone
+    assert (reason and reason.code) == silent, "a bound is for those of whom nothing is known"

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.model.evidence import Evidence, Verdict
 from sexton.model.session import Limit, Session
 from sexton.model.worker import Holder, Identity, Worker
 from sexton.policies.reset import (
     Mode,
     ResetPolicy,
     holding,
+    left_to_owner,
     limit_warning,
     next_boundary,
     reset_reason,
@@ -233,3 +235,20 @@ def test_daily_boundaries_follow_one_another_about_a_day_apart(
     second = next_boundary(first, policy)
     assert moment < first <= moment + timedelta(hours=26)
     assert timedelta(hours=22) <= second - first <= timedelta(hours=26)
+
+
+def test_an_owner_that_resets_by_itself_is_given_a_day_for_it() -> None:
+    policy = ResetPolicy(mode=Mode.IDLE, idle_minutes=60)
+    proof = Evidence(verdict=Verdict.LIVE, signals=("the gateway goes on with it",), resets=True)
+    due = START + timedelta(hours=1)
+
+    def left(at: datetime, known: Evidence | None = proof) -> str | None:
+        found = left_to_owner(a_session(), policy, known, at)
+        return None if found is None else found.code
+
+    assert left(due) == "own_reset"
+    assert left(due + timedelta(hours=24)) == "own_reset"
+    assert left(due + timedelta(hours=25)) is None
+    assert left(due, None) is None
+    assert left(due, Evidence(verdict=Verdict.LIVE)) is None
+    assert left_to_owner(a_session(), ResetPolicy(mode=Mode.NONE), proof, due) is None

@@ -1,4 +1,4 @@
-"""Where are the files of sessions, our own and those of other agents?"""
+"""Where are the files and records of sessions, our own and those of other agents?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.ledger.opening import sqlite_path
 from sexton.model.session import NATIVE
-from sexton.ports import HomeRecord, Ledger
+from sexton.ports import Home, HomeRecord, Ledger
 from sexton.system.files.flat import FlatFiles
 from sexton.system.files.own import OwnFiles
 from sexton.system.places import data_place
@@ -35,11 +36,12 @@ def own_files(ledger: Ledger) -> OwnFiles:
     return OwnFiles(beside(ledger, "files"), NATIVE)
 
 
-def with_files(means: Means, records: Mapping[str, HomeRecord]) -> Means:
-    """The means with the files of attached homes."""
+def with_files(means: Means, records: Mapping[str, HomeRecord], homes: Mapping[str, Home]) -> Means:
+    """The means with the files and records of attached homes."""
+    rows = {name: home.records for name, home in homes.items() if isinstance(home, HermesHome)}
     found = {
         name: FlatFiles(Path(record.path, SESSIONS), HermesFileNames())
         for name, record in records.items()
         if record.path is not None
     }
-    return replace(means, files={**means.files, **found}) if found else means
+    return replace(means, files={**means.files, **found}, rows=rows) if found else means

@@ -16,6 +16,7 @@ from sexton.engine.removing.recover import recover
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.transcript import transcript
 from sexton.engine.removing.undo import files_to_undo, undo
+from sexton.engine.reviving import ended_by, revive
 from sexton.errors import InputInvalid
 from sexton.model.message import Message
 from sexton.model.plan import Plan
@@ -96,12 +97,16 @@ def plan_collection(
 
 
 def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
-    """Bring back all that an apply removed; what stood in the way of some of it is raised last."""
+    """Bring back all that an apply removed, and open what it ended in foreign homes.
+
+    What stood in the way of some of it is raised last.
+    """
     estate = opened.estate()
     assert estate.removing is not None
     again = new_receipt()
     recover(estate.removing, estate.evidence, again)
-    found = files_to_undo(estate.removing, receipt)
+    revived = revive(estate, ended_by(opened.ledger, receipt), again, receipt)
+    found = files_to_undo(estate.removing, receipt, required=not revived)
     done = list(undo(estate.removing, found, again))
     for each in done:
         if each.trouble is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Event
 
 import click
@@ -15,10 +15,10 @@ from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.trouble import DECLINED
 from sexton.cli.vault_view import means_of, restored_shape, shape, show_files
 from sexton.cli.wording import counted
-from sexton.engine.apply import new_receipt
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
+from sexton.engine.reviving import ended_by, revive
 from sexton.ports.removal import VaultFile
 
 
@@ -26,21 +26,23 @@ def restore(
     opened: Sexton,
     options: Shared,
     found: Sequence[VaultFile],
+    receipt: str,
     *,
     dry_run: bool,
     only: frozenset[int] | None = None,
+    opened_again: int = 0,
 ) -> None:
     """Bring back what is in vault files, all or some of it, or only show which ones these are."""
     means = _reaching(opened, found)
     if dry_run:
-        _show(opened, options, found, only)
+        _show(opened, options, found, only, opened_again)
         return
-    receipt = new_receipt()
     done = _brought_back(means, found, receipt, only)
     if options.json:
-        document({"receipt": receipt, "files": [restored_shape(each) for each in done]})
+        files = [restored_shape(each) for each in done]
+        document({"receipt": receipt, "files": files, "opened_again": opened_again})
     else:
-        _tell(done, receipt)
+        _tell(done, receipt, opened_again)
     for each in done:
         if each.trouble is not None:
             raise each.trouble
@@ -49,15 +51,50 @@ def restore(
         raise click.exceptions.Exit(DECLINED)
 
 
+def ended_sessions(
+    opened: Sexton, receipt: str, home: str | None, source: str | None
+) -> dict[str, list[str]]:
+    """The sessions of other homes that a receipt ended, of one home and source or of any."""
+    return {
+        name: chosen
+        for name, ids in ended_by(opened.ledger, receipt).items()
+        if home in (None, name)
+        and (chosen := [id for id in ids if source in (None, _source(opened, name, id))])
+    }
+
+
+def open_again(
+    opened: Sexton, ended: Mapping[str, Sequence[str]], receipt: str, undone: str
+) -> int:
+    """Open sessions again in their homes, as far as these are here; how many."""
+    records = [each for each in opened.ledger.homes.all() if each.name in ended]
+    homes = [reachable(each, opened.settings.homes) for each in records]
+    estate = opened.estate([each for each in homes if each is not None])
+    return revive(estate, ended, receipt, undone)
+
+
+def _source(opened: Sexton, home: str, id: str) -> str | None:
+    found = opened.ledger.index.find(home, id)
+    return found[0].source if found else None
+
+
 def _show(
-    opened: Sexton, options: Shared, found: Sequence[VaultFile], only: frozenset[int] | None
+    opened: Sexton,
+    options: Shared,
+    found: Sequence[VaultFile],
+    only: frozenset[int] | None,
+    ended: int,
 ) -> None:
     if options.json:
-        document({"files": [shape(each) for each in found], "sessions": only and len(only)})
+        files = [shape(each) for each in found]
+        document({"files": files, "sessions": only and len(only), "opened_again": ended})
         return
-    show_files(found, means_of(opened).host, opened.clock.now())
+    if found:
+        show_files(found, means_of(opened).host, opened.clock.now())
     if only is not None:
         note(f"{counted(len(only), 'session')} of these would be brought back")
+    if ended:
+        say(f"{counted(ended, 'session')} would be opened again")
 
 
 def _brought_back(
@@ -84,10 +121,13 @@ def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
     return means
 
 
-def _tell(done: Sequence[Restored], receipt: str) -> None:
+def _tell(done: Sequence[Restored], receipt: str, opened_again: int) -> None:
     sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
     also = f" and {counted(files, 'file')}" if files else ""
-    say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
+    if opened_again:
+        say(f"{counted(opened_again, 'session')} opened again (receipt {receipt})")
+    if done or not opened_again:
+        say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
     for each in done:
         if each.trouble is not None:
             note(f"nothing came back from {each.file.name}: {each.trouble}")

@@ -8,7 +8,7 @@ from sexton.cli.arguments import dry_run_option, home_option, named, source_opti
 from sexton.cli.command import Command, shared
 from sexton.cli.homes import wanted_home
 from sexton.cli.opening import existing
-from sexton.cli.restoring import restore
+from sexton.cli.restoring import ended_sessions, open_again, restore
 from sexton.cli.vault_view import means_of
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.recover import recover
@@ -42,7 +42,8 @@ def command(
 
     RECEIPT is what 'gc' and 'apply' said and 'journal' lists. Sessions come back with all their
     messages and files, exactly as they were, as long as they are in the trash or the archive. A
-    file is never written over another one. As nothing is lost by it, nothing is asked.
+    file is never written over another one. Sessions of another agent's home that were ended are
+    opened again, unless they have gone on since. As nothing is lost by it, nothing is asked.
     """
     del yes
     options = shared(ctx)
@@ -52,11 +53,16 @@ def command(
         if not dry_run:
             recover(means, estate.evidence, new_receipt())
         name = None if home is None else wanted_home(opened, home).name
+        ended = ended_sessions(opened, receipt, name, source)
         found = [
             file
-            for file in files_to_undo(means, receipt)
+            for file in files_to_undo(means, receipt, required=not ended)
             if name in (None, file.home) and source in (None, file.source)
         ]
-        if not found:
+        if not (found or ended):
             raise NothingToUndo(f"receipt {receipt} stands for nothing like that")
-        restore(opened, options, found, dry_run=dry_run)
+        again = new_receipt()
+        count = (
+            sum(map(len, ended.values())) if dry_run else open_again(opened, ended, again, receipt)
+        )
+        restore(opened, options, found, again, dry_run=dry_run, opened_again=count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from itertools import groupby, islice, takewhile
+from itertools import compress, groupby, islice, takewhile
 from typing import assert_never
 
 from sexton.engine.estate import Estate
@@ -13,7 +13,7 @@ from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
-from sexton.errors import HomeObserved, PlanForeign
+from sexton.errors import HomeError, HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
     ArchiveSession,
@@ -31,6 +31,7 @@ from sexton.model.plan import (
 from sexton.model.removal import AWAY
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import SILENT
 from sexton.policies.rulebook import bounded
 from sexton.ports import Entry, Home
 
@@ -59,7 +60,7 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
         return estate.removing is None or not estate.removing.stopping()
 
     for kind, run in groupby(plan.actions, key=_run):
-        if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
+        if kind[0] == _REMOVAL and estate.removing is not None and _lets_go(estate, kind[1]):
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
             continue
@@ -68,6 +69,12 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
                 yield from _carry_out(estate, batch, receipt)
             else:
                 yield from map(_outdated, batch)
+
+
+def _lets_go(estate: Estate, home: str) -> bool:
+    """Whether sessions of a home may be removed from here."""
+    means = estate.removing
+    return means is not None and means.keeps_records(home) and not estate.is_observed(home)
 
 
 def _outdated(action: Action) -> Outcome:
@@ -104,14 +111,17 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
             return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
+        yield from _recorded(estate, batch, receipt, str(observed))
+        return
+    except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
         for action in batch:
-            yield _record(estate, action, receipt, str(observed))
+            yield Outcome(action=action, result=Result.SKIPPED, detail=str(trouble))
         return
     for action, done in zip(batch, results, strict=True):
         if done:
             yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
         else:
-            moved = _what_moved(estate, action.seen)
+            moved = _what_moved(estate, action)
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
@@ -139,7 +149,7 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
     means, home = estate.removing, batch[0].seen.home
     if means is None or home not in means.files:
         raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
-    if means.unattended and home in estate.records and not estate.records[home].act:
+    if estate.is_observed(home):
         raise HomeObserved(f"the home '{home}' is only observed")
     if home in estate.records:  # what is known of a foreign home may be as old as the plan
         observe_home(estate, estate.homes[home], estate.records[home])
@@ -160,47 +170,72 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
             return [estate.ledger.index.warn(seen, limit, entries[0], now)]
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
-            return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            done = _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            if seen.home != NATIVE:
+                _let_go_of(estate, [each for each, ended in zip(reaps, done, strict=True) if ended])
+            return done
         case TrashSession(seen=seen) | ArchiveSession(seen=seen) | RemoveFiles(seen=seen):
             raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
         case never:
             assert_never(never)
 
 
+def _let_go_of(estate: Estate, reaped: list[ReapSession]) -> None:
+    """Take the dead off sessions that ended elsewhere: the ledger has not ended them itself."""
+    held = [(each.seen.ref, worker) for each in reaped for worker, _ in each.dead]
+    estate.ledger.reaping.release(held)
+
+
 def _home(estate: Estate, seen: Seen) -> Home:
     home = estate.homes.get(seen.home)
     if home is None:
         raise HomeObserved(f"the home '{seen.home}' is not attached here")
+    if estate.is_observed(seen.home):
+        raise HomeObserved(f"the home '{seen.home}' is only observed")
     return home
 
 
-def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
-    """Write down what would have been done, once: nothing is due until the session changes.
+def _recorded(estate: Estate, batch: list[Action], receipt: str, why: str) -> Iterator[Outcome]:
+    """Write down what would have been done, each once; there may be very many."""
+    now = estate.clock.now()
+    reaps = [each for each in batch if isinstance(each, ReapSession)]
+    fresh = set(compress(map(id, reaps), estate.ledger.samples.record(*reaps, now=now)))
+    told = [each for each in batch if not isinstance(each, ReapSession) or id(each) in fresh]
+    entries = [_entry(estate, each, receipt, Result.RECORDED) for each in told]
+    estate.ledger.journal.write(entries, now)
+    _settle(estate, batch)
+    for each in batch:
+        detail = f"{each.reason.text}; {why}"
+        yield Outcome(action=each, result=Result.RECORDED, detail=detail)
+
+
+def _settle(estate: Estate, batch: list[Action]) -> None:
+    """Nothing is due of what was recorded until the session changes.
 
     But whoever was to be reset may still be taken for dead later, if it stays silent.
     """
-    now = estate.clock.now()
-    if not isinstance(action, ReapSession) or estate.ledger.samples.record(action, now):
-        estate.ledger.journal.write([_entry(estate, action, receipt, Result.RECORDED)], now)
-    found = estate.ledger.index.find(action.seen.home, action.seen.id)
     liveness = estate.rules(None).rules.liveness
-    told = isinstance(action, ReapSession)
-    estate.ledger.index.reschedule(
-        [
-            (session, Schedule(0) if told else bounded(Schedule(0), session, liveness))
-            for session in found
-        ]
-    )
-    return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
+    planned = []
+    for action in batch:
+        if isinstance(action, ReapSession) and action.reason.code != SILENT:
+            continue  # it was not due, but found
+        for session in estate.ledger.index.find(action.seen.home, action.seen.id):
+            told = isinstance(action, ReapSession)
+            later = Schedule(0) if told else bounded(Schedule(0), session, liveness)
+            planned.append((session, later))
+    estate.ledger.index.reschedule(planned)
 
 
-def _what_moved(estate: Estate, seen: Seen) -> str:
+def _what_moved(estate: Estate, action: Action) -> str:
+    seen = action.seen
     found = estate.ledger.index.find(seen.home, seen.id)
     if not found:
         return "it is gone"
     session = found[0]
     if not session.is_open:
         return f"it has ended already: {session.end_reason}"
+    if isinstance(action, ReapSession) and seen.home != NATIVE:
+        return _what_changed(session, seen) or "somebody may have it again"
     return _what_changed(session, seen) or "it was done already"
 
 

@@ -56,16 +56,26 @@ class LedgerSamples:
             for row in found
         ]
 
-    def record(self, action: ReapSession, now: datetime) -> bool:
-        recorded = self._database.statement(
-            "record_shadow_reap",
-            home=action.seen.home,
-            session=action.seen.id,
-            now=micros(now),
-            active_at=micros(action.seen.active_at),
-            reason=action.reason.code,
-        )
-        return bool(recorded)
+    def record(self, *actions: ReapSession, now: datetime) -> list[bool]:
+        told = [
+            {
+                "home": action.seen.home,
+                "session": action.seen.id,
+                "now": micros(now),
+                "active_at": micros(action.seen.active_at),
+                "reason": action.reason.code,
+            }
+            for action in actions
+        ]
+
+        def job(tx: Transaction) -> list[bool]:
+            return [tx.one("record_shadow_reap", **values) is not None for values in told]
+
+        return self._database.write(job)
+
+    def recorded(self, home: str) -> frozenset[tuple[str, datetime]]:
+        found = self._database.read(lambda tx: tx.all("recorded_reaps", home=home))
+        return frozenset((row[0], moment(row[1])) for row in found)
 
     def shadows(self) -> list[ShadowCount]:
         found = self._database.read(lambda tx: tx.all("count_shadow_reaps"))

@@ -104,8 +104,11 @@ class Samples(Protocol):
     def since(self, moment: datetime) -> list[Sample]:
         """The samples from a moment on, oldest first."""
 
-    def record(self, action: ReapSession, now: datetime) -> bool:
-        """Write down a reap that was not carried out; False if it was already."""
+    def record(self, *actions: ReapSession, now: datetime) -> list[bool]:
+        """Write down reaps that were not carried out; False of one that was already."""
+
+    def recorded(self, home: str) -> frozenset[tuple[str, datetime]]:
+        """The sessions of a home whose reap was only recorded, and when each had been active."""
 
     def shadows(self) -> list[ShadowCount]:
         """How the recorded reaps turned out, by home."""

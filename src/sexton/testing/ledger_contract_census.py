@@ -147,6 +147,6 @@ class CensusContract:
         for number, home in enumerate(("there", "elsewhere", "there")):
             seen_there = replace(seen(born(ledger, f"{number}")), home=home, id=f"{number}")
             reap = ReapSession(seen=seen_there, reason=IDLE)
-            assert ledger.samples.record(reap, at(3 - number))
+            assert ledger.samples.record(reap, now=at(3 - number)) == [True]
         first = ledger.samples.first_shadow
         assert (first("there"), first("elsewhere"), first("nowhere")) == (at(1), at(2), None)

@@ -126,9 +126,7 @@ class ShadowsContract:
         told = [replace(born(ledger, id), home="there", id=id) for id in ("a", "b", "c")]
         observe(ledger, home, *told)
         first = [ReapSession(seen=seen(each), reason=GONE) for each in told]
-        assert [ledger.samples.record(each, at(1)) for each in first * 2] == [True] * 3 + [
-            False
-        ] * 3
+        assert ledger.samples.record(*first, *first, now=at(1)) == [True] * 3 + [False] * 3
         observe(ledger, home, *told)
         ledger.samples.store([], at(2))
         assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=3, contradicted=0)]
@@ -136,7 +134,9 @@ class ShadowsContract:
         observe(ledger, home, replace(told[0], active_at=at(9)), replace(told[1], **ended))
         assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=3, contradicted=1)]
         again = ReapSession(seen=seen(told[0], active_at=at(9)), reason=GONE)
-        assert ledger.samples.record(again, at(10)), "it may be taken for dead a second time"
+        assert ledger.samples.record(again, now=at(10)) == [True], (
+            "it may be taken for dead a second time"
+        )
         assert ledger.samples.shadows() == [ShadowCount(home="there", recorded=4, contradicted=1)]
         ledger.samples.store([], at(401 * 86400))
         assert ledger.samples.shadows() == []
@@ -147,9 +147,12 @@ class ShadowsContract:
         observe(ledger, homes[0], told)
         other = replace(told, home="y", id="other")
         for each in (told, other):
-            assert ledger.samples.record(ReapSession(seen=seen(each), reason=GONE), at(1))
+            reap = ReapSession(seen=seen(each), reason=GONE)
+            assert ledger.samples.record(reap, now=at(1)) == [True]
         observe(ledger, homes[1], replace(told, home="y", active_at=at(9)))
         assert ledger.samples.shadows() == [
             ShadowCount(home="x", recorded=1, contradicted=0),
             ShadowCount(home="y", recorded=1, contradicted=0),
         ]
+        assert ledger.samples.recorded("x") == {("same", told.active_at)}
+        assert ledger.samples.recorded("y") == {("other", told.active_at)}

@@ -44,4 +44,4 @@ def command(ctx: click.Context, session: str, dry_run: bool, yes: bool) -> None:
         if opened.ledger.vault.of_session(found.ref) is None:
             raise removed(found.id, found.state, None)
         files, sessions = removed_with(opened.ledger, found)
-        restore(opened, options, files, dry_run=dry_run, only=sessions)
+        restore(opened, options, files, new_receipt(), dry_run=dry_run, only=sessions)

@@ -16,10 +16,10 @@ from sexton.ports.removal import VaultFile
 IN_VAULT = frozenset({State.ARCHIVED, State.TRASHED})
 
 
-def files_to_undo(means: Means, receipt: str) -> list[VaultFile]:
-    """The vault files that an apply left; NothingToUndo if there are none any more."""
+def files_to_undo(means: Means, receipt: str, *, required: bool = True) -> list[VaultFile]:
+    """The vault files that an apply left; NothingToUndo if there are none any more but must be."""
     found = means.ledger.vault.of_receipt(receipt)
-    if found:
+    if found or not required:
         return found
     if not means.ledger.journal.page(None, receipt, None, 1):
         raise NothingToUndo(f"the journal knows no receipt {receipt}")
