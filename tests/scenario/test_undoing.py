@@ -182,6 +182,7 @@ def test_empty_directories_go_and_come_back_as_well(house: House) -> None:
     assert listing(house) == []
     house.sexton.undo(receipt)
     assert listing(house) == before
+    house.later()
     receipt = house.sexton.sweep().receipt  # the files alone are old enough, too
     assert [each for each in listing(house) if house.files.owner(deep) in each] == []
     house.sexton.undo(receipt)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from sexton.engine.removing.means import Means
 from sexton.errors import HomeNotFound, NothingToUndo, VaultBusy, VaultError, VaultOutdated
 from sexton.model.plan import Reason
-from sexton.model.record import made, record
+from sexton.model.record import made, record, replace
 from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
@@ -155,7 +155,10 @@ class _Arriving:
                 messages = []
         if content.owner is not None:
             self._note(content.owner, self._put_back(content))
-        if not only_files:
+        if only_files:
+            told = replace(self._entry, home=self._file.home, session=content.row["id"])
+            self._means.ledger.journal.write([told], self._means.clock.now())
+        else:
             state = State(content.row["state"])
             assert state in HERE
             self._parts.append(Part(ref, messages, state))
