@@ -135,6 +135,8 @@ def test_what_was_brought_back_is_left_alone_for_a_week(opened: Any) -> None:
     assert (native.file(files).exists(), native.state(rows)) == (True, State.ENDED)
     held = {each.seen.id: each.holding.code for each in native.sexton.plan().held}
     assert held == {files: "restored", rows: "restored"}
+    [told] = [each for each in native.sexton.why(files).answers if each.question == "retention"]
+    assert told.detail.startswith("it was brought back lately; else remove files: last used")
     native.pass_days(1.1)
     assert native.done(native.sweep()) == sorted([("remove_files", files), ("archive", rows)])
 

@@ -40,7 +40,7 @@ from sexton.policies.shielding import shield
 from sexton.ports import Place
 
 PAGE = 500
-_BACK = Reason("restored", "it was brought back lately")
+BACK = Reason("restored", "it was brought back lately")
 _KEPT = Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=Reason("kept", "nothing asks for it"))
 
 
@@ -138,9 +138,8 @@ class Look:
         members = ledger.removable.relatives(self._home, named=ids, below=())
         family = family_of(ledger, self._home, members)
         by_id = {each.id: each for each in members}
-        self._back = _brought_back(
-            self._estate, self._means, self._home, [each.id for each in family]
-        )
+        ids = [each.id for each in family]
+        self._back = brought_back(self._estate, self._means, self._home, ids)
         for each in wanted:
             member = by_id.get(each.session.id)
             if member is None or member.id in self._seen:
@@ -163,7 +162,7 @@ class Look:
         archiving = verdict.rows is Fate.ARCHIVE
         holding = kept or _held_by(talk, family, self._now, archiving=archiving or not moves)
         if self._back & {each.id for each in talk}:
-            holding = holding or _BACK
+            holding = holding or BACK
         actions = self._removals(here, verdict) if moves else self._of_files(here, verdict)
         if not actions:
             return
@@ -241,7 +240,7 @@ def _orphans(estate: Estate, means: Means, home: str, age: timedelta | None) -> 
     if age is None:
         return
     found = dict(orphans(estate, means, home))
-    back = _brought_back(estate, means, home, list(found))
+    back = brought_back(estate, means, home, list(found))
     for owner, heap in found.items():
         if estate.clock.now() - heap.written_at >= age and owner not in back:
             words = f"no session of the home owns it, last written {heap.written_at:%Y-%m-%d}"
@@ -254,7 +253,7 @@ def _orphans(estate: Estate, means: Means, home: str, age: timedelta | None) -> 
             yield Due(actions=(action,), since=heap.written_at + age)
 
 
-def _brought_back(estate: Estate, means: Means, home: str, ids: Sequence[str]) -> frozenset[str]:
+def brought_back(estate: Estate, means: Means, home: str, ids: Sequence[str]) -> frozenset[str]:
     """What somebody wanted back: it is left alone for as long as the trash would keep it."""
     since = estate.clock.now() - means.grace
     return estate.ledger.retained.brought_back(home, ids, since) if ids else frozenset()
