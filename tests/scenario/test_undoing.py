@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ import pytest
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
 from sexton.engine.removing.undo import removed_with, undo
-from sexton.errors import VaultBusy, VaultDamaged, VaultError, VaultMissing
+from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Result
+from sexton.model.record import replace as changed
 from sexton.model.session import NATIVE, State
-from sexton.ports.removal import Intent
+from sexton.ports.removal import Intent, Release, Removal
 from sexton.ports.vault import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
@@ -69,6 +71,38 @@ def test_nothing_is_brought_back_while_it_is_still_on_its_way_out(
     assert (house.state(id), file.exists()) == (State.TRASHED, False)
     assert house.sexton.undo("receipt")[0].files == 1
     assert (house.everything(), file.read_text()) == (before, "important")
+
+
+class Unconfirmed:
+    """A ledger that lets files go and does not live to say so."""
+
+    def __init__(self, removal: Removal) -> None:
+        self._removal = removal
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._removal, name)
+
+    def release(self, release: Release, now: datetime) -> None:
+        self._removal.release(release, now)
+        raise LedgerUnreachable("the ledger does not answer")
+
+
+def test_if_it_is_not_known_whether_files_may_go_their_copy_stays(house: House) -> None:
+    id = house.over(9)
+    file = house.files.directory(id) / "notes.txt"
+    file.write_text("important")
+    house.later()
+    plan = house.sexton.plan()
+    ledger = house.sexton.ledger
+    unsure: Any = Unconfirmed(ledger.removal)
+    means = replace(house.means, ledger=changed(ledger, removal=unsure))
+    with pytest.raises(LedgerUnreachable):
+        list(apply(replace(house.sexton.estate(), removing=means), plan, "receipt"))
+    assert (file.exists(), len(house.copies())) == (True, 1)
+    house.sexton.sweep()
+    assert (file.exists(), len(house.copies())) == (False, 1)
+    house.sexton.undo("receipt")
+    assert (file.read_text(), house.copies()) == ("important", [])
 
 
 class Stubborn(FileVault):
