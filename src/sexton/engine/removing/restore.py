@@ -68,9 +68,10 @@ def _is_free(means: Means, file: VaultFile) -> bool:
 
     What we took over from the dead and could not complete is free.
     """
+    if file.state is VaultState.KEPT:
+        return True
     taken_over = file.state in (VaultState.CLEARING, VaultState.RESTORING)
-    ours = file.worker == means.worker() and file.ref not in means.busy
-    return file.state is VaultState.KEPT or (taken_over and ours)
+    return taken_over and file.worker == means.worker() and file.ref not in means.busy
 
 
 def finish(
