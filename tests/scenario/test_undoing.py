@@ -13,7 +13,8 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
-from sexton.engine.removing.undo import removed_with, undo
+from sexton.engine.removing.recover import recover
+from sexton.engine.removing.undo import files_to_undo, removed_with, undo
 from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Result
@@ -71,6 +72,27 @@ def test_nothing_is_brought_back_while_it_is_still_on_its_way_out(
     assert (house.state(id), file.exists()) == (State.TRASHED, False)
     assert house.sexton.undo("receipt")[0].files == 1
     assert (house.everything(), file.read_text()) == (before, "important")
+
+
+class Stuck(OwnFiles):
+    """Files that can not be removed."""
+
+    def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
+        raise VaultError(f"the files of {len(seen)} sessions can not be removed")
+
+
+def test_what_can_not_be_removed_to_the_end_can_still_be_brought_back(house: House) -> None:
+    id = house.over(1)
+    (house.files.directory(id) / "notes.txt").write_text("important")
+    house.later()
+    before, plan = house.everything(), house.sexton.plan(gc=True)
+    means = replace(house.means, files={NATIVE: Stuck(house.files.place, NATIVE)})
+    estate = replace(house.sexton.estate(), removing=means)
+    with pytest.raises(VaultError):
+        list(apply(estate, plan, "receipt"))
+    assert recover(means, estate.evidence, "again") == 0
+    [back] = undo(means, files_to_undo(means, "receipt"), "back")
+    assert (back.sessions, back.trouble, house.everything()) == (1, None, before)
 
 
 class Unconfirmed:
