@@ -23,7 +23,7 @@ from sexton.model.session import Session, State
 from sexton.ports import Filter
 from sexton.ports.removal import Holds, VaultFile, VaultState, WantedFiles
 from sexton.ports.vault import StoredMessage
-from sexton.settings.values import ArchiveSettings, Settings
+from sexton.settings.values import ArchiveSettings, Settings, TrashSettings
 from sexton.testing.clock import ManualClock
 
 ALL = 100_000
@@ -45,7 +45,10 @@ class Truth(NamedTuple):
 
 def settings(place: Path) -> Settings:
     """Where everything of a house is."""
-    return Settings(archive=ArchiveSettings(directory=place / "vault"))
+    return Settings(
+        archive=ArchiveSettings(directory=place / "vault"),
+        trash=TrashSettings(grace=timedelta(0)),  # what came back may go again at once
+    )
 
 
 def furnish(url: str, place: Path, chance: random.Random) -> dict[str, Truth]:

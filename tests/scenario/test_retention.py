@@ -17,6 +17,7 @@ from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
 from sexton.model.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
 from sexton.model.session import State
+from sexton.ports.removal import WantedFiles
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from sexton.testing.clock import ManualClock
@@ -120,6 +121,24 @@ def test_by_default_files_go_after_a_week_and_can_be_had_back(opened: Any) -> No
     assert entry.receipt is not None
     native.sexton.undo(entry.receipt)
     assert native.file(id).read_bytes() == b"x" * 100
+
+
+def test_what_was_brought_back_is_left_alone_for_a_week(opened: Any) -> None:
+    native: Native = opened(CRON % "archive")
+    files, rows = native.over(source="chat", size=10), native.over(size=10)
+    native.pass_days(31)
+    assert native.done(native.sweep()) == sorted([("remove_files", files), ("archive", rows)])
+    for receipt in {each.receipt for each in native.sexton.ledger.vault.page(WantedFiles(), 0, 9)}:
+        native.sexton.undo(receipt)
+    native.pass_days(6)
+    assert native.done(native.sweep()) == []
+    assert (native.file(files).exists(), native.state(rows)) == (True, State.ENDED)
+    held = {each.seen.id: each.holding.code for each in native.sexton.plan().held}
+    assert held == {files: "restored", rows: "restored"}
+    [told] = [each for each in native.sexton.why(files).answers if each.question == "retention"]
+    assert told.detail.startswith("it was brought back lately; else remove files: last used")
+    native.pass_days(1.1)
+    assert native.done(native.sweep()) == sorted([("remove_files", files), ("archive", rows)])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
-from sexton.engine.removing.undo import removed_with, undo
-from sexton.errors import VaultBusy, VaultDamaged, VaultError, VaultMissing
+from sexton.engine.removing.recover import recover
+from sexton.engine.removing.undo import files_to_undo, removed_with, undo
+from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Result
+from sexton.model.record import replace as changed
 from sexton.model.session import NATIVE, State
-from sexton.ports.removal import Intent
+from sexton.ports.removal import Intent, Release, Removal
 from sexton.ports.vault import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
@@ -69,6 +72,59 @@ def test_nothing_is_brought_back_while_it_is_still_on_its_way_out(
     assert (house.state(id), file.exists()) == (State.TRASHED, False)
     assert house.sexton.undo("receipt")[0].files == 1
     assert (house.everything(), file.read_text()) == (before, "important")
+
+
+class Stuck(OwnFiles):
+    """Files that can not be removed."""
+
+    def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
+        raise VaultError(f"the files of {len(seen)} sessions can not be removed")
+
+
+def test_what_can_not_be_removed_to_the_end_can_still_be_brought_back(house: House) -> None:
+    id = house.over(1)
+    (house.files.directory(id) / "notes.txt").write_text("important")
+    house.later()
+    before, plan = house.everything(), house.sexton.plan(gc=True)
+    means = replace(house.means, files={NATIVE: Stuck(house.files.place, NATIVE)})
+    estate = replace(house.sexton.estate(), removing=means)
+    with pytest.raises(VaultError):
+        list(apply(estate, plan, "receipt"))
+    assert recover(means, estate.evidence, "again") == 0
+    [back] = undo(means, files_to_undo(means, "receipt"), "back")
+    assert (back.sessions, back.trouble, house.everything()) == (1, None, before)
+
+
+class Unconfirmed:
+    """A ledger that lets files go and does not live to say so."""
+
+    def __init__(self, removal: Removal) -> None:
+        self._removal = removal
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._removal, name)
+
+    def release(self, release: Release, now: datetime) -> None:
+        self._removal.release(release, now)
+        raise LedgerUnreachable("the ledger does not answer")
+
+
+def test_if_it_is_not_known_whether_files_may_go_their_copy_stays(house: House) -> None:
+    id = house.over(9)
+    file = house.files.directory(id) / "notes.txt"
+    file.write_text("important")
+    house.later()
+    plan = house.sexton.plan()
+    ledger = house.sexton.ledger
+    unsure: Any = Unconfirmed(ledger.removal)
+    means = replace(house.means, ledger=changed(ledger, removal=unsure))
+    with pytest.raises(LedgerUnreachable):
+        list(apply(replace(house.sexton.estate(), removing=means), plan, "receipt"))
+    assert (file.exists(), len(house.copies())) == (True, 1)
+    house.sexton.sweep()
+    assert (file.exists(), len(house.copies())) == (False, 1)
+    house.sexton.undo("receipt")
+    assert (file.read_text(), house.copies()) == ("important", [])
 
 
 class Stubborn(FileVault):
@@ -182,6 +238,7 @@ def test_empty_directories_go_and_come_back_as_well(house: House) -> None:
     assert listing(house) == []
     house.sexton.undo(receipt)
     assert listing(house) == before
+    house.later()
     receipt = house.sexton.sweep().receipt  # the files alone are old enough, too
     assert [each for each in listing(house) if house.files.owner(deep) in each] == []
     house.sexton.undo(receipt)

@@ -120,6 +120,17 @@ def test_the_plan_can_be_kept_and_applied_later(cli: Cli, tmp_path: Path) -> Non
     assert states(cli) == {"trashed"}
 
 
+def test_every_command_that_may_remove_something_takes_the_same_words(cli: Cli) -> None:
+    garbage(cli, 1)
+    same = ("--home", "native", "--source", "chat", "--dry-run", "--yes", "--json")
+    for command in (("gc",), ("plan",), ("apply",), ("trash", "empty")):
+        assert isinstance(json.loads(cli.ok(*command, *same)), dict)
+    receipt = cli("gc", "--yes", "--json").json()["receipt"]
+    [id] = [each["id"] for each in cli("sessions", "list", "--json").json()]
+    for restoring in (["undo", receipt], ["archive", "restore", id]):
+        assert isinstance(json.loads(cli.ok(*restoring, *same)), dict)
+
+
 def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
     cli.talk("a", "1", "2", "3")
     cli.talk("b", "1", "2", "3", source="discord")
@@ -221,7 +232,8 @@ def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
     shown = cli("archive", "restore", id, "--dry-run", "--json").json()
     assert (len(shown["files"]), shown["sessions"]) == (1, 1)
     assert "1 session of these" in cli("archive", "restore", id, "--dry-run").err
-    cli.ok("archive", "restore", id)
+    assert cli("archive", "restore", id, "--source", "cron").code != 0
+    cli.ok("archive", "restore", id, "--source", "chat", "--home", "native", "--yes")
     listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").json()}
     assert listed == {id: "ended", other: "trashed"}
     assert "nothing is archived" in cli("archive", "list").err
@@ -279,6 +291,8 @@ def test_files_of_a_hermes_home_that_a_person_let_go_come_back_by_the_receipt(
     done = cli("apply", "--home", str(scene.path), "--yes", "--json").json()
     assert done["done"] == 1
     assert not file.exists()
+    refused = cli("archive", "restore", "hermes/20260101_101010_abcdef")
+    assert (refused.code, f"sexton undo {done['receipt']}" in refused.err) == (62, True)
     cli.ok("undo", done["receipt"])
     assert file.read_text() == "{}"
 

@@ -11,7 +11,7 @@ from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
 from sexton.engine.removing.explain import garbage, whereabouts
-from sexton.engine.removing.retain import verdict_of
+from sexton.engine.removing.retain import BACK, brought_back, verdict_of
 from sexton.model.evidence import Verdict
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.process import Watched
@@ -103,7 +103,15 @@ def _retention(estate: Estate, session: Session) -> Iterator[Answer]:
         what = {Fate.KEEP: "kept", Fate.ARCHIVE: "archive", Fate.REMOVE: "remove"}[fate]
         if fate is not Fate.KEEP and not moves:
             what = f"{what} files"
-        yield Answer("retention", what, verdict.reason.text)
+        if fate is not Fate.KEEP and _is_back(estate, session):
+            yield Answer("retention", "kept", f"{BACK.text}; else {what}: {verdict.reason.text}")
+        else:
+            yield Answer("retention", what, verdict.reason.text)
+
+
+def _is_back(estate: Estate, session: Session) -> bool:
+    means, ids = estate.removing, [session.id]
+    return means is not None and bool(brought_back(estate, means, session.home, ids))
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:

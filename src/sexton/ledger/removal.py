@@ -13,6 +13,7 @@ from sexton.ledger.rows import Row, entry, maybe_micros, micros
 from sexton.ledger.vault_book import vault_files
 from sexton.model.plan import Reason
 from sexton.model.record import replace
+from sexton.model.session import NATIVE
 from sexton.ports.removal import (
     Departure,
     Intent,
@@ -72,7 +73,7 @@ class LedgerRemoval:
                 return frozenset()
             tx.all("lock_sessions", refs=refs)
             free = {row[0]: row for row in tx.all("free_to_go", refs=refs, spares=spares)}
-            going = _whole_conversations(departure.moves, free)
+            going = _whole_conversations(departure, free)
             if not going:
                 return frozenset()
             gone = frozenset(each.ref for each in going)
@@ -222,17 +223,19 @@ def _listed(refs: Iterable[int]) -> str:
     return json.dumps(sorted(refs))
 
 
-def _whole_conversations(moves: Sequence[Move], free: Mapping[int, Row]) -> list[Move]:
+def _whole_conversations(departure: Departure, free: Mapping[int, Row]) -> list[Move]:
     """The moves of conversations of which every part is free and as it was seen.
 
-    One whose row does not tell how much was said in it was judged by a number that is not true.
+    One whose row does not tell how much was said in it was judged by a number that is not true;
+    what was said in a foreign home is not in the ledger.
     """
+    ours = departure.file.home == NATIVE
     broken = {
         each.conversation
-        for each in moves
-        if free.get(each.ref) != _as_seen(each) or each.stored != each.message_count
+        for each in departure.moves
+        if free.get(each.ref) != _as_seen(each) or (ours and each.stored != each.message_count)
     }
-    return [each for each in moves if each.conversation not in broken]
+    return [each for each in departure.moves if each.conversation not in broken]
 
 
 def _as_seen(move: Move) -> Row:

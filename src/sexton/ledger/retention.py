@@ -45,6 +45,11 @@ class LedgerRetained:
         found = self._database.read(lambda tx: tx.all("remains_named", **values))
         return [_remains(row) for row in found]
 
+    def brought_back(self, home: str, ids: Sequence[str], since: datetime) -> frozenset[str]:
+        values = {"home": home, "names": json.dumps(list(ids)), "since": micros(since)}
+        found = self._database.read(lambda tx: tx.all("brought_back", **values))
+        return frozenset(row[0] for row in found)
+
     def count(self, home: str) -> int:
         ((count,),) = self._database.read(lambda tx: tx.all("count_over", home=home))
         return int(count)

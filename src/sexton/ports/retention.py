@@ -27,6 +27,9 @@ class Retained(Protocol):
     def named(self, home: str, ids: Sequence[str], among: int = 0) -> list[Remains]:
         """The sessions with those ids, whatever became of them."""
 
+    def brought_back(self, home: str, ids: Sequence[str], since: datetime) -> frozenset[str]:
+        """Which of the sessions, or their files alone, were brought back after a moment."""
+
     def count(self, home: str) -> int:
         """How many there are."""
 

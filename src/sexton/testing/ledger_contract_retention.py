@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from sexton.model.record import replace
 from sexton.model.remains import Remains
 from sexton.model.session import Session, State
 from sexton.ports import Ledger, Place
@@ -160,6 +161,19 @@ class RetainedContract:
         assert ids(ledger.retained.named("native", [here.id])) == [here.id]
         assert ids(ledger.retained.named("other", names)) == ["elsewhere"]
         assert ledger.retained.named("native", []) == []
+
+    def test_what_was_brought_back_lately_is_known(self, ledger: Ledger) -> None:
+        for id, second, action, home in (
+            ("late", 20, "restore", "native"),
+            ("early", 10, "restore", "native"),
+            ("removed", 20, "trash", "native"),
+            ("far", 20, "restore", "elsewhere"),
+            ("unasked", 20, "restore", "native"),
+        ):
+            written = replace(entry(action=action), session=id, home=home)
+            ledger.journal.write([written], at(second))
+        ids = ["late", "early", "removed", "far"]
+        assert ledger.retained.brought_back("native", ids, at(10)) == {"late"}
 
     def test_what_is_over_and_here_is_counted(self, ledger: Ledger) -> None:
         assert ledger.retained.count("native") == 0

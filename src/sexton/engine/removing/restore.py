@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from sexton.engine.removing.means import Means
 from sexton.errors import HomeNotFound, NothingToUndo, VaultBusy, VaultError, VaultOutdated
 from sexton.model.plan import Reason
-from sexton.model.record import made, record
+from sexton.model.record import made, record, replace
 from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
@@ -69,9 +69,10 @@ def _is_free(means: Means, file: VaultFile) -> bool:
 
     What we took over from the dead and could not complete is free.
     """
+    if file.state is VaultState.KEPT:
+        return True
     taken_over = file.state in (VaultState.CLEARING, VaultState.RESTORING)
-    ours = file.worker == means.worker() and file.ref not in means.busy
-    return file.state is VaultState.KEPT or (taken_over and ours)
+    return taken_over and file.worker == means.worker() and file.ref not in means.busy
 
 
 def finish(
@@ -158,7 +159,10 @@ class _Arriving:
                 messages = []
         if content.owner is not None:
             self._note(content.owner, self._put_back(content))
-        if not only_files:
+        if only_files:
+            told = replace(self._entry, home=self._file.home, session=content.row["id"])
+            self._means.ledger.journal.write([told], self._means.clock.now())
+        else:
             state = State(content.row["state"])
             assert state in HERE
             self._parts.append(Part(ref, messages, state))

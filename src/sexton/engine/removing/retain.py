@@ -40,6 +40,7 @@ from sexton.policies.shielding import shield
 from sexton.ports import Place
 
 PAGE = 500
+BACK = Reason("restored", "it was brought back lately")
 _KEPT = Verdict(files=Fate.KEEP, rows=Fate.KEEP, reason=Reason("kept", "nothing asks for it"))
 
 
@@ -97,6 +98,7 @@ class Look:
         self._among = max((each.keep_last or 0 for each in _classes(retention)), default=0)
         self._heaps = heaps(means, home)
         self._seen: set[str] = set()
+        self._back: frozenset[str] = frozenset()
 
     def pages(self) -> Iterator[list[Remains]]:
         """The sessions of which something may go."""
@@ -138,6 +140,8 @@ class Look:
         members = ledger.removable.relatives(self._home, named=ids, below=())
         family = family_of(ledger, self._home, members)
         by_id = {each.id: each for each in members}
+        ids = [each.id for each in family]
+        self._back = brought_back(self._estate, self._means, self._home, ids)
         for each in wanted:
             member = by_id.get(each.session.id)
             if member is None or member.id in self._seen:
@@ -159,6 +163,8 @@ class Look:
         here = [each for each in talk if each.state in HERE]
         archiving = verdict.rows is Fate.ARCHIVE
         holding = kept or _held_by(talk, family, self._now, archiving=archiving or not moves)
+        if self._back & {each.id for each in talk}:
+            holding = holding or BACK
         actions = self._removals(here, verdict) if moves else self._of_files(here, verdict)
         if not actions:
             return
@@ -235,8 +241,10 @@ def _orphans(estate: Estate, means: Means, home: str, age: timedelta | None) -> 
     """Files of sessions that a home does not know."""
     if age is None:
         return
-    for owner, heap in orphans(estate, means, home):
-        if estate.clock.now() - heap.written_at >= age:
+    found = dict(orphans(estate, means, home))
+    back = brought_back(estate, means, home, list(found))
+    for owner, heap in found.items():
+        if estate.clock.now() - heap.written_at >= age and owner not in back:
             words = f"no session of the home owns it, last written {heap.written_at:%Y-%m-%d}"
             action = RemoveFiles(
                 seen=as_orphan(home, owner, heap),
@@ -245,6 +253,12 @@ def _orphans(estate: Estate, means: Means, home: str, age: timedelta | None) -> 
                 size=heap.bytes,
             )
             yield Due(actions=(action,), since=heap.written_at + age)
+
+
+def brought_back(estate: Estate, means: Means, home: str, ids: Sequence[str]) -> frozenset[str]:
+    """What somebody wanted back: it is left alone for as long as the trash would keep it."""
+    since = estate.clock.now() - means.grace
+    return estate.ledger.retained.brought_back(home, ids, since) if ids else frozenset()
 
 
 def _held_by(

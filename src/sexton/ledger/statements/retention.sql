@@ -65,6 +65,11 @@ FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
 ORDER BY 2 DESC, 1;
 
+-- brought_back
+SELECT DISTINCT j.session
+FROM journal AS j
+WHERE j.home = :home AND j.session IN ({names}) AND j.action = 'restore' AND j.at > :since;
+
 -- forget_journal
 DELETE FROM journal
 WHERE ref IN (SELECT j.ref FROM journal AS j WHERE j.at < :before ORDER BY j.at LIMIT :limit)
