@@ -818,6 +818,21 @@ def test_what_an_agent_leaves_to_run_is_told_of_by_a_keeper(house: House) -> Non
     assert server.poll() is None
 
 
+def test_what_a_keeper_without_channels_or_life_noted_is_told_by_the_next(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    session.end()
+    settings = Settings(rulebook=sexton.settings.rulebook)
+    with closing(Sexton(open_ledger(house.url), settings, clock=house.clock)) as silent:
+        assert len(silent.sweep().processes) == 1
+    assert told(sexton) == []
+    for _ in range(2):
+        assert sexton.sweep().processes == ()
+    [words] = told(sexton)
+    assert f"pid {server.pid}" in words
+
+
 def test_an_agent_stops_what_it_started(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)
@@ -989,7 +1004,7 @@ def test_a_keeper_that_is_stopping_begins_no_stop(house: House) -> None:
     child = house.python(session, WAIT)
     session.end()
     estate = sexton.estate()
-    settle_processes(estate, watch_processes(estate), None, lambda: True)
+    settle_processes(estate, watch_processes(estate), lambda: True)
     assert child.poll() is None
 
 
