@@ -654,11 +654,13 @@ class Immortals:
 
     def __init__(self) -> None:
         self.why = "it sleeps in the kernel and hears no signal"
+        self.attempts = 0
 
     def find(self, processes: Sequence[Process], **_: Any) -> list[Stopped]:
         return [self._told(each, Ending.FOUND) for each in processes]
 
     def stop(self, processes: Sequence[Process], *_: Any, **__: Any) -> list[Stopped]:
+        self.attempts += 1
         return [self._told(each, Ending.STAYS, self.why) for each in processes]
 
     def _told(self, process: Process, ending: Ending, why: str = "") -> Stopped:
@@ -676,9 +678,12 @@ def test_one_that_can_not_be_killed_is_told_of_once_and_whenever_that_changes(
     session.end()
     for _ in range(3):
         sexton.sweep()
-    immortals.why = "it did not end in time"
-    for _ in range(2):
+    assert immortals.attempts == 1  # each takes its time
+    for why in (immortals.why, "it did not end in time"):
+        house.clock.advance(timedelta(minutes=5))
+        immortals.why = why
         sexton.sweep()
+    assert immortals.attempts == 3
     actions = [each.action for each in sexton.why(session.id).journal]
     assert actions.count("signal_process") == 1
     assert actions.count("leave_process") == 2
@@ -813,6 +818,21 @@ def test_what_an_agent_leaves_to_run_is_told_of_by_a_keeper(house: House) -> Non
     sexton.sweep()
     assert len(told(sexton)) == 1
     assert server.poll() is None
+
+
+def test_what_a_keeper_without_channels_or_life_noted_is_told_by_the_next(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    server = serve(house, session)
+    session.end()
+    settings = Settings(rulebook=sexton.settings.rulebook)
+    with closing(Sexton(open_ledger(house.url), settings, clock=house.clock)) as silent:
+        assert len(silent.sweep().processes) == 1
+    assert told(sexton) == []
+    for _ in range(2):
+        assert sexton.sweep().processes == ()
+    [words] = told(sexton)
+    assert f"pid {server.pid}" in words
 
 
 def test_an_agent_stops_what_it_started(house: House) -> None:
@@ -986,7 +1006,7 @@ def test_a_keeper_that_is_stopping_begins_no_stop(house: House) -> None:
     child = house.python(session, WAIT)
     session.end()
     estate = sexton.estate()
-    settle_processes(estate, watch_processes(estate), None, lambda: True)
+    settle_processes(estate, watch_processes(estate), lambda: True)
     assert child.poll() is None
 
 

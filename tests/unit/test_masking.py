@@ -29,6 +29,7 @@ SECRET = "hunter2hunter2"
         ["tool", f"sk-{SECRET}"],
         ["tool", f"ghp_{SECRET}"],
         ["mysql", "-uroot", f"-p{SECRET}"],
+        ["mysqldump", "--all-databases", f"-p{SECRET}"],
         ["sshpass", "-p", SECRET, "ssh", "host"],
         ["redis-cli", "-a", SECRET],
         ["curl", "-u", f"bob:{SECRET}", "http://x"],
@@ -73,9 +74,13 @@ def test_a_long_command_is_cut() -> None:
     assert len(masked(["x" * 10_000])) == LONGEST
 
 
-@pytest.mark.parametrize("word", ["token", "a-", "key=", "'", '"', "-p ", "://", "\0", "\\"])
+@pytest.mark.parametrize(
+    "word",
+    ["token", "a-", "key=", "'", '"', "-p ", "://", "\0", "\\", "x-", "x-key", "x-key--p", "eyJ-",
+     "mysql ", "redis-cli ", "-u a", "bearer ", "://a:"],
+)  # fmt: skip
 def test_no_line_takes_long_to_be_masked(word: str) -> None:
     before = time.process_time()
     masked([word * 100_000])
     masked([word] * 100_000)
-    assert time.process_time() - before < 5
+    assert time.process_time() - before < 2

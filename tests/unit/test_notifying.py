@@ -192,16 +192,21 @@ def test_a_process_that_is_going_to_be_stopped_is_told_without_its_arguments() -
         session="s1", task=None, kind=ProcessKind.SERVER, command="serve --token=secret",
         cwd="/", started_at=NOON,
     )  # fmt: skip
-    occasion = process_stopping(process, Reason("expired", "its time is over"), NOON, "stop 1")
-    assert occasion.key == "process/native/s1/host/boot/12/34/stop 1"
-    assert text(occasion) == (
+
+    def told(action: str, words: str) -> Occasion:
+        occasion = journalled(entry(action=action, reason=Reason("process", words)))
+        assert occasion is not None
+        assert occasion.event is Event.PROCESS
+        return occasion
+
+    stopping = process_stopping(process, Reason("expired", "its time is over"), NOON)
+    assert text(told("announce_stop", stopping)) == (
         "Session s1 has a process that is stopped at 2026-01-01 12:00 UTC: serve, pid 12 on host:"
         " its time is over. 'sexton processes keep 12' keeps it."
         " 'sexton processes list --session s1' has all of them."
     )
-    left = process_left(process, Reason("listening", "its session ended: idle"), NOON, "left")
-    assert left.key == "process/native/s1/host/boot/12/34/left"
-    assert text(left) == (
+    left = process_left(process, Reason("listening", "its session ended: idle"))
+    assert text(told("leave_process", left)) == (
         "Session s1 has left a process that runs on: serve, pid 12 on host:"
         " its session ended: idle."
         " 'sexton processes stop 12' ends it, 'sexton processes keep 12' keeps it."

@@ -178,7 +178,7 @@ class Keeper:
                 break
         estate.ledger.index.reschedule(found.settled)
         self._held.tell(found.plan.held)
-        settle = partial(settle_processes, estate, seen or {}, self._messenger, self._stop.is_set)
+        settle = partial(settle_processes, estate, seen or {}, self._stop.is_set)
         noted = self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))

@@ -88,7 +88,7 @@ class Messenger:
             return
         now, wants = self._clock.now(), self._interest.events
         found: list[Occasion] = []
-        if wants & {Event.RESET, Event.LIMIT, Event.BUDGET}:
+        if wants & {Event.RESET, Event.LIMIT, Event.BUDGET, Event.PROCESS}:
             found += filter(None, map(journalled, self._new_entries(now)))
         if Event.DEAD_LETTER in wants:
             found += map(dead_letter, self._dead())

@@ -7,19 +7,25 @@ before it comes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.engine.process_stops import STOPPED, Due, entry, session_of, since_end, stop_due
+from sexton.model.message import one_line
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Process
+from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.policies.handling import OVER, Handling, Occasion, occasion_of
-from sexton.policies.notifying import Occasion as News
-from sexton.policies.notifying import process_left, process_stopping
+from sexton.policies.notifying import (
+    ANNOUNCE_STOP,
+    LEAVE_PROCESS,
+    process_left,
+    process_stopping,
+)
 from sexton.policies.processes import Judgement
 from sexton.policies.reset import next_boundary
 from sexton.ports.processes import Told
@@ -28,12 +34,6 @@ log = logging.getLogger("sexton.processes")
 
 Seen = Mapping[int, Judgement]
 """What processes of this machine that are there were seen doing, by row."""
-
-
-class Teller(Protocol):
-    """Whoever tells people things."""
-
-    def tell(self, occasions: Iterable[News]) -> None: ...
 
 
 class Noted(NamedTuple):
@@ -45,16 +45,14 @@ class Noted(NamedTuple):
 
 
 def settle_processes(
-    estate: Estate,
-    seen: Seen,
-    teller: Teller | None,
-    is_stopping: Callable[[], bool] = lambda: False,
+    estate: Estate, seen: Seen, is_stopping: Callable[[], bool] = lambda: False
 ) -> list[Noted]:
     """See to the processes of sessions that have ended, and tell of what will be stopped.
 
+    What is told goes into the journal, from which every channel is served, whoever dies meanwhile.
     A keeper that is stopping itself leaves the rest to the next one: a stop takes its time.
     """
-    settling = _Settling(estate, teller)
+    settling = _Settling(estate)
     due = settling.go_through(seen)
     if not is_stopping():
         settling.stop(due)
@@ -81,9 +79,8 @@ def _is_to_be_seen_to(process: Process) -> bool:
 class _Settling:
     """One round over all processes, and what came of it."""
 
-    def __init__(self, estate: Estate, teller: Teller | None) -> None:
+    def __init__(self, estate: Estate) -> None:
         self._estate = estate
-        self._teller = teller
         self._policy = estate.overseer.policy
         self._now = estate.clock.now()
         self._boundaries: dict[tuple[str, str], datetime | None] = {}
@@ -153,8 +150,7 @@ class _Settling:
         return self._boundaries[name]
 
     def _tell_of_rest(self, process: Process, reason: Reason, what: str) -> None:
-        news = process_left(process, reason, self._estate.clock.now(), what)
-        self._tell(process, "leave_process", what, news)
+        self._tell(process, LEAVE_PROCESS, what, process_left(process, reason))
 
     def _tell_of_stop(
         self, process: Process, boundary: datetime | None, at: datetime
@@ -162,17 +158,16 @@ class _Settling:
         """Say that a daily reset stops it: each boundary is one of its own, and told of anew."""
         words = f"the daily reset stops what a session left running ({process.kind})"
         what = f"stop {boundary:%Y-%m-%dT%H:%MZ}" if boundary else since_end(process, "stop")
-        news = process_stopping(process, Reason("daily", words), at, what)
-        return self._tell(process, "announce_stop", what, news)
+        said = process_stopping(process, Reason("daily", words), at)
+        return self._tell(process, ANNOUNCE_STOP, what, said)
 
-    def _tell(self, process: Process, action: str, what: str, news: News) -> Told | None:
-        """Say each thing once, whoever says it: in the journal, in the log, and to people."""
-        line = entry(self._estate, process, action, "done", Reason("process", news.words))
+    def _tell(self, process: Process, action: str, what: str, words: str) -> Told | None:
+        """Say each thing once, whoever says it: in the journal and in the log."""
+        reason = Reason("process", one_line(words))
+        line = replace(entry(self._estate, process, action, "done", reason), reason=reason)
         registry, now = self._estate.overseer.registry, self._estate.clock.now()
         told = registry.tell(process.ref, what, now, line)
         if told is not None and told.is_news:
-            self.noted.append(Noted(process, action, news.words))
-            log.warning("%s %s: %s", session_of(process), news.words, process.shown)
-            if self._teller is not None:
-                self._teller.tell([news])
+            self.noted.append(Noted(process, action, reason.text))
+            log.warning("%s %s: %s", session_of(process), reason.text, process.shown)
         return told

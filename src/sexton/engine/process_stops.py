@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from sexton.engine.estate import Estate
@@ -19,6 +20,7 @@ from sexton.ports.processes import Ending, Spared, Stopped
 
 log = logging.getLogger("sexton.processes")
 
+PAUSE = timedelta(minutes=5)
 STOPPED = "stop_process"
 """What the journal calls it."""
 KEPT = "it is kept"
@@ -41,13 +43,18 @@ def stop_due(estate: Estate, due: Due) -> list[Attempt]:
     """Stop processes because the policies say so, all at once; what came of each.
 
     Each is read again before: a person may have kept it meanwhile, or its session been revived.
+    One that could not be stopped is left alone for a while: an attempt takes its time.
     """
-    overseer = estate.overseer
+    overseer, now = estate.overseer, estate.clock.now()
     running = {each.ref: each for each in overseer.registry.running()}
+    overseer.in_vain = {
+        ref: at for ref, at in overseer.in_vain.items() if ref in running and abs(now - at) < PAUSE
+    }
+    worth_it = running.keys() - overseer.in_vain.keys()
     still = [
         (running[each.ref], occasion)
         for each, occasion in due
-        if each.ref in running and _is_as_it_was(each, running[each.ref])
+        if each.ref in worth_it and _is_as_it_was(each, running[each.ref])
     ]
     if not still:
         return []
@@ -66,7 +73,9 @@ def stop_due(estate: Estate, due: Due) -> list[Attempt]:
         mine = [one for one in done if one.row == each.ref]
         words = outcome(mine)
         attempts.append(Attempt(each, words, _why(mine)))
-        if not attempts[-1].why:
+        if attempts[-1].why:
+            overseer.in_vain[each.ref] = now
+        else:
             line = entry(estate, each, STOPPED, "done", Reason(str(occasion), words))
             overseer.registry.end(each.ref, words, estate.clock.now(), line)
             log.info("%s: stopped %s (%s): %s", session_of(each), each.name, words, each.shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Look, Presence, Process, Watched
@@ -51,6 +52,8 @@ class Overseer:
         self._clock = clock
         self._rules = rules
         self._looks: dict[int, list[Look]] = {}
+        self.in_vain: dict[int, datetime] = {}
+        """When processes were last tried to be stopped and are there still, by row."""
 
     @property
     def policy(self) -> ProcessPolicy:

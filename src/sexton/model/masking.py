@@ -25,14 +25,16 @@ _NAME = (
 _BEGINS = r"(?<![\w.-])"
 _QUOTED = r"\"(?:[^\"\\]|\\.)*(?:\"|$)|'[^']*(?:'|$)"
 _VALUE = rf"(?:{_QUOTED}|\\?[\"']?[^\s\0\"'&;,}}\]\\]+)"
+# What is looked for from many places is looked for near them only: whoever chooses a command line
+# could else keep those who read it busy for hours.
 _HEADER = (
-    r"((?:authorization|cookie|x-[\w-]*(?:key|token|auth)[\w-]*):[\s\0]*)"
+    r"((?:authorization|cookie|(?<![\w-])x-[\w-]{0,60}(?:key|token|auth)[\w-]{0,60}):[\s\0]*)"
     r"(?:(?:bearer|basic|token|digest)[\s\0]+)?[^\0\"']+"
 )
 _RULES = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), shown)
     for pattern, shown in (
-        (r"(://[^/\s\0:@]*):[^\s\0]+@", rf"\1:{MASK}@"),
+        (r"(://[^/\s\0:@]{0,400}):[^\s\0]{1,1000}@", rf"\1:{MASK}@"),
         (r"://[^/\s\0:@]{20,}@", f"://{MASK}@"),
         (_HEADER, rf"\1{MASK}"),
         (r"\b(bearer|basic)[\s\0]+[^\s\0\"']{6,}", rf"\1 {MASK}"),
@@ -43,9 +45,9 @@ _RULES = tuple(
             rf"\1 {MASK}",
         ),
         (r"((?:^|[\s\0])(?:-u|--user|--proxy-user)[\s\0=]?[^\s\0:]+):[^\s\0]+", rf"\1:{MASK}"),
-        (r"(\b(?:mysql|mariadb|sshpass)[^;|&]*?[\s\0]-p)[\s\0]?[^\s\0]+", rf"\1{MASK}"),
-        (r"(\bredis-cli\b[^;|&]*?[\s\0]-a[\s\0])[^\s\0]+", rf"\1{MASK}"),
-        (r"\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)?", MASK),
+        (r"(\b(?:mysql|mariadb|sshpass)[^;|&]{0,400}?[\s\0]-p)[\s\0]?[^\s\0]+", rf"\1{MASK}"),
+        (r"(\bredis-cli\b[^;|&]{0,400}?[\s\0]-a[\s\0])[^\s\0]+", rf"\1{MASK}"),
+        (r"\beyJ[\w-]{4,1000}\.[\w-]+(?:\.[\w-]*)?", MASK),
         (r"\b(?:sk|pk|rk|gsk|hf|gh[a-z]|github_pat|glpat|xox[a-z]|whsec)[-_][\w-]{8,}", MASK),
         (r"\bAKIA\w{12,}", MASK),
     )

@@ -22,6 +22,8 @@ RETRY = RetryPolicy(attempts=16)
 """Tries go on for a day and a half: a server may be down over night."""
 RESETS = frozenset({"idle", "daily", "max_messages", "max_bytes", "max_turns", "max_age"})
 """The reasons for which a policy resets a session."""
+ANNOUNCE_STOP, LEAVE_PROCESS = "announce_stop", "leave_process"
+"""What the journal calls it when something is told of a process."""
 
 _LONGEST_NAME = 80
 _LONGEST_KEY = 500
@@ -54,15 +56,16 @@ class Occasion:
 
 
 def journalled(entry: JournalEntry) -> Occasion | None:
-    """A reset by policy or a warning, or None for everything else that was done."""
+    """A reset, a warning or news of a process, or None for everything else that was done."""
     if entry.home is None or entry.session is None or entry.result != Result.DONE:
         return None
     code, text = entry.reason.code, entry.reason.text
+    parts = (entry.home, entry.session, str(entry.ref))
+    if entry.action in (ANNOUNCE_STOP, LEAVE_PROCESS):
+        return _occasion(Event.PROCESS, parts, entry.at, text)
     if entry.action == "end" and code in RESETS:
-        parts = (entry.home, entry.session, str(entry.ref))
         return _occasion(Event.RESET, parts, entry.at, f"was reset: {text}.")
     if code.startswith(("budget:", "near_budget:", "breaker:")):
-        parts = (entry.home, entry.session, str(entry.ref))
         told = "comes near a budget" if entry.action == "warn" else f"was stopped ({entry.action})"
         return _occasion(Event.BUDGET, parts, entry.at, f"{told}: {text}.")
     if entry.action == "warn":
@@ -106,33 +109,24 @@ def long_held(held: Held, since: datetime, interest: Interest, now: datetime) ->
     return _occasion(Event.HELD, parts, since + interest.held_after, words)
 
 
-def process_stopping(process: Process, reason: Reason, at: datetime, what: str) -> Occasion:
-    """A background process of a session is going to be stopped at a moment."""
+def process_stopping(process: Process, reason: Reason, at: datetime) -> str:
+    """What is told of a background process that is going to be stopped at a moment."""
     who = process.identity
-    words = (
+    return (
         f"has a process that is stopped at {at:%Y-%m-%d %H:%M} UTC: {process.program},"
         f" pid {who.pid} on {who.host}: {reason.text}."
         f" 'sexton processes keep {who.pid}' keeps it."
     )
-    return _occasion(Event.PROCESS, _parts(process, what), at, words)
 
 
-def process_left(process: Process, reason: Reason, at: datetime, what: str) -> Occasion:
-    """A background process of a session that has ended runs on."""
+def process_left(process: Process, reason: Reason) -> str:
+    """What is told of a background process of a session that has ended, and that runs on."""
     who = process.identity
-    words = (
+    return (
         f"has left a process that runs on: {process.program}, pid {who.pid} on {who.host}:"
         f" {reason.text}. 'sexton processes stop {who.pid}' ends it,"
         f" 'sexton processes keep {who.pid}' keeps it."
     )
-    return _occasion(Event.PROCESS, _parts(process, what), at, words)
-
-
-def _parts(process: Process, what: str) -> tuple[str, ...]:
-    """Of which process something is told, and what."""
-    who = process.identity
-    key = (who.host, who.boot_id, f"{who.pid}", f"{who.started}")
-    return process.home, process.session, *key, what
 
 
 def notices(occasions: Iterable[Occasion], title: Title) -> Iterator[Notice]:
