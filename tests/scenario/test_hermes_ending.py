@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,11 +13,16 @@ import pytest
 from sexton.engine.preconditions import as_seen
 from sexton.engine.standing import samples
 from sexton.errors import HomeRefused, NothingToUndo
+from sexton.homes.hermes.acting import TooLong, changing
+from sexton.homes.hermes.ending import Ending
+from sexton.homes.hermes.holders import Census
+from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Verdict
-from sexton.model.plan import Reason
+from sexton.model.plan import ReapSession, Reason
 from sexton.model.record import replace
 from sexton.model.worker import Worker
 from sexton.ports import Entry
+from sexton.testing.clock import ManualClock
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
 from tests.unit.hermes_holding import holding, ticks
@@ -55,6 +60,7 @@ def test_what_nobody_owns_is_reaped_and_a_conversation_is_not(
     told = house.ledger.journal.page(house.session("left"), None, None, 10)
     assert [(each.action, each.result) for each in told] == [("reap", "done")]
     assert "no process of Hermes has the database open" in told[0].reason.text
+    assert (scene.path / "state.db-wal").stat().st_size, "the log is left to Hermes"
     assert house.swept() == {}
     assert house.session("left").end_reason == "reaped"
     assert is_sound(scene.database)
@@ -99,6 +105,29 @@ def test_whoever_comes_after_the_plan_keeps_everything_open(
     with holding(scene.database, "hermes_cli", []):
         assert house.apply(plan) == {"left": "skipped"}
     assert house.apply(plan) == {"left": "done"}
+
+
+def test_whoever_comes_in_the_last_moment_keeps_everything_open(
+    house: House, scene: HermesScene
+) -> None:
+    """After the owners were judged, and before anything is written."""
+    scene.start("left")
+    scene.close()
+    (reap,) = house.plan().actions
+    assert isinstance(reap, ReapSession)
+    entry = Entry(actor="test", receipt=None, action="reap", result="done", reason=reap.reason)
+    with ExitStack() as coming:
+
+        class Late(Ownership):
+            def census(self, *, quick: bool = False) -> Census:
+                if quick:
+                    coming.enter_context(holding(scene.database, "hermes"))
+                return super().census(quick=quick)
+
+        late = Late(scene.path, scene.database, house.clock)
+        ending = Ending("work", scene.database, late, house.clock, house.ledger.journal)
+        assert ending.reap([(reap, entry)], house.clock.now()) == [False]
+    assert ends(scene) == {"left": None}
 
 
 def test_a_gateway_owns_no_row_of_the_command_line(house: House, scene: HermesScene) -> None:
@@ -275,6 +304,26 @@ def test_a_home_that_can_not_be_changed_keeps_no_keeper_from_its_other_work(
     done = house.swept()
     assert done.pop("left") == "skipped reaped:owner_gone"
     assert ends(scene) == {"left": None}
+
+
+class Hasty(ManualClock):
+    """A clock on which everything takes long."""
+
+    def monotonic(self) -> float:
+        self.advance(1)
+        return super().monotonic()
+
+
+def test_a_step_that_takes_too_long_is_undone(scene: HermesScene) -> None:
+    scene.start("left")
+    endless = """
+        WITH RECURSIVE many (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM many WHERE i < 1000000)
+        UPDATE sessions SET title = (SELECT COUNT(*) FROM many)"""
+    with changing(scene.database, Hasty()) as hand:
+        hand.step(lambda db: db.execute("UPDATE sessions SET source = 'x'"))
+        with pytest.raises(TooLong):
+            hand.step(lambda db: db.execute("UPDATE sessions SET source = 'y'").execute(endless))
+    assert scene.sql("SELECT source, title FROM sessions") == [["x", None]]
 
 
 def test_nothing_of_a_change_disturbs_whoever_has_the_home_open(
