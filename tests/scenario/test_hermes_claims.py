@@ -69,6 +69,7 @@ def test_a_broken_lease_file_claims_nothing(scene: HermesScene, text: str) -> No
         ("999999999:7:abc", 300, DEAD),
         ("odd", 300, DEAD),
     ],
+    ids=["ours", "ours, over", "of nobody", "odd"],
 )
 def test_a_session_that_is_being_compressed_is_live(
     scene: HermesScene, holder: str, expires: float, found: Verdict
