@@ -323,24 +323,23 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
         many.ok("gc", "--output", str(tmp_path / "plan.json"))
         arguments = ["apply", "plan.json", "--json"]
     parent, child = pty.openpty()  # on a terminal it shows a bar: from then on it is at work
-    process = subprocess.Popen(
-        program(*arguments, "--ledger", many.url),
-        env=environment(TERM="xterm"),
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=child,
-    )
+    told = tmp_path / "told"
+    with told.open("wb") as out:  # a pipe would be full before the terminal is drained
+        process = subprocess.Popen(
+            program(*arguments, "--ledger", many.url),
+            env=environment(TERM="xterm"),
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=child,
+        )
     os.close(child)
     seen = b""
     while {"gc": b"removing", "apply": b"applying"}[command] not in seen:
         seen += os.read(parent, 1000)
     process.send_signal(signal.SIGINT)
     rest = _drained(parent)
-    assert process.stdout is not None
-    with process.stdout:
-        out = process.stdout.read().decode()
-    assert process.wait(60) == 130, (out, rest)
+    assert process.wait(60) == 130, (told.read_text(), rest)
     [file] = tmp_path.glob(f"sexton-{command}-*.json")
     with many.opened() as opened:
         tally = Counter(each.state for each in everything(opened.ledger))
