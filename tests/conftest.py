@@ -6,7 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import psycopg
 import pytest
 from hypothesis import settings
 from psycopg.conninfo import conninfo_to_dict
@@ -80,5 +82,7 @@ def engine_url(request: pytest.FixtureRequest) -> Iterator[str]:
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
     url = server.create_database(request.getfixturevalue("empty_database"))
+    with psycopg.connect(url) as connection:  # what is kept beside it is named by its id
+        connection.execute("UPDATE sexton.ledger SET id = %s", [uuid4().hex])
     yield url
     server.drop_database(url)

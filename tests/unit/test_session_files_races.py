@@ -16,7 +16,7 @@ from sexton.ports.vault import FileChanged, FileContent
 from sexton.system.files.own import OwnFiles
 from tests.unit.vault_scene import file
 
-FOR, AT_MOST = 1.0, 60.0
+FOR, AT_MOST = 1.0, 200.0
 
 
 class Scene:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.ledger.opening import sqlite_path
 from sexton.model.session import NATIVE
@@ -38,6 +37,8 @@ def own_files(ledger: Ledger) -> OwnFiles:
 
 def with_files(means: Means, records: Mapping[str, HomeRecord], homes: Mapping[str, Home]) -> Means:
     """The means with the files and records of attached homes."""
+    from sexton.homes.hermes.home import HermesHome  # noqa: PLC0415  # it loads YAML
+
     rows = {name: home.records for name, home in homes.items() if isinstance(home, HermesHome)}
     found = {
         name: FlatFiles(Path(record.path, SESSIONS), HermesFileNames())

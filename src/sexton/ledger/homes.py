@@ -12,6 +12,7 @@ from sexton.ledger import rows
 from sexton.ledger.census import LedgerCensus
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_moment, micros
+from sexton.model.session import NATIVE
 from sexton.ports import HomeRecord, Sighting
 
 
@@ -59,8 +60,10 @@ class LedgerHomes:
         self._database.write(job)
 
     def ids(self, home: HomeRecord, *, open_only: bool) -> list[str]:
+        """Of our own home also what is in the vault: nobody else could tell."""
         name = "open_ids_of_home" if open_only else "ids_of_home"
-        return [row[0] for row in self._database.read(lambda tx: tx.all(name, home=home.ref))]
+        given = {"home": home.ref} | ({} if open_only else {"removed": int(home.name == NATIVE)})
+        return [row[0] for row in self._database.read(lambda tx: tx.all(name, **given))]
 
 
 def _activity(home: HomeRecord, sighting: Sighting, now: datetime) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ class RemovedContract:
         [file] = ledger.vault.unfinished("host")
         settled(ledger, file)
         assert ledger.vault.unfinished("host") == []
+        assert session.id in ledger.homes.ids(ledger.homes.all()[0], open_only=False)
         assert "sexton undo receipt" in unread(ledger, session)
         trashed(ledger, archived, name="other", kind=ARCHIVE)
         assert f"sexton archive restore {archived.id}" in unread(ledger, archived)

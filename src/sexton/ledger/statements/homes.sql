@@ -46,7 +46,7 @@ DELETE FROM sessions
 WHERE home = :home AND home <> 1 AND id = :id AND state IN ('open', 'ended', 'finalized');
 
 -- ids_of_home
-SELECT id FROM sessions WHERE home = :home AND state IN ('open', 'ended', 'finalized');
+SELECT id FROM sessions WHERE home = :home AND (state IN ('open', 'ended', 'finalized') OR CAST(:removed AS BIGINT) = 1);
 
 -- open_ids_of_home
 SELECT id FROM sessions WHERE home = :home AND state = 'open';
