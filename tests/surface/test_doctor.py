@@ -52,7 +52,7 @@ def test_a_hermes_home_is_examined_without_being_changed(
     home = home_of(answer, "hermes")
     assert (home["sessions"], home["open"], home["ended"]) == (4, 2, 2)
     assert home["open_share"] == 0.5
-    assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 2}
+    assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 2, "unproven": 0}
     assert home["messages"] == 4
     assert {each["reason"]: each["sessions"] for each in home["end_reasons"]} == {
         "still open": 2, "cli_close": 1, "cron_complete": 1,

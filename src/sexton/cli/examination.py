@@ -142,6 +142,7 @@ def examine(
     if setting is not None:
         try:
             figures = _observe(opened, estate, setting)
+            estate = bare_estate(opened, (setting,))  # with what the home itself proves
         except SextonError as problem:
             if strict:
                 raise
