@@ -107,7 +107,7 @@ def _collected(scene: Scene, name: str, sessions: int) -> Collected:
     heard: list[Any] = []
     writer = scene.contender(f"{name} writer")
     writer.ask("begin_writing", store=store)
-    thread = threading.Thread(target=_listen, args=(writer, stopped, heard))
+    thread = threading.Thread(target=listen, args=(writer, stopped, heard))
     thread.start()
     scene.say(f"{NAME}: {name} collects")
     try:
@@ -118,8 +118,9 @@ def _collected(scene: Scene, name: str, sessions: int) -> Collected:
     return Collected(float(taken), int(removed), heard[0] if heard else [])
 
 
-def _listen(writer: Contender, stopped: Path, heard: list[Any]) -> None:
-    heard.append(writer.ask("write_until", stopped=str(stopped), pause=PAUSE))
+def listen(writer: Contender, stopped: Path, heard: list[Any], pause: float = PAUSE) -> None:
+    """Have a writer write until it is stopped, and hear what it met."""
+    heard.append(writer.ask("write_until", stopped=str(stopped), pause=pause))
 
 
 def _series(

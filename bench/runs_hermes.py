@@ -186,6 +186,26 @@ class Hermes:
         prune = partial(database.prune_sessions, older_than_days=7, max_messages=garbage.MOST)
         return seconds(lambda: done.append(prune())), done[0]
 
+    def build_ended(self, home: str, sessions: int, messages: int, now: int) -> int:
+        """A home whose sessions ended a month ago, with its search index; its size in bytes."""
+        Path(home).mkdir(parents=True)
+        connection = self._open(home)._conn
+        values = garbage.values(sessions, now, trivial=0)
+        values = {name: values[name] for name in ("sessions", "now", "trivial", "prose")}
+        ended = {name: value for name, value in values.items() if name != "prose"}
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(GARBAGE[0], ended)
+        connection.execute(ENDED_MESSAGES, {"messages": messages, "prose": 2 * values["prose"]})
+        connection.commit()
+        self._homes.pop(home).close()
+        return bytes_below(home)
+
+    def prune(self, home: str) -> tuple[float, int]:
+        """Prune all that is a week old."""
+        database, done = self._open(home), []
+        prune = partial(database.prune_sessions, older_than_days=7)
+        return seconds(lambda: done.append(prune())), done[0]
+
     def begin_writing(self, store: str) -> None:
         """Open a session in a database that somebody else prunes."""
         database = self._store_at(store)
@@ -252,6 +272,15 @@ FROM said JOIN places ON place <= count""",
         for index in ("messages_fts", "messages_fts_trigram")
     ),
 )
+
+
+ENDED_MESSAGES = """INSERT INTO messages (session_id, role, content, timestamp)
+WITH RECURSIVE places (place) AS (
+    SELECT 1 UNION ALL SELECT place + 1 FROM places WHERE place < :messages
+)
+SELECT id, CASE WHEN place % 2 = 0 THEN 'user' ELSE 'assistant' END,
+       substr(:prose, 1 + (sessions.rowid * 31 + place * 17) % 900, 1000), ended_at - place
+FROM sessions, places"""
 
 
 if __name__ == "__main__":

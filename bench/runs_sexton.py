@@ -22,11 +22,13 @@ from bench.serving import bytes_below, seconds, seconds_each, seconds_together, 
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.removing import garbage as garbage_of
 from sexton.engine.apply import apply
 from sexton.engine.deaths import bury
 from sexton.engine.finalize import Duty, Runner
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
+from sexton.engine.removing.collect import collect
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Result
 from sexton.model.schedule import Schedule
@@ -247,6 +249,19 @@ class SextonLedgers:
         def run() -> None:
             plan = opened.plan(gc=True)
             done.update(outcome.result for outcome in opened.applying(plan))
+
+        return seconds(run), done[Result.DONE]
+
+    def remove(self, ledger: str, home: str) -> tuple[float, int]:
+        """Put all that ended a week ago in a Hermes home into the trash, as `sexton gc` does."""
+        done: Counter[str] = Counter()
+        opened = self._open(ledger)
+        estate = opened.estate([HomeSetting(path=Path(home), name="hermes")])
+        observe_home(estate, estate.homes["hermes"], estate.records["hermes"])
+
+        def run() -> None:
+            plan = collect(estate, "hermes", garbage_of(opened, {"trivial_max": 1_000_000}))
+            done.update(outcome.result for outcome in apply(estate, plan, "bench"))
 
         return seconds(run), done[Result.DONE]
 

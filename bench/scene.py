@@ -30,6 +30,7 @@ PROGRAMS = {
     LIMIT: (None, "bench.runs_bare"),
     f"{OURS} writer": (None, "bench.runs_sexton"),
     "hermes writer": (HERMES, "bench.runs_hermes"),
+    "hermes second writer": (HERMES, "bench.runs_hermes"),
 }
 
 

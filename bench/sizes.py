@@ -24,6 +24,7 @@ class Sizes:
     times: int
     processes: int
     garbage: int
+    removals: int
 
     @property
     def few(self) -> int:
@@ -44,6 +45,7 @@ FULL = Sizes(
     times=20,
     processes=1_000,
     garbage=100_000,
+    removals=2_500,
 )
 QUICK = Sizes(
     rounds=5,
@@ -58,6 +60,7 @@ QUICK = Sizes(
     times=10,
     processes=1_000,
     garbage=5_000,
+    removals=250,
 )
 TINY = Sizes(
     rounds=1,
@@ -72,4 +75,5 @@ TINY = Sizes(
     times=2,
     processes=20,
     garbage=300,
+    removals=30,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.removing import read_removed
+from sexton.engine.apply import apply
 from sexton.engine.plan_file import read_plan, write_plan
 from sexton.errors import NothingToUndo, SessionRemoved, VaultDamaged, VaultMissing, VaultOutdated
 from sexton.ledger.opening import open_ledger
@@ -407,7 +409,7 @@ def archiving(house: House, *trees: list[str]) -> Plan:
     return replace(plan, actions=tuple(actions))
 
 
-def test_sessions_of_a_hermes_home_are_planned_for_but_not_removed(
+def test_a_keeper_does_not_collect_in_a_hermes_home_that_is_only_observed(
     scene: HermesScene, tmp_path: Path
 ) -> None:
     scene.start("trivial")
@@ -424,9 +426,17 @@ def test_sessions_of_a_hermes_home_are_planned_for_but_not_removed(
     plan = house.sexton.plan("work", gc=True)
     assert going(plan) == {"trivial"}
     before = scene.sql("SELECT * FROM messages")
-    assert results(house.sexton.apply(plan)) == {RECORDED: 1}
+    estate = house.sexton.estate()
+    assert estate.removing is not None
+    alone = dataclasses.replace(
+        estate, removing=dataclasses.replace(estate.removing, unattended=True)
+    )
+    assert results(list(apply(alone, plan, "receipt"))) == {RECORDED: 1}
     assert house.state("work/trivial") is State.ENDED
     assert scene.sql("SELECT * FROM messages") == before
+    assert results(house.sexton.apply(plan)) == {DONE: 1}, "but at a person's word"
+    assert house.state("work/trivial") is State.TRASHED
+    assert scene.sql("SELECT * FROM messages") == []
     house.sexton.close()
 
 

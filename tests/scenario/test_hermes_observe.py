@@ -333,7 +333,7 @@ def test_the_home_and_hermes_understand_a_configuration_alike(
     scene: HermesScene, config: str
 ) -> None:
     (scene.path / "config.yaml").write_text(config)
-    (rule,) = decode(scene.home.rules()).reset_rules
+    rule, _ = decode(scene.home.rules()).reset_rules
     ours = [rule.policy.mode, rule.policy.idle_minutes, rule.policy.at_hour]
     assert ours == scene.ask("reset_policy")
 

@@ -78,10 +78,9 @@ def test_a_row_without_evidence_is_left_alone_until_a_bound_is_set(
 ) -> None:
     scene.start("left")
     scene.start("chat", "slack")
-    scene.close()
     house.clock.advance(8 * WEEK)
     assert recorded(house.sweep()) == {}
-    before = scene.stamps()
+    before = rows(scene)
     house.under(BOUND)
     first = house.clock.now()
     assert recorded(house.sweep()) == {"left": "reaped:inactive"}
@@ -90,7 +89,7 @@ def test_a_row_without_evidence_is_left_alone_until_a_bound_is_set(
     assert recorded(house.sweep()).keys() <= {"left"}, "and counted once, however often it is seen"
     assert house.shadows() == [ShadowCount(home="work", recorded=1, contradicted=0)]
     assert house.ledger.samples.first_shadow("work") == first
-    assert scene.stamps() == before
+    assert rows(scene) == before
 
 
 def test_whoever_would_have_been_reset_is_still_taken_for_dead_in_time(
@@ -137,11 +136,11 @@ def test_activity_after_a_recorded_reap_contradicts_it_also_if_the_session_has_e
     house: House, scene: HermesScene
 ) -> None:
     for id in ("goes on", "says goodbye", "is closed", "stays"):
-        scene.start(id)
+        scene.start(id, "slack")
         scene.say(id, "hello")
     make_older(scene, 2 * WEEK)
     before = rows(scene)
-    house.under(BOUND)
+    house.under(LivenessPolicy(inactivity_bound=(("slack", WEEK),)))
     assert len(recorded(house.sweep())) == 4
     assert house.shadows() == [ShadowCount(home="work", recorded=4, contradicted=0)]
     assert rows(scene) == before

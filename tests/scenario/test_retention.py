@@ -15,7 +15,7 @@ import pytest
 from sexton.bootstrap import Sexton
 from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
-from sexton.model.plan import Outcome, Plan, RemoveFiles, Result
+from sexton.model.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
 from sexton.model.session import State
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
@@ -440,15 +440,20 @@ def test_files_of_no_session_go_after_a_week_and_strange_ones_never(foreign: Any
     assert all(file.exists() for file in (*kept, *strange))
 
 
-def test_records_of_another_agent_are_never_touched(foreign: Any) -> None:
-    text = "retention: {classes: [{sources: [cli], rows: remove, rows_max_age: 1d}]}"
+def test_records_of_another_agent_go_only_where_a_class_asks_for_it(foreign: Any) -> None:
+    text = "retention: {classes: [{sources: [cron], rows: remove, rows_max_age: 1d}]}"
     home: Foreign = foreign(text, act=True)
     files = home.session("20260301_115900_a1b2c3")
+    gone = home.session("cron_news_20260301_115900", source="cron")
     home.look()
     home.pass_days(8)
     plan = home.sexton.plan("work")
-    assert [type(each) for each in plan.actions] == [RemoveFiles]
+    assert {type(each) for each in plan.actions} == {RemoveFiles, TrashSession}
     before = home.scene.sql("SELECT * FROM sessions")
-    home.sexton.apply(plan)
+    receipt = "rows and files"
+    home.sexton.apply(plan, receipt)
+    assert home.scene.sql("SELECT id FROM sessions") == [["20260301_115900_a1b2c3"]]
+    assert not any(file.exists() for file in (*files, *gone))
+    home.sexton.undo(receipt)
     assert home.scene.sql("SELECT * FROM sessions") == before
-    assert not any(file.exists() for file in files)
+    assert all(file.exists() for file in (*files, *gone))

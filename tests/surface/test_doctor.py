@@ -254,14 +254,14 @@ def test_a_keeper_of_an_observed_home_tells_what_it_would_have_reaped_and_what_w
     any_cli: Cli, scene: HermesScene, tmp_path: Path
 ) -> None:
     for id in ("left", "returns"):
-        scene.start(id)
+        scene.start(id, "telegram")
         scene.say(id, "hello")
     scene.sql("UPDATE sessions SET started_at = started_at - 864000")
     scene.sql("UPDATE messages SET timestamp = timestamp - 864000")
     scene.start("fresh")
     plain, bound = tmp_path / "plain.yaml", tmp_path / "bound.yaml"
     plain.write_text(f"homes:\n  - path: {scene.path}\n")
-    bound.write_text(f"{plain.read_text()}liveness:\n  inactivity_bound: {{cli: 7d}}\n")
+    bound.write_text(f"{plain.read_text()}liveness:\n  inactivity_bound: {{telegram: 7d}}\n")
 
     def kept(file: Path) -> dict[str, Any]:
         any_cli.ok("keep", "--once", "--config", str(file))

@@ -189,7 +189,9 @@ def test_a_session_is_restored_by_its_name(cli: Cli) -> None:
     assert "nothing is archived" in cli("archive", "list").err
 
 
-def test_a_hermes_home_is_shown_but_not_collected(cli: Cli, scene: HermesScene) -> None:
+def test_a_hermes_home_is_collected_at_a_persons_word_and_comes_back(
+    cli: Cli, scene: HermesScene
+) -> None:
     scene.start("trivial")
     scene.say("trivial", "hello")
     scene.end("trivial")
@@ -201,8 +203,11 @@ def test_a_hermes_home_is_shown_but_not_collected(cli: Cli, scene: HermesScene) 
     )
     home = ("--home", str(scene.path))
     assert "trivial" in cli.ok("gc", "--dry-run", *home)
-    refused = cli("gc", "--yes", *home)
-    assert (refused.code, "not removed" in refused.err) == (53, True)
+    done = cli("gc", "--yes", "--json", *home).json()
+    assert scene.sql("SELECT * FROM sessions") == []
+    cli.ok("undo", done["receipt"])
+    assert scene.sql("SELECT id, end_reason FROM sessions") == [["trivial", "cli_close"]]
+    assert scene.sql("SELECT content FROM messages") == [["hello"]]
 
 
 def test_files_of_a_hermes_home_that_a_person_let_go_come_back_by_the_receipt(

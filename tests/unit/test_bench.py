@@ -36,7 +36,7 @@ def test_every_workload_still_runs_against_the_real_hermes(report: Report) -> No
     assert all(row.ours > 0 for row in report.rows if row.unit is not Unit.COUNT)
     assert {row.workload for row in report.rows if row.other == "hermes"} == {
         *("append_one", "append_many_sessions", "list", "find_due", "cold_start", "flush"),
-        "collect",
+        *("collect", "hermes_remove"),
     }
 
 

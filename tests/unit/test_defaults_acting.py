@@ -19,14 +19,13 @@ from sexton.engine.keep import Keeper, Sweep
 from sexton.errors import (
     BreakerOpen,
     BudgetExceeded,
-    HomeObserved,
     PriceUnknown,
     SettingsInvalid,
 )
 from sexton.homes.hermes.places import DATABASE
 from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Verdict
-from sexton.model.plan import EndSession, ReapSession, Reason, Seen, WarnSession
+from sexton.model.plan import EndSession, ReapSession, WarnSession
 from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
@@ -35,7 +34,7 @@ from sexton.policies.finalizing import OWES, RetryPolicy, next_try
 from sexton.policies.finalizing import why as why_owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.silence import Watch, listen
-from sexton.ports import Birth, Entry
+from sexton.ports import Birth
 from sexton.settings.finalizers import owing
 from sexton.settings.loader import load
 from sexton.settings.values import FinalizerSetting
@@ -202,22 +201,13 @@ def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / DATABASE).touch()
     sexton = opened("homes: [{path: agent}]")
-    home, record = sexton.attach(sexton.settings.homes[0])
+    _, record = sexton.attach(sexton.settings.homes[0])
     assert not record.act
-    seen = Seen(
-        ref=1,
-        home="agent",
-        id="s",
-        epoch=1,
-        active_at=START,
-        message_count=0,
-        turn_count=0,
-        pinned=False,
-    )
-    reason = Reason("idle", "idle")
-    entry = Entry(actor="test", receipt=None, action="end", result="done", reason=reason)
-    with pytest.raises(HomeObserved):
-        home.end(seen, reason, entry, START)
+    estate = sexton.estate()
+    assert estate.removing is not None
+    alone = replace(estate, removing=replace(estate.removing, unattended=True))
+    assert alone.is_observed("agent")
+    assert not estate.is_observed("agent"), "a person's word is enough"
 
 
 def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:

@@ -76,6 +76,20 @@ def test_a_home_without_configuration_never_resets(tmp_path: Path) -> None:
     assert policy(tmp_path).max_messages is None
 
 
+def test_what_the_api_server_began_ends_when_idle_whatever_the_gateway_does(
+    tmp_path: Path,
+) -> None:
+    for config, minutes in (
+        ({}, 1440),
+        ({"session_reset": {"mode": "daily", "idle_minutes": 90}}, 90),
+        ({"session_reset": {"mode": "none"}}, 1440),
+    ):
+        configure(tmp_path, config)
+        asked = policy_of(tmp_path, None, "api_server", None)
+        assert (asked.mode, asked.idle_minutes) == (Mode.IDLE, minutes)
+        assert policy_of(tmp_path, None, "cli", None).mode is not Mode.IDLE
+
+
 def test_the_homes_own_reset_is_inherited_in_the_machines_zone(tmp_path: Path) -> None:
     configure(tmp_path, {"session_reset": {"mode": "both", "idle_minutes": 90, "at_hour": 3}})
     found = policy(tmp_path)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.engine.deaths import children_first
-from sexton.engine.plan import as_seen
+from sexton.engine.preconditions import as_seen
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.session import Session
 from sexton.model.worker import Holder, Identity, Worker

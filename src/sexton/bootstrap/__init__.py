@@ -227,7 +227,7 @@ class Sexton:
             unreachable=tuple(unreachable),
             actor=self.actor,
             overseer=self.overseer,
-            removing=self._means(records),
+            removing=self._means(records, homes),
             space=self._space,
             budget=self.settings.disk,
             keep_journal=self.settings.keeper.keep_journal,
@@ -248,14 +248,14 @@ class Sexton:
 
         return keeper(self, worker, watchful=watchful)
 
-    def _means(self, records: Mapping[str, HomeRecord]) -> Means:
+    def _means(self, records: Mapping[str, HomeRecord], homes: Mapping[str, Home]) -> Means:
         # Agents remove nothing.
         from sexton.bootstrap.home_files import with_files  # noqa: PLC0415
         from sexton.bootstrap.removing import means  # noqa: PLC0415
 
         if self._removing is None:
             self._removing = means(self)
-        return with_files(self._removing, records)
+        return with_files(self._removing, records, homes)
 
     def _space(self) -> Space:
         from sexton.bootstrap.removing import beside  # noqa: PLC0415  # agents do not ask

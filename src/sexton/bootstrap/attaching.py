@@ -18,4 +18,5 @@ def attach(ledger: Ledger, clock: Clock, setting: HomeSetting) -> tuple[Home, Ho
     HermesHome(path, setting.name, clock=clock)  # refuses what is no home first
     record = ledger.homes.attach(setting.name, setting.kind, str(path), host(), setting.act)
     zone = local_zone(os.environ)
-    return HermesHome(path, record.name, setting.act, clock=clock, zone=zone), record
+    home = HermesHome(path, record.name, clock=clock, zone=zone, journal=ledger.journal)
+    return home, record

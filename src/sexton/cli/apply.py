@@ -57,9 +57,9 @@ def command(
 
     Without a file it makes a plan, shows it and asks. With a file, or '-' for standard input, it
     carries out what 'sexton plan' wrote. Every action checks once more that its session still is
-    as it was seen: what has moved on is skipped, so an old plan does no harm. In homes that are
-    only observed it is recorded what would have been done. The receipt names the whole in the
-    journal. Once confirmed, a given settings file is put in force first.
+    as it was seen: what has moved on is skipped, so an old plan does no harm. A home that a keeper
+    only observes is changed by this, too. The receipt names the whole in the journal. Once
+    confirmed, a given settings file is put in force first.
     """
     options = shared(ctx)
     given = None if plan_file is None else read_plan(_text(plan_file))

@@ -87,7 +87,7 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
     Shows what would go, by source, and why, then asks. What goes can be had back with 'sexton
     undo' until 'trash.grace' is over; the session's row stays for good. Ctrl-C stops after the
     current step and writes down what is left for 'sexton apply'. Agents that write meanwhile hardly
-    notice. The sessions of a foreign home are only shown.
+    notice, also those in whose own home this is done.
     """
     options = shared(ctx)
     said = {name: given.pop(name) for name in ("empty_hours", "trivial_days", "trivial_max")}
@@ -101,8 +101,9 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
         plan = collect(estate, name or NATIVE, policy)
         if _only_shown(options, plan, wish):
             return
-        if name not in (None, NATIVE):
-            raise HomeObserved(f"the sessions of the home '{name}' are not removed from here")
+        assert estate.removing is not None
+        if not estate.removing.keeps_records(name or NATIVE):
+            raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
         if not wish.yes:
             confirm(question(plan), ask=not options.json)
         _apply(ctx, opened, estate, plan)

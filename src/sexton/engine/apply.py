@@ -12,7 +12,7 @@ from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
-from sexton.errors import HomeObserved, PlanForeign
+from sexton.errors import HomeError, HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
     ArchiveSession,
@@ -55,7 +55,7 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
         return not plan.policies or plan.policies == estate.rules(None).digest
 
     for kind, run in groupby(plan.actions, key=_run):
-        if kind == (_REMOVAL, NATIVE) and estate.removing is not None:
+        if kind[0] == _REMOVAL and estate.removing is not None and _lets_go(estate, kind[1]):
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
             continue
@@ -64,6 +64,12 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
                 yield from _carry_out(estate, batch, receipt)
             else:
                 yield from map(_outdated, batch)
+
+
+def _lets_go(estate: Estate, home: str) -> bool:
+    """Whether sessions of a home may be removed from here."""
+    means = estate.removing
+    return means is not None and means.keeps_records(home) and not estate.is_observed(home)
 
 
 def _outdated(action: Action) -> Outcome:
@@ -103,11 +109,15 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
         for action in batch:
             yield _record(estate, action, receipt, str(observed))
         return
+    except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
+        for action in batch:
+            yield Outcome(action=action, result=Result.SKIPPED, detail=str(trouble))
+        return
     for action, done in zip(batch, results, strict=True):
         if done:
             yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
         else:
-            moved = _what_moved(estate, action.seen)
+            moved = _what_moved(estate, action)
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
@@ -135,7 +145,7 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
     means, home = estate.removing, batch[0].seen.home
     if means is None or home not in means.files:
         raise HomeObserved(f"the files of the home '{home}' can not be removed from here")
-    if means.unattended and home in estate.records and not estate.records[home].act:
+    if estate.is_observed(home):
         raise HomeObserved(f"the home '{home}' is only observed")
     kept = put_files_away(means, batch, receipt)
     for action in batch:
@@ -154,17 +164,28 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
             return [estate.ledger.index.warn(seen, limit, entries[0], now)]
         case ReapSession(seen=seen):
             reaps = [each for each in batch if isinstance(each, ReapSession)]
-            return _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            done = _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
+            if seen.home != NATIVE:
+                _let_go_of(estate, [each for each, ended in zip(reaps, done, strict=True) if ended])
+            return done
         case TrashSession(seen=seen) | ArchiveSession(seen=seen) | RemoveFiles(seen=seen):
             raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
         case never:
             assert_never(never)
 
 
+def _let_go_of(estate: Estate, reaped: list[ReapSession]) -> None:
+    """Take the dead off sessions that ended elsewhere: the ledger has not ended them itself."""
+    held = [(each.seen.ref, worker) for each in reaped for worker, _ in each.dead]
+    estate.ledger.reaping.release(held)
+
+
 def _home(estate: Estate, seen: Seen) -> Home:
     home = estate.homes.get(seen.home)
     if home is None:
         raise HomeObserved(f"the home '{seen.home}' is not attached here")
+    if estate.is_observed(seen.home):
+        raise HomeObserved(f"the home '{seen.home}' is only observed")
     return home
 
 
@@ -188,13 +209,16 @@ def _record(estate: Estate, action: Action, receipt: str, why: str) -> Outcome:
     return Outcome(action=action, result=Result.RECORDED, detail=f"{action.reason.text}; {why}")
 
 
-def _what_moved(estate: Estate, seen: Seen) -> str:
+def _what_moved(estate: Estate, action: Action) -> str:
+    seen = action.seen
     found = estate.ledger.index.find(seen.home, seen.id)
     if not found:
         return "it is gone"
     session = found[0]
     if not session.is_open:
         return f"it has ended already: {session.end_reason}"
+    if isinstance(action, ReapSession) and seen.home != NATIVE:
+        return _what_changed(session, seen) or "somebody may have it again"
     return _what_changed(session, seen) or "it was done already"
 
 

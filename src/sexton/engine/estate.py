@@ -8,12 +8,13 @@ from datetime import timedelta
 
 from sexton.engine.processes import Guard, Overseer
 from sexton.engine.removing.means import Means
+from sexton.errors import SextonError
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
 from sexton.policies.disk_budget import DiskBudget
-from sexton.policies.liveness import is_busy, judge
+from sexton.policies.liveness import HOME, is_busy, judge
 from sexton.policies.mass_death import Doubt
 from sexton.policies.reset import ResetPolicy, schedule
 from sexton.policies.rulebook import InForce, Rulebook, bounded, decode, digest, encode
@@ -45,6 +46,16 @@ class Estate:
     budget: DiskBudget = field(default_factory=DiskBudget)
     keep_journal: timedelta = timedelta(days=365)
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
+    _owned: dict[str, Mapping[str, Evidence]] = field(default_factory=dict, init=False)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody confirms what is done."""
+        return self.removing is not None and self.removing.unattended
+
+    def is_observed(self, home: str) -> bool:
+        """Whether nothing in a home is to be changed now: only a person's word would do it."""
+        return self.unattended and home in self.records and not self.records[home].act
 
     def look(self) -> Look:
         """This moment, on all clocks of the observer."""
@@ -70,13 +81,31 @@ class Estate:
             found[worker.id] = self._judged[seen]
         return found
 
+    def owners(self, home: str) -> Mapping[str, Evidence]:
+        """What a foreign home proves about the owners of its open sessions, asked once."""
+        if home not in self._owned:
+            self._owned[home] = self._ask_owners(home)
+        return self._owned[home]
+
+    def _ask_owners(self, home: str) -> Mapping[str, Evidence]:
+        record = self.records.get(home)
+        if record is None:
+            return {}
+        ids = self.ledger.homes.ids(record, open_only=True)
+        try:
+            return self.homes[home].owners(ids)
+        except SextonError:  # a home that can not be read proves nothing
+            return {}
+
     def guard(self) -> Guard:
         """Which process holds the reset of a session back, from one look at all of them."""
         return Guard(self.overseer, self.clock)
 
     def of_holders(self, session: Session) -> dict[str, Evidence]:
-        """What is known about each holder of a session."""
-        return self.evidence(holder.worker for holder in session.holders)
+        """What is known about each holder of a session, and what its home proves besides."""
+        found = self.evidence(holder.worker for holder in session.holders)
+        proof = None if session.home == NATIVE else self.owners(session.home).get(session.id)
+        return found if proof is None else found | {HOME: proof}
 
     def is_busy(self, session: Session) -> bool:
         """Whether a turn runs in the session."""

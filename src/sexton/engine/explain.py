@@ -12,12 +12,13 @@ from sexton.engine.estate import Estate, rules_now
 from sexton.engine.plan import decide
 from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import verdict_of
+from sexton.model.evidence import Verdict
 from sexton.model.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.model.process import Watched
 from sexton.model.removal import AWAY, HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
-from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn, stalled_for
+from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn, stalled_for
 from sexton.policies.processes import bearing, holding_process
 from sexton.policies.reset import holding, standing
 from sexton.policies.retention import Fate
@@ -96,7 +97,8 @@ def _retention(estate: Estate, session: Session) -> Iterator[Answer]:
             yield Answer("retention", "over", f"it is {session.state}: only its record is here")
             continue
         verdict = verdict_of(remains, retention, estate.clock.now())
-        moves = verdict.rows is not Fate.KEEP and session.home == NATIVE
+        keeps = estate.removing is not None and estate.removing.keeps_records(session.home)
+        moves = verdict.rows is not Fate.KEEP and keeps
         fate = verdict.rows if moves else verdict.files
         what = {Fate.KEEP: "kept", Fate.ARCHIVE: "archive", Fate.REMOVE: "remove"}[fate]
         if fate is not Fate.KEEP and not moves:
@@ -105,10 +107,13 @@ def _retention(estate: Estate, session: Session) -> Iterator[Answer]:
 
 
 def _holders(estate: Estate, session: Session) -> Iterator[Answer]:
-    if not session.holders:
+    evidence = estate.of_holders(session)
+    if HOME in evidence:
+        proof = evidence[HOME]
+        yield Answer("owner", proof.verdict, "; ".join(proof.signals))
+    elif not session.holders:
         words = "nobody holds it" if session.home == NATIVE else "its home names no owner"
         yield Answer("holder", "none", words)
-    evidence = estate.of_holders(session)
     policy = estate.rules(None).rules.liveness
     for holder in session.holders:
         proof = evidence[holder.worker.id]
@@ -135,7 +140,9 @@ def _silence(estate: Estate, session: Session) -> Iterator[Answer]:
     """What silence means for a session of whose owner nothing is known."""
     policy, now = estate.rules(None).rules.liveness, estate.clock.now()
     bound = policy.bound(session.source)
-    if session.holders or reap_reason(session, {}, policy, now) is not None:
+    evidence = estate.of_holders(session)
+    known = HOME in evidence and evidence[HOME].verdict is not Verdict.UNKNOWN
+    if session.holders or known or reap_reason(session, evidence, policy, now) is not None:
         return
     if bound is not None:
         silent, most = (each / timedelta(days=1) for each in (now - session.active_at, bound))

@@ -9,6 +9,8 @@ from datetime import datetime
 
 from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
+from sexton.engine.orphans import orphans
+from sexton.engine.preconditions import as_seen
 from sexton.engine.processes import Guard
 from sexton.model.evidence import Evidence
 from sexton.model.plan import (
@@ -17,14 +19,19 @@ from sexton.model.plan import (
     Plan,
     ReapSession,
     Reason,
-    Seen,
     Tending,
     WarnSession,
 )
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
-from sexton.policies.liveness import LivenessPolicy, reap_reason, running_turn
-from sexton.policies.reset import ResetPolicy, holding, limit_warning, reset_reason
+from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn
+from sexton.policies.reset import (
+    ResetPolicy,
+    holding,
+    left_to_owner,
+    limit_warning,
+    reset_reason,
+)
 from sexton.policies.rulebook import Rulebook
 from sexton.ports import Filter, Place
 
@@ -54,6 +61,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         for reap in deaths.reaps
         if home in (None, reap.seen.home)
     }
+    decided |= {each.seen.ref: each for each in orphans(estate, home)}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, now):
         if session.ref in decided or home not in (None, session.home):
@@ -95,7 +103,8 @@ def decide(
     reason = reset_reason(session, policy, now)
     if reason is not None:
         turn = running_turn(session, evidence)
-        held_by = holding(session, turn, now) or guard(session, policy)
+        owner = left_to_owner(session, policy, evidence.get(HOME), now)
+        held_by = holding(session, turn, now) or owner or guard(session, policy)
         if held_by is not None:
             by = turn.worker.id if turn and not session.pinned else ""
             return Held(seen=as_seen(session), wanted=reason, holding=held_by, by=by)
@@ -118,20 +127,6 @@ def reschedule_stale(estate: Estate) -> int:
             break
         count += stored
     return count
-
-
-def as_seen(session: Session) -> Seen:
-    """The session as a precondition."""
-    return Seen(
-        ref=session.ref,
-        home=session.home,
-        id=session.id,
-        epoch=session.epoch,
-        active_at=session.active_at,
-        message_count=session.message_count,
-        turn_count=session.turn_count,
-        pinned=session.pinned,
-    )
 
 
 def _decide(

@@ -45,6 +45,10 @@ def _sample(estate: Estate, home: HomeRecord, verdicts: Mapping[str, Verdict]) -
     found: Counter[Standing] = Counter()
     for workers, sessions in held.items():
         found[_standing({verdicts.get(id, Verdict.UNKNOWN) for id in workers})] += sessions
+    if nobodys and home.name != NATIVE:
+        for verdict, sessions in _proved(estate, home, nobodys).items():
+            found[_standing({verdict})] += sessions
+            nobodys -= sessions
     leaked = min(nobodys, _overdue(estate, home)) if nobodys else 0
     found[Standing.LEAKED] += leaked
     found[Standing.WAITING if home.name == NATIVE else Standing.UNPROVEN] += nobodys - leaked
@@ -63,6 +67,16 @@ def _standing(verdicts: set[Verdict]) -> Standing:
     if Verdict.LIVE in verdicts:
         return Standing.LIVE
     return Standing.LEAKED if verdicts == {Verdict.DEAD} else Standing.UNPROVEN
+
+
+def _proved(estate: Estate, home: HomeRecord, most: int) -> Counter[Verdict]:
+    """How many sessions are live or dead by what their home itself proves; never more than `most`.
+
+    Those that a worker holds are not told from others here, and are few.
+    """
+    verdicts = Counter(proof.verdict for proof in estate.owners(home.name).values())
+    live = min(verdicts[Verdict.LIVE], most)
+    return Counter({Verdict.LIVE: live, Verdict.DEAD: min(verdicts[Verdict.DEAD], most - live)})
 
 
 def _overdue(estate: Estate, home: HomeRecord) -> int:

@@ -59,8 +59,10 @@ from sexton.errors.spending import (
 
 if TYPE_CHECKING:
     from sexton.errors.homes import (
+        HomeError,
         HomeNotFound,
         HomeObserved,
+        HomeRefused,
         HomeUnknown,
         HomeUnreadable,
     )
@@ -86,8 +88,10 @@ __all__ = [
     "BudgetExceeded",
     "EngineTooOld",
     "ExtraMissing",
+    "HomeError",
     "HomeNotFound",
     "HomeObserved",
+    "HomeRefused",
     "HomeUnknown",
     "HomeUnreadable",
     "InputInvalid",

@@ -5,29 +5,43 @@ from __future__ import annotations
 from sexton.errors.mendable import SextonError
 
 
-class HomeNotFound(SextonError):
+class HomeError(SextonError):
+    """Something is wrong with a home."""
+
+    exit_code = 58
+    hint = "Look at the home with 'sexton doctor PATH'."
+
+
+class HomeNotFound(HomeError):
     """There is no agent home at that path."""
 
     exit_code = 50
     hint = "Name the directory that holds the agent's database."
 
 
-class HomeUnknown(SextonError):
+class HomeUnknown(HomeError):
     """The home's database has a shape Sexton does not know; it was not touched."""
 
     exit_code = 51
     hint = "Upgrade Sexton, or report the schema version named above."
 
 
-class HomeUnreadable(SextonError):
+class HomeUnreadable(HomeError):
     """The home's database can not be read."""
 
     exit_code = 52
     hint = "Check permissions and the disk; nothing was changed."
 
 
-class HomeObserved(SextonError):
+class HomeObserved(HomeError):
     """The home is only observed; its sessions are not changed from here."""
 
     exit_code = 53
-    hint = "Change it with the agent itself; this release only observes foreign homes."
+    hint = "Say 'sexton apply', or set 'act: true' for the home in the settings."
+
+
+class HomeRefused(HomeError):
+    """The home can not be changed safely as it is now; nothing was changed."""
+
+    exit_code = 57
+    hint = "Try again when nobody uses the home, or change it with the agent itself."

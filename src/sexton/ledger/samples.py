@@ -67,6 +67,10 @@ class LedgerSamples:
         )
         return bool(recorded)
 
+    def recorded(self, home: str) -> frozenset[tuple[str, datetime]]:
+        found = self._database.read(lambda tx: tx.all("recorded_reaps", home=home))
+        return frozenset((row[0], moment(row[1])) for row in found)
+
     def shadows(self) -> list[ShadowCount]:
         found = self._database.read(lambda tx: tx.all("count_shadow_reaps"))
         return [ShadowCount(home=row[0], recorded=row[1], contradicted=row[2]) for row in found]

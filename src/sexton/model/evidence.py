@@ -32,10 +32,12 @@ class Sight(StrEnum):
 class Evidence:
     """A verdict with the signals it rests on, in words.
 
-    `code` names the kind of death; `kernel` tells a proof from a silence.
+    `code` names the kind of death; `kernel` tells a proof from a silence; an owner that `resets`
+    ends the session in its own time.
     """
 
     verdict: Verdict
     code: str | None = None
     kernel: bool = False
     signals: tuple[str, ...] = ()
+    resets: bool = False

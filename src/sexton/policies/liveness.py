@@ -12,6 +12,9 @@ from sexton.model.session import Session
 from sexton.model.worker import Holder, Worker
 from sexton.policies.silence import Watch
 
+HOME = ""
+"""Whose evidence is the home's own, in place of a worker's id."""
+
 UNATTENDED = ("cron", "subagent", "batch")
 """Sources whose messages no person writes."""
 
@@ -127,18 +130,34 @@ def reap_reason(
 ) -> Reason | None:
     """Why a session is dead and is to be ended, or None.
 
-    With holders only their death counts. Without any, nothing is known: only a bound that the
-    operator has set for its source counts.
+    With holders only their death counts, else what its home proves. Where that is nothing, only a
+    bound that the operator has set for its source counts.
     """
     if session.holders:
         proofs = [evidence[holder.worker.id] for holder in session.holders]
         return death_reason(session.source, proofs, policy)
+    proof = evidence.get(HOME)
+    if proof is not None and proof.verdict is not Verdict.UNKNOWN:
+        return orphan_reason(proof)
     bound = policy.bound(session.source)
     if bound is not None and now - session.active_at >= bound:
         days = (now - session.active_at).total_seconds() / 86400
         return Reason(
             "reaped:inactive", f"nothing is known of its owner, silent for {days:.1f} days"
         )
+    return None
+
+
+def orphan_reason(proof: Evidence, *, attended: bool = False) -> Reason | None:
+    """Why a session is dead by what its home proves, or None.
+
+    What is only suspect is so for a person who looks at it, never by itself.
+    """
+    words = "; ".join(proof.signals)
+    if proof.verdict is Verdict.DEAD:
+        return Reason(f"reaped:{proof.code}", words)
+    if proof.verdict is Verdict.SUSPECT and attended:
+        return Reason("reaped:suspect", f"nobody shows that it is in use, but {words}")
     return None
 
 

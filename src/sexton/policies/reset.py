@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 
+from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.record import record, replace
 from sexton.model.schedule import Schedule
@@ -15,6 +16,10 @@ from sexton.model.session import Limit, Session
 from sexton.model.worker import Holder
 
 _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
+
+
+OWN_TIME = timedelta(hours=25)
+"""How long an owner that resets by itself has for it; Hermes waits a day for processes."""
 
 
 class Mode(StrEnum):
@@ -91,6 +96,19 @@ def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | No
         where = f"{who.kind}, pid {who.identity.pid} on {who.identity.host}"
         return Reason("busy", f"a turn of {where} has run for {span(now - turn.busy_since)}")
     return None
+
+
+def left_to_owner(
+    session: Session, policy: ResetPolicy, proof: Evidence | None, now: datetime
+) -> Reason | None:
+    """Whether the owner of a session, which resets it itself, is given time for it still."""
+    if proof is None or not proof.resets:
+        return None
+    since = due_since(session, policy)
+    if since is None or now - since >= OWN_TIME:
+        return None
+    words = "; ".join(proof.signals)
+    return Reason("own_reset", f"{words}, and is given {span(OWN_TIME)} to reset it itself")
 
 
 def due_since(session: Session, policy: ResetPolicy) -> datetime | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
+from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.process import Process
 from sexton.model.record import record
 from sexton.model.session import Session, State
+from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
 AGES = (timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(days=30))
@@ -134,11 +137,20 @@ class Home(Observable, Protocol):
     @property
     def kind(self) -> str: ...
 
+    def owners(self, ids: Collection[str]) -> Mapping[str, Evidence]:
+        """What the home itself proves about who has its open sessions; nothing of one it does not.
+
+        What is suspect may be ended at a person's word only.
+        """
+
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End sessions whose holders are dead, each if it still is as seen; or HomeObserved."""
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""
+
+    def background(self, here: Identity) -> Sequence[Process]:
+        """What the home says of its background processes on this machine: hints, nothing proved."""
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         """The messages after a number, up to another, in order, read as they are needed."""

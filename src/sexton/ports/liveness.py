@@ -107,6 +107,9 @@ class Samples(Protocol):
     def record(self, action: ReapSession, now: datetime) -> bool:
         """Write down a reap that was not carried out; False if it was already."""
 
+    def recorded(self, home: str) -> frozenset[tuple[str, datetime]]:
+        """The sessions of a home whose reap was only recorded, and when each had been active."""
+
     def shadows(self) -> list[ShadowCount]:
         """How the recorded reaps turned out, by home."""
 

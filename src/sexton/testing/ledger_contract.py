@@ -33,6 +33,7 @@ from sexton.testing.ledger_contract_removable import RemovableContract, VaultBoo
 from sexton.testing.ledger_contract_removal import DepartureContract
 from sexton.testing.ledger_contract_removal_races import RemovalRacesContract
 from sexton.testing.ledger_contract_removed import RemovedContract
+from sexton.testing.ledger_contract_removed_foreign import ForeignRemovedContract
 from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringContract
 from sexton.testing.ledger_contract_retention import RetainedContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
@@ -74,6 +75,7 @@ class LedgerContract(
     VaultBookContract,
     DepartureContract,
     RemovedContract,
+    ForeignRemovedContract,
     RestoringContract,
     PurgingContract,
     RemovalRacesContract,

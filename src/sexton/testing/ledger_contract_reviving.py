@@ -148,3 +148,5 @@ class ShadowsContract:
         assert ledger.samples.record(ReapSession(seen=seen(told), reason=GONE), at(1))
         observe(ledger, homes[1], replace(told, home="y", active_at=at(9)))
         assert ledger.samples.shadows() == [ShadowCount(home="x", recorded=1, contradicted=0)]
+        assert ledger.samples.recorded("x") == {("same", told.active_at)}
+        assert ledger.samples.recorded("y") == frozenset()

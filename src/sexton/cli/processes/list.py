@@ -12,8 +12,9 @@ from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import of_session, session_option
 from sexton.cli.processes.view import shape, show
 from sexton.cli.terminal import array, note
-from sexton.engine.process_view import view
-from sexton.model.process import Process
+from sexton.engine.estate import Estate
+from sexton.engine.process_view import hints, view
+from sexton.model.process import Process, Watched
 
 CHUNK = 500
 
@@ -36,13 +37,18 @@ def command(ctx: click.Context, session: str | None, task: str | None, everythin
 
     The same list the reset guard uses: a process holds a reset back only while it is working and
     within its time. What it does is what the keeper of its machine saw within the last minute, or
-    what is seen now in half a second. Changes nothing, and needs a ledger that exists.
+    what is seen now in half a second. What the file of another agent's home says of its processes
+    is listed too, as 'hint': nothing proves it, so it holds nothing back and is never stopped from
+    here. Changes nothing, and needs a ledger that exists.
     """
     options = shared(ctx)
     with existing(options) as opened:
         found = _wanted(opened, session, everything=everything)
         chosen = [each for each in found if task in (None, each.task)]
-        watched = view(opened.estate(), chosen)
+        estate = opened.estate()
+        watched = view(estate, chosen)
+        if task is None:
+            watched += _hinted(estate, opened, session)
         if options.json:
             array(map(shape, watched))
         elif watched:
@@ -50,6 +56,17 @@ def command(ctx: click.Context, session: str | None, task: str | None, everythin
         else:
             note("no such process is registered")
         note_keeper(opened.ledger, opened.clock)
+
+
+def _hinted(estate: Estate, opened: Sexton, session: str | None) -> list[Watched]:
+    """What other agents say of processes of theirs, of one session or of all."""
+    found = hints(estate, opened.ledger.registry.running())
+    meant = None if session is None else opened.find(session)
+    return [
+        each
+        for each in found
+        if meant is None or (each.process.home, each.process.session) == (meant.home, meant.id)
+    ]
 
 
 def _wanted(opened: Sexton, session: str | None, *, everything: bool) -> list[Process]:

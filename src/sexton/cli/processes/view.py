@@ -46,7 +46,7 @@ def _row(each: Watched, now: datetime) -> tuple[str, ...]:
         str(process.identity.pid or "-"),
         _session(process),
         process.task or "-",
-        str(process.kind),
+        "hint" if process.ref < 0 else str(process.kind),
         f"{each.doing}, kept" if process.kept else str(each.doing),
         span((process.ended_at or now) - process.started_at),
         f"{100 * figures.cpu / figures.seconds:.1f} %" if figures.seconds else "-",
@@ -59,7 +59,8 @@ def _row(each: Watched, now: datetime) -> tuple[str, ...]:
 
 def _session(process: Process) -> str:
     name = process.session if process.home == NATIVE else f"{process.home}/{process.session}"
-    return f"{name} (ended)" if process.is_orphan else name
+    over = process.session_state is not None if process.ref < 0 else True
+    return f"{name} (ended)" if process.is_orphan and over else name
 
 
 def shape(each: Watched) -> dict[str, Any]:
@@ -77,6 +78,7 @@ def shape(each: Watched) -> dict[str, Any]:
         "cwd": process.cwd,
         "started_at": iso(process.started_at),
         "registered_by": process.registered_by,
+        "hint": process.ref < 0,
         "kept": process.kept,
         "doing": each.doing.value,
         "because": each.because,

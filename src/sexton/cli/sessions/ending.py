@@ -6,7 +6,7 @@ import uuid
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import new_receipt
-from sexton.engine.plan import as_seen
+from sexton.engine.preconditions import as_seen
 from sexton.errors import HomeObserved, ProcessesRunning, SessionBusy, SessionEnded
 from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
 from sexton.model.session import NATIVE, Session

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from sexton.engine.removing.foreign import leave_again
 from sexton.engine.removing.means import Means
-from sexton.ports.removal import VaultFile, VaultState
+from sexton.model.session import NATIVE
+from sexton.ports.removal import Holds, VaultFile, VaultState
 from sexton.ports.vault import FileContent
 
 
@@ -29,6 +31,8 @@ def clear(
 
 def clear_again(means: Means, file: VaultFile) -> None:
     """Complete what somebody else began; which files belong to it the copy itself says."""
+    if file.holds is Holds.SESSIONS and file.home != NATIVE:
+        leave_again(means, file)
     inside = means.ledger.vault.inside(file)
     seen: dict[str, Sequence[FileContent]] = {}
     if file.written.files:
@@ -36,7 +40,8 @@ def clear_again(means: Means, file: VaultFile) -> None:
         for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
             if content.owner is not None and (not here or content.row["ref"] in here):
                 seen[content.owner] = tuple(content.files)
-    clear(means, file, [(each.ref, each.message_count) for each in inside], seen)
+    ours = file.home == NATIVE
+    clear(means, file, [(each.ref, each.message_count) for each in inside if ours], seen)
 
 
 def _slices(means: Means, counts: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], int]]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from sexton.engine.removing.means import Means
-from sexton.model.plan import ArchiveSession, Removing
+from sexton.model.plan import ArchiveSession, Removing, Seen
 from sexton.model.removal import HERE
+from sexton.model.session import NATIVE
 from sexton.ports.removal import Move, StoredSession
+from sexton.ports.rows import OF_HOME, Taken
+from sexton.ports.rows import TOGETHER as TOGETHER_WITH
 from sexton.ports.vault import FileContent, SessionContent, StoredMessage
 
 TOGETHER = 4_000_000
@@ -23,7 +27,8 @@ MOST_BYTES = 32_000_000
 class Load:
     """Sessions on their way into one file, and why some of those that were meant stay behind.
 
-    Files are known by the owner's name; `named` has those of the sessions that own any.
+    Files are known by the owner's name; `named` has those of the sessions that own any. `taken` is
+    what a foreign home has of them.
     """
 
     actions: list[Removing]
@@ -32,6 +37,7 @@ class Load:
     named: dict[int, str] = field(default_factory=dict)
     files: dict[str, Sequence[FileContent]] = field(default_factory=dict)
     stored: dict[int, int] = field(default_factory=dict)
+    taken: dict[int, str] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
 
     def leave_out(self, refs: Iterable[int], why: str | None = None) -> None:
@@ -91,17 +97,18 @@ def take(means: Means, batch: Sequence[Removing]) -> Load:
     load = Load(list(batch), rows)
     here = {ref for ref, found in rows.items() if found.state in HERE}
     load.leave_out(each.seen.ref for each in batch if each.seen.ref not in here)
+    _take_rows(means, load)
     _take_files(means, load)
     return load
 
 
 def contents(means: Means, load: Load) -> Iterator[SessionContent]:
-    """All there is of each session, read as it is needed; counts the messages."""
+    """All there is of each session, read as it is needed; counts the messages of the ledger."""
     together: list[Removing] = []
     weight = 0
     for action in load.actions:
         if action.size > TOGETHER:
-            yield _content(load, action, _paged(means, load, action.seen.ref))
+            yield _content(load, action, _paged(means, load, action.seen))
             continue
         if weight + action.size > TOGETHER:
             yield from _small(means, load, together)
@@ -146,29 +153,63 @@ def _take_files(means: Means, load: Load) -> None:
             load.named[ref] = owner
 
 
+def _take_rows(means: Means, load: Load) -> None:
+    """A session that is not as it was in its foreign home stays."""
+    if not load.actions or load.actions[0].seen.home == NATIVE:
+        return
+    wanted = [each.seen for each in load.actions]
+    found = means.rows_of(wanted[0].home).take([seen.id for seen in wanted])
+    for seen in wanted:
+        taken = found.get(seen.id, Taken(refusal="it is gone from its home"))
+        if taken.refusal is not None:
+            load.leave_out([seen.ref], taken.refusal)
+        elif taken.messages != seen.message_count:
+            load.leave_out([seen.ref], "it was active meanwhile")
+        else:
+            load.taken[seen.ref] = taken.text
+
+
 def _small(means: Means, load: Load, actions: Sequence[Removing]) -> Iterator[SessionContent]:
-    said = means.ledger.removable.messages([each.seen.ref for each in actions])
+    foreign = load.taken
+    if foreign and actions:
+        told = means.rows_of(actions[0].seen.home).messages([each.seen.id for each in actions])
+        said = {each.seen.ref: told.get(each.seen.id, []) for each in actions}
+    else:
+        said = means.ledger.removable.messages([each.seen.ref for each in actions])
     for action in actions:
         messages = said.get(action.seen.ref, [])
-        load.stored[action.seen.ref] = len(messages)
+        load.stored[action.seen.ref] = 0 if foreign else len(messages)
         yield _content(load, action, messages)
 
 
-def _paged(means: Means, load: Load, ref: int) -> Iterator[StoredMessage]:
-    load.stored[ref] = after = 0
-    while page := means.ledger.removable.message_page(ref, after, TOGETHER):
+def _paged(means: Means, load: Load, seen: Seen) -> Iterator[StoredMessage]:
+    load.stored[seen.ref] = after = 0
+    while page := _page(means, load, seen, after):
         yield from page
-        load.stored[ref] += len(page)
+        load.stored[seen.ref] += 0 if load.taken else len(page)
         after = page[-1].seq
+
+
+def _page(means: Means, load: Load, seen: Seen, after: int) -> list[StoredMessage]:
+    if load.taken:
+        return means.rows_of(seen.home).message_page(seen.id, after, TOGETHER)
+    return means.ledger.removable.message_page(seen.ref, after, TOGETHER)
 
 
 def _content(load: Load, action: Removing, messages: Iterable[StoredMessage]) -> SessionContent:
     found = load.rows[action.seen.ref]
     owner = load.named.get(action.seen.ref)
     return SessionContent(
-        row_json=found.row,
+        row_json=_joined(found.row, load.taken.get(action.seen.ref), conversation(action)),
         messages=messages,
         finalizations=found.finalizations,
         owner=owner,
         files=() if owner is None else load.files[owner],
     )
+
+
+def _joined(row: str, of_home: str | None, together: str) -> str:
+    """The ledger's row with what its home knows of the session."""
+    if of_home is None:
+        return row
+    return f'{row[:-1]},"{TOGETHER_WITH}":{json.dumps(together)},"{OF_HOME}":{of_home}}}'

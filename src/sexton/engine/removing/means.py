@@ -10,9 +10,11 @@ from typing import TypeVar
 from sexton.engine.removing.pace import Pace
 from sexton.errors import HomeNotFound, VaultElsewhere, VaultMissing
 from sexton.model.plan import Reason
+from sexton.model.session import NATIVE
 from sexton.policies.collection import Collection
 from sexton.ports import Clock, Entry, Ledger
 from sexton.ports.removal import VaultFile, WantedFiles
+from sexton.ports.rows import HomeRows
 from sexton.ports.vault import SessionFiles, Vault
 
 T = TypeVar("T")
@@ -25,7 +27,8 @@ class Means:
     `grace` is how long trash is kept, `garbage` what counts as such unless somebody says otherwise.
     `busy` are the files this process is at; `drift` is how far the wall clock was ahead of the
     elapsed time when it began. What is removed unattended counts against its day. Once it is
-    `stopping`, nothing more is begun.
+    `stopping`, nothing more is begun. `rows` are the records of sessions that a foreign home keeps
+    in a database of its own.
     """
 
     ledger: Ledger
@@ -34,6 +37,7 @@ class Means:
     place: str
     vault_at: Callable[[str], Vault]
     files: Mapping[str, SessionFiles]
+    rows: Mapping[str, HomeRows] = field(default_factory=dict)
     worker: Callable[[], str]
     host: str
     grace: timedelta
@@ -79,6 +83,19 @@ class Means:
                 hint="List the home in the settings, or name it with --home.",
             )
         return self.files[home]
+
+    def keeps_records(self, home: str) -> bool:
+        """Whether sessions of a home can be removed from here, and not only their files."""
+        return home == NATIVE or home in self.rows
+
+    def rows_of(self, home: str) -> HomeRows:
+        """The records of a foreign home's sessions; HomeNotFound if they can not be reached."""
+        if home not in self.rows:
+            raise HomeNotFound(
+                f"the sessions of the home '{home}' can not be reached from here",
+                hint="List the home in the settings, or name it with --home.",
+            )
+        return self.rows[home]
 
     def unlink(self, file: VaultFile) -> None:
         """Remove a file, wherever it is; where its disk is away, VaultMissing."""

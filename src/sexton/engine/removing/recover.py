@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from sexton.engine.removing.clear import clear_again
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import finish, remove_file
-from sexton.errors import HomeNotFound, VaultError
+from sexton.errors import HomeError, VaultError
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
 from sexton.model.worker import Worker
@@ -32,7 +32,7 @@ def recover(means: Means, judge: Judge, receipt: str) -> int:
         try:
             _complete(means, taken, receipt)
             count += 1
-        except (VaultError, HomeNotFound) as trouble:  # its disk may be away for a while
+        except (VaultError, HomeError) as trouble:  # its disk or home may be away for a while
             log.warning("the vault file %s waits: %s", file.name, trouble)
         finally:
             means.busy.discard(file.ref)

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from sexton.engine.removing.clear import clear
+from sexton.engine.removing.foreign import let_stay
 from sexton.engine.removing.load import Load, contents, take
 from sexton.engine.removing.means import Means
 from sexton.errors import SextonError
@@ -112,13 +115,32 @@ def _let_go(means: Means, load: Load, file: VaultFile, written: Written) -> froz
             moved = means.ledger.removal.move(departure, means.clock.now())
         if moved:
             file = replace(file, state=VaultState.CLEARING, written=written)
-            gone |= moved
+            gone |= _leave_home(means, file, load, moves, moved) if load.taken else moved
         if not departure.at_once:
             left += [(move.ref, move.stored) for move in moves if move.ref in moved]
     if gone:
         seen = {owner: load.files[owner] for ref, owner in load.named.items() if ref in gone}
         clear(means, file, left, seen)
     return gone
+
+
+def _leave_home(
+    means: Means, file: VaultFile, load: Load, moves: Sequence[Move], moved: frozenset[int]
+) -> frozenset[int]:
+    """Take sessions out of their foreign home, too; those that have changed there stay."""
+    ids = {each.seen.ref: each.seen.id for each in load.actions}
+    going = [
+        {ids[each.ref]: load.taken[each.ref] for each in group}
+        for _, group in groupby(
+            (each for each in moves if each.ref in moved), key=attrgetter("conversation")
+        )
+    ]
+    done = means.rows_of(file.home).remove(going)
+    stayed = {ref for ref in moved if ids[ref] not in done.gone}
+    refused = "it was changed in its home meanwhile"
+    load.refused.update(dict.fromkeys(stayed, refused))
+    let_stay(means, file, {ref: load.rows[ref].state for ref in stayed}, done.cut)
+    return moved - stayed
 
 
 def _steps(means: Means, load: Load) -> Iterator[list[Move]]:

@@ -14,6 +14,7 @@ from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
 from sexton.ports.removal import Holds, Part, VaultFile, VaultState
+from sexton.ports.rows import OF_HOME
 from sexton.ports.vault import PutBack, SessionContent
 
 TOGETHER = 1_000_000
@@ -109,6 +110,8 @@ class _Arriving:
 
     def _take(self, content: SessionContent, *, only_files: bool) -> None:
         ref = int(content.row["ref"])
+        if OF_HOME in content.row and not self._returned(content):
+            return
         messages = []
         for message in content.messages:
             messages.append(message)
@@ -123,6 +126,11 @@ class _Arriving:
             state = State(content.row["state"])
             assert state in HERE
             self._parts.append(Part(ref, messages, state))
+
+    def _returned(self, content: SessionContent) -> bool:
+        """Whether a session is in its foreign home again, whole; its messages are used up then."""
+        rows = self._means.rows_of(self._file.home)
+        return rows.put_back(content.row[OF_HOME], content.messages)
 
     def _put_back(self, content: SessionContent) -> PutBack:
         """Before the session is seen again, so that it never lacks what it had."""

@@ -106,11 +106,13 @@ class Look:
         """The sessions of which something may go."""
         if self._home != NATIVE:
             yield from self._with_files()
+        if not self._means.keeps_records(self._home):
             return
         retained = self._estate.ledger.retained
+        ours = self._home == NATIVE
         for source in retained.sources(self._home):
-            policy = _native(self._retention.of(source))
-            age = soonest(policy, files=bool(self._heaps))
+            policy = _native(self._retention.of(source)) if ours else self._retention.of(source)
+            age = soonest(policy, files=ours and bool(self._heaps))
             if age is None:
                 continue
             place: Place | None = None
@@ -122,7 +124,7 @@ class Look:
                     break
 
     def _with_files(self) -> Iterator[list[Remains]]:
-        """A foreign home's sessions that have files: their records are not ours to remove."""
+        """A foreign home's sessions that have files."""
         known = owners(self._estate, self._means, self._home)
         ids = sorted(id for owner, id in known.items() if owner in self._heaps)
         for start in range(0, len(ids), PAGE):
@@ -157,7 +159,7 @@ class Look:
         verdict, kept = self._of_conversation(talk, asked)
         if verdict.since is None:
             return
-        moves = self._home == NATIVE and verdict.rows is not Fate.KEEP
+        moves = self._means.keeps_records(self._home) and verdict.rows is not Fate.KEEP
         here = [each for each in talk if each.state in HERE]
         archiving = verdict.rows is Fate.ARCHIVE
         holding = kept or _held_by(talk, family, self._now, archiving=archiving or not moves)

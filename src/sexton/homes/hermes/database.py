@@ -63,7 +63,7 @@ def read(database: Path, clock: Clock, question: Callable[[apsw.Connection], Ans
     """Answer a question in one short read transaction; no file of the agent is made or changed."""
     for _ in range(ATTEMPTS):
         before = signature(database)
-        still = before.wal is None and _keeps_a_log(database)
+        still = before.wal is None and keeps_a_log(database)
         try:
             answer = _ask(database, clock, question, still=still)
         except (apsw.Error, HomeUnknown, UnicodeDecodeError) as problem:
@@ -91,7 +91,7 @@ def _ask(
         connection.close()
 
 
-def _keeps_a_log(database: Path) -> bool:
+def keeps_a_log(database: Path) -> bool:
     """Whether the database is in WAL mode, by its header.
 
     Without a log beside it such a database has no user, and a plain read-only connection would

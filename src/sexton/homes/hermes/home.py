@@ -1,8 +1,8 @@
-"""A Hermes home, observed without being changed."""
+"""A Hermes home: observed without being changed, and changed without being disturbed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -10,16 +10,23 @@ from typing import Any
 
 from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
 from sexton.homes.hermes import observe, transcript
+from sexton.homes.hermes.background import hinted
 from sexton.homes.hermes.database import Signature, read, signature
+from sexton.homes.hermes.ending import Ending
 from sexton.homes.hermes.files import HomeFigures, figures_of
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.mark import Mark, load
 from sexton.homes.hermes.observe import Survey
+from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.places import DATABASE
+from sexton.homes.hermes.removing import HermesRows
+from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.process import Process
 from sexton.model.session import Session
-from sexton.ports import Clock, Entry, Known, Sighting
+from sexton.model.worker import Identity
+from sexton.ports import Clock, Entry, Journal, Known, Sighting
 
 PAGE = 5_000
 
@@ -28,17 +35,26 @@ class HermesHome:
     """The sessions of one Hermes home, through the port all homes share."""
 
     def __init__(
-        self, path: Path, name: str, act: bool = False, *, clock: Clock, zone: str = "UTC"
+        self,
+        path: Path,
+        name: str,
+        *,
+        clock: Clock,
+        zone: str = "UTC",
+        journal: Journal | None = None,
     ) -> None:
         """Know the home at that path; HomeNotFound unless a Hermes database is there.
 
-        Hermes resets by the machine's own time of day, so `zone` names the machine's.
+        Hermes resets by the machine's own time of day, so `zone` names the machine's. Without a
+        journal, which tells of every change, nothing is changed.
         """
         self.path, self._database = _located(path)
         self._own_rules = OwnRules(self.path, zone)
         self._name = name
-        self._act = act
         self._clock = clock
+        self._journal = journal
+        self._ownership = Ownership(self.path, self._database, clock)
+        self.records = HermesRows(self._database, self._ownership, clock)
 
     @property
     def name(self) -> str:
@@ -49,11 +65,6 @@ class HermesHome:
     def kind(self) -> str:
         """Which agent lives here."""
         return "hermes"
-
-    @property
-    def act(self) -> bool:
-        """Whether the operator allows changes."""
-        return self._act
 
     def rules(self) -> str:
         """The resets that the home's own configuration asks for."""
@@ -82,20 +93,24 @@ class HermesHome:
         if signature(self._database).database[0] == before.database[0]:
             yield Sighting(seen=rest, gone=gone, mark=_next_mark(last, surveyed, before, now))
 
+    def owners(self, ids: Collection[str]) -> Mapping[str, Evidence]:
+        """Who has the open sessions, by what the home claims and who has its database open."""
+        return self._ownership.evidence(ids)
+
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
-        """Refused: this release changes nothing in a Hermes home."""
-        raise HomeObserved(
-            f"{len(reaps)} sessions of the Hermes home {self._name!r} look dead at {now:%H:%M}; "
-            "it is only observed"
-        )
+        """End sessions whose owner is gone, each if it still is as seen and its owner still is.
+
+        Hermes is told `reaped`; a conversation of its gateway, which ends by policy only, is reset.
+        """
+        return self._ending(len(reaps)).reap(reaps, now)
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
-        """Refused: this release changes nothing in a Hermes home."""
-        del reason, entry, now
-        raise HomeObserved(
-            f"{seen.id} belongs to the Hermes home {self._name!r}, which is only observed",
-            hint="End it with Hermes itself; this release changes nothing in a Hermes home.",
-        )
+        """End a session by policy if it still is as seen; a conversation is reset."""
+        return self._ending(1).end(seen, reason, entry, now)
+
+    def background(self, here: Identity) -> Sequence[Process]:
+        """The background processes that the home's file names and that are alive."""
+        return tuple(hinted(self.path, self._name, here))
 
     def transcript(self, session: Session, since: int, through: int) -> Iterator[Message]:
         """The messages after so many, up to a number, as far as Hermes still has them."""
@@ -113,6 +128,13 @@ class HermesHome:
     def figures(self) -> HomeFigures:
         """Sizes and counts for a report."""
         return figures_of(self.path, self._database, self._clock)
+
+    def _ending(self, count: int) -> Ending:
+        if self._journal is None:
+            raise HomeObserved(
+                f"{count} sessions of the Hermes home {self._name!r} stay open: it is only observed"
+            )
+        return Ending(self._name, self._database, self._ownership, self._clock, self._journal)
 
     def _survey(self, last: Mark | None, believed_open: frozenset[str]) -> Survey:
         where = self._database

@@ -1,8 +1,9 @@
 """Which resets does a Hermes home ask for itself?
 
 Read from config.yaml and, below it, the older gateway.json, as Hermes reads them. Hermes resets
-only the conversations of its gateway, and knows none of our limits. Its environment is not
-visible from here, so what is set there alone is not inherited.
+only the conversations of its gateway, and knows none of our limits. What its API server began it
+never ends, so that ends here when it has been idle for as long as a conversation may be. Its
+environment is not visible from here, so what is set there alone is not inherited.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.database import FileStamp, stamp
+from sexton.model.record import replace
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
 
 GATEWAY_KEYS = ("agent:*",)
+API_SOURCES = ("api_server",)
 LARGEST = 1_000_000
 MOST_RULES = 1_000
 UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
@@ -74,6 +77,7 @@ def _rulebook(chosen: Mapping[str, Any], zone: str) -> Rulebook:
                 ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, zone))
                 for name, policy in sorted(by_platform.items())
             ),
+            ResetRule(sources=API_SOURCES, policy=replace(default, mode=Mode.IDLE)),
         ),
     )
 

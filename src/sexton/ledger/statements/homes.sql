@@ -16,7 +16,8 @@ SELECT ref, name, kind, path, host, act, mark, rules, observed_at FROM homes ORD
 UPDATE homes SET mark = :mark, rules = :rules, observed_at = :now WHERE ref = :home;
 
 -- store_facts
--- Facts replace facts; what only the ledger knows (warnings already given) stays.
+-- Facts replace facts; what only the ledger knows (warnings already given) stays. Of what is in the vault the
+-- copy there is the truth, also while it is on its way there or back.
 INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, state, started_at, active_at,
                       due_at, ended_at, end_reason, last_seq, message_count, byte_count, turn_count,
                       input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_micros,
@@ -36,13 +37,16 @@ ON CONFLICT (home, id) DO UPDATE SET
     input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
     cached_tokens = excluded.cached_tokens, reasoning_tokens = excluded.reasoning_tokens,
     cost_micros = excluded.cost_micros, title = excluded.title, preview = excluded.preview,
-    pinned = excluded.pinned, human_touched = excluded.human_touched, errored = excluded.errored;
+    pinned = excluded.pinned, human_touched = excluded.human_touched, errored = excluded.errored
+WHERE sessions.vault IS NULL;
 
 -- forget_session
-DELETE FROM sessions WHERE home = :home AND home <> 1 AND id = :id;
+-- The row of one that we have removed is what is left of it.
+DELETE FROM sessions
+WHERE home = :home AND home <> 1 AND id = :id AND state IN ('open', 'ended', 'finalized');
 
 -- ids_of_home
-SELECT id FROM sessions WHERE home = :home;
+SELECT id FROM sessions WHERE home = :home AND state IN ('open', 'ended', 'finalized');
 
 -- open_ids_of_home
 SELECT id FROM sessions WHERE home = :home AND state = 'open';

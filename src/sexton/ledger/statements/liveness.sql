@@ -171,6 +171,9 @@ VALUES (:home, :session, :now, :active_at, :reason)
 ON CONFLICT DO NOTHING
 RETURNING session;
 
+-- recorded_reaps
+SELECT session, active_at FROM shadow_reaps WHERE home = :home;
+
 -- contradict_shadow_reap
 UPDATE shadow_reaps
 SET contradicted_at = :now

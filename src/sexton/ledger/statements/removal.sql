@@ -157,12 +157,14 @@ VALUES (:session, :seq, :at, :role, :is_text, :content, :extra)
 ON CONFLICT (session, seq) DO NOTHING;
 
 -- bring_back
--- Whole or not at all. From the arrivals to their rows, not from all that is in the file.
+-- Whole or not at all. From the arrivals to their rows, not from all that is in the file. The messages of a
+-- foreign home are there, and not here.
 UPDATE sessions
 SET state = seen.state, vault = NULL
 FROM ({arrivals}) AS seen
 WHERE sessions.ref = seen.ref AND COALESCE(sessions.vault, 0) = :vault
-  AND sessions.message_count = (SELECT COUNT(*) FROM messages AS m WHERE m.session = sessions.ref)
+  AND (sessions.home <> 1
+       OR sessions.message_count = (SELECT COUNT(*) FROM messages AS m WHERE m.session = sessions.ref))
 RETURNING sessions.ref;
 
 -- file_of_session

@@ -1,0 +1,61 @@
+"""Which open sessions of foreign homes have lost their owner, by what the homes prove?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sexton.engine.estate import Estate
+from sexton.engine.preconditions import as_seen
+from sexton.model.plan import ReapSession
+from sexton.model.session import Session, State
+from sexton.policies.liveness import orphan_reason
+from sexton.ports import Filter, Place
+
+CHUNK = 500
+
+
+def orphans(estate: Estate, home: str | None = None) -> list[ReapSession]:
+    """What is to be ended in every home or one, children first. Changes nothing.
+
+    What is only suspect is proposed to whoever looks at the plan. In a home that is only
+    observed, what was recorded already is not said again.
+    """
+    wanted = [name for name in estate.records if home in (None, name)]
+    return [reap for name in wanted for reap in _of_home(estate, name)]
+
+
+def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
+    reasons = {
+        id: reason
+        for id, proof in estate.owners(home).items()
+        if (reason := orphan_reason(proof, attended=not estate.unattended)) is not None
+    }
+    if not reasons:
+        return
+    told = estate.ledger.samples.recorded(home) if estate.is_observed(home) else ()
+    found = {
+        session.id: session
+        for session in _open(estate, home)
+        if session.id in reasons and not session.holders
+    }
+    for session in _children_first(found):
+        if (session.id, session.active_at) not in told:
+            yield ReapSession(seen=as_seen(session), reason=reasons[session.id])
+
+
+def _open(estate: Estate, home: str) -> Iterator[Session]:
+    place: Place | None = None
+    wanted = Filter(home=home, state=State.OPEN)
+    while page := estate.ledger.index.page(wanted, place, CHUNK):
+        yield from page
+        place = Place(page[-1].active_at, page[-1].ref)
+
+
+def _children_first(found: Mapping[str, Session]) -> list[Session]:
+    def depth(session: Session) -> int:
+        steps, parent = 0, found.get(session.parent or "")
+        while parent is not None and steps < len(found):  # a circle ends somewhere too
+            steps, parent = steps + 1, found.get(parent.parent or "")
+        return steps
+
+    return sorted(found.values(), key=depth, reverse=True)

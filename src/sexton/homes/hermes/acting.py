@@ -1,0 +1,186 @@
+"""How is a Hermes database changed beside a running Hermes, so that Hermes never notices?
+
+In steps that are short and leave about as much time free as they took, because Hermes gives a write
+up after some seconds. Never is the log folded in beside another process or cut, the file rebuilt or
+the schema touched: that is the business of whoever has the database open.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+import apsw
+
+from sexton.errors import HomeRefused
+from sexton.homes.hermes.database import keeps_a_log
+from sexton.homes.hermes.fingerprint import Shape, recognise
+from sexton.homes.hermes.holders import danger
+from sexton.ports import Clock
+
+CHANGEABLE = frozenset({22, 30})
+"""The schemas whose every table and trigger is known: Hermes 0.19 and the newer main."""
+PATIENCE = 15.0
+"""Seconds to wait for Hermes's own writes; it waits about as long for ours."""
+REST = 0.75
+"""For such a part of the time a step took, others have the database to themselves afterwards."""
+LONGEST_STEP = 3.0
+"""Seconds after which a step is undone: it was too big."""
+PAGES_IN_LOG = 1000
+SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.003
+STEPS_BETWEEN_CHECKS = 20_000
+
+TRIGGERS = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+FULL_TEXT = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
+TRY_TRIGRAM = "CREATE VIRTUAL TABLE trial USING fts5(words, tokenize = 'trigram')"
+
+Answer = TypeVar("Answer")
+
+
+class TooLong(Exception):
+    """A step took too long and was undone; a smaller one may do."""
+
+
+class Hand:
+    """A connection through which a home is changed, step by step."""
+
+    def __init__(self, db: apsw.Connection, shape: Shape, clock: Clock) -> None:
+        self._db = db
+        self.shape = shape
+        self._clock = clock
+        self._free_until = float("-inf")
+        self.held = 0.0
+        """For how many seconds the last step kept others from writing."""
+
+    def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
+        """Do something in one transaction, and leave the database alone for a while afterwards."""
+        wait = self._free_until - self._clock.monotonic()
+        if wait > 0:
+            self._clock.sleep(wait)
+        self._db.execute("BEGIN IMMEDIATE")
+        begun = self._clock.monotonic()
+        self._limit(begun + LONGEST_STEP)
+        try:
+            answer = job(self._db)
+            self._db.execute("COMMIT")
+        except BaseException as problem:
+            self._limit(None)
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(problem, apsw.InterruptError):
+                raise TooLong from None
+            raise
+        finally:
+            self._limit(None)
+            ended = self._clock.monotonic()
+            self.held = ended - begun
+            self._free_until = ended + REST * self.held
+        return answer
+
+    def fold(self, alone: bool) -> None:
+        """Let the log be folded in as it grows while nobody else is there who would have to."""
+        self._db.pragma("wal_autocheckpoint", PAGES_IN_LOG if alone else 0)
+
+    def _limit(self, deadline: float | None) -> None:
+        clock = self._clock
+        late = None if deadline is None else lambda: clock.monotonic() > deadline
+        self._db.set_progress_handler(late, STEPS_BETWEEN_CHECKS)
+
+
+@contextmanager
+def changing(database: Path, clock: Clock) -> Iterator[Hand]:
+    """A connection for changes; HomeRefused if anything about the home is not as it is known."""
+    unsafe = danger(database)
+    if unsafe is not None:
+        raise HomeRefused(f"{database} is not changed: {unsafe}")
+    db = _connect(database, clock)
+    try:
+        shape = check(db, database)
+        keep = ctypes.c_int(1)
+        db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
+        yield Hand(db, shape, clock)
+    except apsw.BusyError:
+        raise HomeRefused(f"{database} was busy for more than {PATIENCE:.0f} s") from None
+    except apsw.Error as problem:
+        raise HomeRefused(f"{database} can not be changed: {problem}") from None
+    finally:
+        db.close()
+
+
+def _connect(database: Path, clock: Clock) -> apsw.Connection:
+    db = apsw.Connection(
+        f"file:{quote(os.fsencode(database))}?mode=rw",
+        flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
+    )
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    db.set_busy_handler(_Waiting(clock))
+    db.pragma("foreign_keys", 1)
+    db.pragma("secure_delete", 1)
+    db.pragma("wal_autocheckpoint", 0)
+    db.pragma("synchronous", 2)
+    return db
+
+
+class _Waiting:
+    """Waits for other writers in short naps of random length, which is fair to all."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until = 0.0
+
+    def __call__(self, tries: int) -> bool:
+        if tries == 0:
+            self._until = self._clock.monotonic() + PATIENCE
+        self._clock.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311  # not a secret
+        return self._clock.monotonic() < self._until
+
+
+def check(db: apsw.Connection, database: Path) -> Shape:
+    """The shape of the database; HomeRefused unless all that a change would set off is known."""
+    shape = recognise(db, database)
+    if shape.version not in CHANGEABLE:
+        known = ", ".join(map(str, sorted(CHANGEABLE)))
+        raise HomeRefused(
+            f"{database} has schema version {shape.version}; only {known} are changed",
+            hint="Upgrade Hermes or Sexton; observing it works all the same.",
+        )
+    if not keeps_a_log(database):
+        raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
+    strange = sorted({row[0] for row in db.execute(TRIGGERS)} - _KNOWN_TRIGGERS)
+    if strange:
+        raise HomeRefused(f"{database} has the trigger '{strange[0]}', which nobody knows here")
+    _try_full_text(db, database)
+    return shape
+
+
+_KNOWN_TRIGGERS = frozenset(
+    f"messages_fts{index}_{event}"
+    for index in ("", "_trigram")
+    for event in ("insert", "delete", "update")
+)
+
+
+def _try_full_text(db: apsw.Connection, database: Path) -> None:
+    """Every deleted message leaves the indexes of its words, so those must be understood here."""
+    tables = [row[0] for row in db.execute(FULL_TEXT)]
+    if not tables:
+        return
+    try:
+        trial = apsw.Connection(":memory:")
+        try:
+            trial.execute(TRY_TRIGRAM)
+        finally:
+            trial.close()
+        for table in tables:
+            quoted = table.replace('"', '""')
+            db.execute(f'SELECT rowid FROM "{quoted}" WHERE rowid = -1').fetchall()
+    except apsw.Error as problem:
+        raise HomeRefused(f"{database}: its full-text index can not be kept: {problem}") from None

@@ -1,0 +1,26 @@
+"""What does a small JSON file of a Hermes home say, however broken it is?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+LARGEST = 16_000_000
+
+
+def read_json(file: Path) -> Any:
+    """The document in a plain file; None if there is none, or none that can be used."""
+    try:
+        if not file.is_file():
+            return None
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except OSError:
+        return None
+    if len(content) > LARGEST:
+        return None
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,142 @@
+"""How are sessions of a Hermes home ended from outside?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import apsw
+
+from sexton.errors import HomeRefused
+from sexton.homes.hermes import observe
+from sexton.homes.hermes.acting import changing
+from sexton.homes.hermes.holders import Census
+from sexton.homes.hermes.ownership import Ownership
+from sexton.model.evidence import Evidence, Verdict
+from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.record import replace
+from sexton.model.session import Session
+from sexton.ports import Clock, Entry, Journal
+
+TOGETHER = 50
+REAPED, RESET = "reaped", "session_reset"
+"""What Hermes's own column says. The second one is honoured by its gateway, which begins anew."""
+SUSPECT, INACTIVE = "reaped:suspect", "reaped:inactive"
+"""Reaps that rest on a person's word, and on a bound that the operator has set."""
+
+END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id AND ended_at IS NULL"
+
+
+class Ending:
+    """Ends sessions of one home, each in a transaction that looks at it again."""
+
+    def __init__(
+        self, name: str, database: Path, ownership: Ownership, clock: Clock, journal: Journal
+    ) -> None:
+        self._name = name
+        self._database = database
+        self._ownership = ownership
+        self._clock = clock
+        self._journal = journal
+
+    def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
+        """End sessions as of their last activity; the owners are judged once more before."""
+        census = self._ownership.census()
+        evidence = self._ownership.evidence([each.seen.id for each, _ in reaps], census)
+        dead = [(each, entry) for each, entry in reaps if _may_go(each, evidence)]
+        self._intend(dead, now)
+        done: set[str] = set()
+        with changing(self._database, self._clock) as hand:
+            waiting = iter(dead)
+            while batch := list(islice(waiting, TOGETHER)):
+                meant = {each.seen.id: each for each, _ in batch}
+                done |= hand.step(partial(self._reap, meant=meant, census=census))
+        self._journal.write([entry for each, entry in dead if each.seen.id in done], now)
+        return [each.seen.id in done for each, _ in reaps]
+
+    def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        """End one session now."""
+        self._intend([(seen, entry)], now)
+        with changing(self._database, self._clock) as hand:
+            done = hand.step(lambda db: self._end(db, seen, reason.code, now))
+        if done:
+            self._journal.write([entry], now)
+        return done
+
+    def _reap(
+        self, db: apsw.Connection, meant: Mapping[str, ReapSession], census: Census
+    ) -> set[str]:
+        # While we write nobody can take up a session; whoever came since the census might have.
+        if self._ownership.census(quick=True).has_grown(census):
+            return set()
+        still = self._as_seen(db, [each.seen for each in meant.values()])
+        conversations = self._ownership.conversations(db, still.keys())
+        done = set()
+        for id, session in still.items():
+            if id in conversations and meant[id].reason.code != INACTIVE:
+                continue
+            word = RESET if id in conversations else REAPED
+            if _ended(db, id, word, session.active_at):
+                done.add(id)
+        return done
+
+    def _end(self, db: apsw.Connection, seen: Seen, code: str, now: datetime) -> bool:
+        if seen.id not in self._as_seen(db, [seen]):
+            return False
+        word = RESET if self._ownership.conversations(db, [seen.id]) else code
+        return _ended(db, seen.id, word, now)
+
+    def _as_seen(self, db: apsw.Connection, wanted: Sequence[Seen]) -> dict[str, Session]:
+        """The sessions that are open and have not moved since they were seen."""
+        page = observe.page(db, self._database, [each.id for each in wanted])
+        found = {each.id: each for each in observe.sessions_in(page, self._name, self._clock.now())}
+        return {
+            seen.id: session
+            for seen in wanted
+            if (session := found.get(seen.id)) is not None and _is(session, seen)
+        }
+
+    def _intend(self, about: Iterable[tuple[ReapSession | Seen, Entry]], now: datetime) -> None:
+        """Say what is going to be done: after a crash the next look tells how far it came."""
+        entries = [entry for _, entry in about]
+        if not entries:
+            return
+        names = ", ".join(str(entry.session) for entry in entries[:TOGETHER])
+        more = f" and {len(entries) - TOGETHER} more" if len(entries) > TOGETHER else ""
+        reason = Reason("intent", f"about to {entries[0].action} {names}{more}")
+        intent = replace(entries[0], session=None, result="intended", reason=reason)
+        self._journal.write([intent], now)
+
+
+def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:
+    """Whether what is known of the owner now still carries the reap.
+
+    Where the ledger knows who held it, their death is proved already, and only a claim of
+    somebody else speaks against it.
+    """
+    found = evidence.get(reap.seen.id)
+    if found is None:
+        return False
+    if reap.dead:
+        return found.verdict is not Verdict.LIVE
+    carrying = {
+        SUSPECT: (Verdict.DEAD, Verdict.SUSPECT),
+        INACTIVE: (Verdict.DEAD, Verdict.UNKNOWN),
+    }
+    return found.verdict in carrying.get(reap.reason.code, (Verdict.DEAD,))
+
+
+def _is(session: Session, seen: Seen) -> bool:
+    now = (session.active_at, session.message_count, session.turn_count, session.pinned)
+    then = (seen.active_at, seen.message_count, seen.turn_count, seen.pinned)
+    return session.is_open and now == then
+
+
+def _ended(db: apsw.Connection, id: str, word: str, at: datetime) -> bool:
+    db.execute(END, {"id": id, "reason": word, "at": at.timestamp()})
+    if db.changes() > 1:
+        raise HomeRefused(f"more than one session is called {id!r}")
+    return db.changes() == 1

@@ -1,0 +1,210 @@
+"""Which processes have a Hermes database open, and what are they?
+
+Two witnesses are asked: the locks every connection holds for as long as it is open, and the
+descriptors of all processes. What may have been missed is said; it is never taken for absence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from sexton.homes.hermes import kernel, probe
+from sexton.homes.hermes.database import keeps_a_log
+from sexton.homes.hermes.documents import read_json
+
+PROBE_SECONDS = 10.0
+_HERMES = ("hermes", "hermes-agent")
+_HERMES_MODULE = "hermes_cli.main"
+_SHARED_DISKS = ("nfs", "cifs", "smb", "9p", "fuse", "virtiofs", "ceph", "glusterfs", "afs")
+
+
+class Kind(StrEnum):
+    """What a process is that has the database open."""
+
+    GATEWAY = "gateway"
+    SEXTON = "sexton"
+    CLI = "cli"  # a Hermes of whose sessions nothing is known
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Holder:
+    """A process that has the database open; `began` is when it started, in seconds since 1970."""
+
+    pid: int
+    ticks: int
+    kind: Kind
+    command: tuple[str, ...] = ()
+    began: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.kind} with pid {self.pid}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """Who has the database open; `gap` says what may have been missed, if anything may.
+
+    `unsafe` says why locks do not keep writers apart there. `gateway` is the gateway that the home
+    names and that is alive, whatever it has open.
+    """
+
+    holders: tuple[Holder, ...] = ()
+    gap: str | None = None
+    unsafe: str | None = None
+    gateway: int | None = None
+
+    @property
+    def strangers(self) -> tuple[Holder, ...]:
+        """Those that may own any session of the command line."""
+        return tuple(each for each in self.holders if each.kind in (Kind.CLI, Kind.OTHER))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody but us has it open, as far as that can be told."""
+        return not self.holders and self.gap is None and self.gateway is None
+
+    def has_grown(self, earlier: Census) -> bool:
+        """Whether somebody has it open now who had not then."""
+        then = {(each.pid, each.ticks) for each in earlier.holders}
+        return not {(each.pid, each.ticks) for each in self.holders} <= then
+
+
+def take_census(home: Path, database: Path, *, quick: bool = False) -> Census:
+    """Who has the home's database open now, this process left out.
+
+    A `quick` one goes without the helper process: enough to notice that somebody has come.
+    """
+    gateway = living_gateway(home)
+    if sys.platform != "linux":
+        words = danger(database)
+        return Census(gap=words, unsafe=words, gateway=gateway)
+    seen = _seen(database)
+    holders = tuple(sorted(_holder(pid, gateway) for pid in seen.all - {os.getpid()}))
+    if quick:
+        return Census(holders=holders, gateway=gateway)
+    locked, unsafe = _locked(database), danger(database)
+    gap = unsafe or _gap(database, locked, seen)
+    return Census(holders=holders, gap=gap, unsafe=unsafe, gateway=gateway)
+
+
+def living_gateway(home: Path) -> int | None:
+    """The pid of the gateway that the home names, if that very process is alive."""
+    found = read_json(home / "gateway.pid")
+    if not isinstance(found, dict) or not kernel.lives(found.get("pid"), found.get("start_time")):
+        return None
+    return int(found["pid"])
+
+
+def kind_of(command: Sequence[str]) -> Kind:
+    """What a process is by its command line; a prompt that says so makes no gateway of it."""
+    words = list(command)
+    for place, word in enumerate(words[:4]):
+        name = PurePath(word).name
+        module = words[place + 1 : place + 2] if word == "-m" else []
+        if name == "sexton" or module == ["sexton"]:
+            return Kind.SEXTON
+        if name in _HERMES or module == [_HERMES_MODULE]:
+            rest = words[place + 1 + len(module) :]
+            return Kind.GATEWAY if rest[:1] == ["gateway"] else Kind.CLI
+    return Kind.OTHER
+
+
+def _holder(pid: int, gateway: int | None) -> Holder:
+    command = kernel.command(pid)
+    kind = Kind.GATEWAY if pid == gateway else kind_of(command)
+    return Holder(pid, kernel.start_ticks(pid) or 0, kind, command, kernel.began(pid))
+
+
+def _locked(database: Path) -> set[int] | None:
+    """The processes that the locks name, not all of them; None if that can not be asked."""
+    asking = [sys.executable, "-I", "-S", probe.__file__, str(database)]
+    try:
+        done = subprocess.run(
+            asking, capture_output=True, timeout=PROBE_SECONDS, check=True, stdin=subprocess.DEVNULL
+        )
+        return {int(pid) for pid in json.loads(done.stdout)}
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+
+
+class _Seen(NamedTuple):
+    """The processes that have the files locked or open, and whether some could not be looked at."""
+
+    locking: set[int]
+    opened: set[int]
+    hidden: bool
+
+    @property
+    def all(self) -> set[int]:
+        return self.locking | self.opened
+
+
+def _seen(database: Path) -> _Seen:
+    files = frozenset(_files(database))
+    looks = {pid: kernel.has_open(pid, files) for pid in kernel.pids()}
+    return _Seen(
+        locking=set(kernel.locking(frozenset(inode for _, inode in files))),
+        opened={pid for pid, opened in looks.items() if opened},
+        hidden=None in looks.values(),
+    )
+
+
+def _files(database: Path) -> Iterator[tuple[int, int]]:
+    for path in (str(database), f"{database}-wal", f"{database}-shm"):
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        yield status.st_dev, status.st_ino
+
+
+def danger(database: Path) -> str | None:
+    """Why a change there could meet another that no lock keeps away; None where none can."""
+    if sys.platform != "linux":
+        return "holders can not be found on this platform"
+    if _is_shared(database):
+        return "other machines may use the database on its shared disk"
+    return None
+
+
+def _gap(database: Path, locked: set[int] | None, seen: _Seen) -> str | None:
+    """What may have been missed.
+
+    Every connection of a database with a log holds a lock that is felt from everywhere on the
+    machine, so where there is none there is nobody. Of many holders the kernel names but one.
+    """
+    if locked is None:
+        return "the locks on the database could not be asked for"
+    if 0 in locked:
+        return "a process that can not be seen from here has the database open"
+    if locked - seen.all:
+        return "a process that can not be looked at has the database open"
+    if seen.hidden and (locked - seen.locking or not keeps_a_log(database)):
+        return "some processes can not be looked at"
+    if locked and not kernel.sees_all():
+        return "processes outside of this container may have the database open, too"
+    return None
+
+
+def _is_shared(database: Path) -> bool:
+    """Whether the file lies on a disk that other machines may have mounted as well."""
+    kinds = {}
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+            for line in mounts:
+                before, _, after = line.partition(" - ")
+                kinds[before.split()[2]] = after.split()[0]
+        device = os.stat(database).st_dev
+    except (OSError, IndexError):
+        return True
+    kind = kinds.get(f"{os.major(device)}:{os.minor(device)}", "")
+    return kind.startswith(_SHARED_DISKS)

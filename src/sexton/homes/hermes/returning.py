@@ -1,0 +1,87 @@
+"""How is a session put back into a Hermes database?
+
+Each function is one step in a transaction of its own, and may be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from sexton.homes.hermes.records import layout, message_row, plain_row, quoted
+from sexton.ports.vault import StoredMessage
+
+RELINK = """
+    UPDATE sessions SET parent_session_id = :id
+    WHERE id IN (SELECT value FROM json_each(:children)) AND parent_session_id IS NULL"""
+HAS_TITLE = "SELECT 1 FROM sessions WHERE title = :title AND id <> :id"
+HAS_ROW = "SELECT 1 FROM sessions WHERE id = :id"
+BEGAN = "SELECT source, started_at FROM sessions WHERE id = :id"
+WHOLE = "SELECT COUNT(*) FROM messages WHERE session_id = :id AND id <= :last"
+
+
+def begin_return(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
+    """Store the session itself; False if a session of that id is there which is another one."""
+    shape = layout(db)
+    session = dict(known["session"])
+    id = session["id"]
+    if db.execute(HAS_ROW, {"id": id}).fetchall():
+        return _is_it(db, known)
+    row = _fitting(db, plain_row(session, shape.sessions))
+    for table, needed in known["below"].items():
+        if table in shape.below:
+            _insert(db, table, plain_row(needed, shape.below[table][2]))
+    _insert(db, "sessions", row)
+    for table, rows in known["beside"].items():
+        if table in shape.beside:
+            for each in rows:
+                _insert(db, table, plain_row(each, shape.beside[table][1]))
+    db.execute(RELINK, {"id": id, "children": json.dumps(known["children"])})
+    return True
+
+
+def _fitting(db: apsw.Connection, row: dict[str, Any]) -> dict[str, Any]:
+    """The row without a parent that is gone and a title that another session has now."""
+    parent = row.get("parent_session_id")
+    if parent is not None and not db.execute(HAS_ROW, {"id": parent}).fetchall():
+        row["parent_session_id"] = None
+    if row.get("title") is not None and _is_taken(db, row):
+        row["title"] = None
+    return row
+
+
+def _is_taken(db: apsw.Connection, row: Mapping[str, Any]) -> bool:
+    return bool(db.execute(HAS_TITLE, {"title": row["title"], "id": row["id"]}).fetchall())
+
+
+def _is_it(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
+    """Whether the session of that id is the one that was taken, whatever became of it since."""
+    began = db.execute(BEGAN, {"id": known["session"]["id"]}).fetchall()
+    return began == [(known["session"]["source"], known["session"]["started_at"])]
+
+
+def store_messages(
+    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
+) -> None:
+    shape, id = layout(db), known["session"]["id"]
+    for message in messages:
+        _insert(db, "messages", message_row(id, message, shape.messages))
+
+
+def is_whole(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
+    """Whether all messages are there that were; others may have come since."""
+    values = {"id": known["session"]["id"], "last": known["last"] or 0}
+    return bool(db.execute(WHOLE, values).get == known["messages"])
+
+
+def _insert(db: apsw.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Store a row unless it is there."""
+    names = ", ".join(map(quoted, row))
+    marks = ", ".join("?" * len(row))
+    db.execute(
+        f"INSERT INTO {quoted(table)} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING",
+        tuple(row.values()),
+    )

@@ -1,0 +1,78 @@
+"""What every ledger promises about sessions that were removed from a foreign home."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sexton.model.record import replace
+from sexton.model.session import Session, State
+from sexton.ports import HomeRecord, Ledger, Sighting
+from sexton.ports.removal import Part, VaultFile
+from sexton.testing.ledger_contract_removal_samples import (
+    intended,
+    move,
+    move_of,
+    purge,
+    put_back,
+    restoring,
+    settled,
+)
+from sexton.testing.ledger_contract_samples import at, born, reread
+
+
+class ForeignRemovedContract:
+    """The ledger has no messages of them; their rows stay, whatever is seen in the home."""
+
+    def test_it_is_known_by_its_row_only_until_it_comes_back(self, ledger: Ledger) -> None:
+        home, session = _observed(ledger)
+        file = _trashed(ledger, session)
+        assert reread(ledger, session).state is State.TRASHED
+        assert ledger.homes.ids(home, open_only=False) == ["other"]
+        back = Part(session.ref, (), State.ENDED)
+        assert put_back(ledger, restoring(ledger, file), [back]) == {session.ref}
+        assert reread(ledger, session) == session, "although no message of it is here"
+        assert sorted(ledger.homes.ids(home, open_only=False)) == ["it", "other"]
+
+    def test_what_is_seen_of_it_in_its_home_changes_nothing_while_it_is_away(
+        self, ledger: Ledger
+    ) -> None:
+        home, session = _observed(ledger)
+        _trashed(ledger, session)
+        seen = replace(session, ref=0, message_count=9, title="another title")
+        ledger.homes.store(home, Sighting(seen=(seen,)), None, at(60))
+        found = reread(ledger, session)
+        assert (found.state, found.message_count, found.title) == (State.TRASHED, 3, None)
+
+    def test_that_it_is_gone_from_its_home_does_not_make_it_forgotten(self, ledger: Ledger) -> None:
+        home, session = _observed(ledger)
+        file = _trashed(ledger, session)
+        ledger.homes.store(home, Sighting(gone=("it", "other")), None, at(60))
+        assert reread(ledger, session).state is State.TRASHED
+        assert ledger.homes.ids(home, open_only=False) == []
+        assert purge(ledger, file, at(2000)) is not None
+        ledger.homes.store(home, Sighting(gone=("it",)), None, at(2001))
+        assert reread(ledger, session).state is State.PURGED, "its row is its tombstone"
+        assert ledger.homes.ids(home, open_only=False) == []
+
+    def test_one_that_was_purged_and_appears_again_is_there_again(self, ledger: Ledger) -> None:
+        home, session = _observed(ledger)
+        assert purge(ledger, _trashed(ledger, session), at(2000)) is not None
+        ledger.homes.store(home, Sighting(seen=(replace(session, ref=0),)), None, at(2001))
+        assert reread(ledger, session).state is State.ENDED
+
+
+def _observed(ledger: Ledger) -> tuple[HomeRecord, Session]:
+    """A foreign home and an ended session of it, beside another one."""
+    home = ledger.homes.attach("there", "hermes", "/there", "host", True)
+    over: dict[str, Any] = {"state": State.ENDED, "ended_at": at(3), "end_reason": "cli_close"}
+    told = replace(born(ledger), ref=0, home="there", id="it", message_count=3, holders=(), **over)
+    other = replace(told, id="other")
+    ledger.homes.store(home, Sighting(seen=(told, other)), None, at(4))
+    return home, ledger.index.find("there", "it")[0]
+
+
+def _trashed(ledger: Ledger, session: Session) -> VaultFile:
+    file = intended(ledger, home="there")
+    moved = move(ledger, file, move_of(session, stored=0), at_once=True)
+    assert moved == {session.ref}
+    return settled(ledger, file)

@@ -1,0 +1,135 @@
+"""Real Hermes processes that use a home: its gateway, its command line, a single question."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+CONFIG = """
+model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-fake, context_length: 131072}}
+security: {{allow_lazy_installs: false, tirith_enabled: false}}
+auxiliary: {{title_generation: {{enabled: false}}}}
+memory: {{memory_enabled: false, user_profile_enabled: false}}
+"""  # noqa: E501  # as Hermes reads it
+PATIENCE = 90.0
+WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
+
+
+class Lab:
+    """Starts Hermes processes in one home; all of them end with the test."""
+
+    def __init__(self, python: Path, home: Path, url: str) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "config.yaml").write_text(CONFIG.format(url=url))
+        self.home = home
+        self._python = python
+        self._environment = {
+            **os.environ,
+            "HERMES_HOME": str(home),
+            "HERMES_DISABLE_LAZY_INSTALLS": "1",
+            "TERM": "xterm",
+            "COLUMNS": "120",
+            "LINES": "40",
+        }
+        self._environment.pop("PYTHONPATH", None)
+
+    @contextmanager
+    def gateway(self) -> Iterator[int]:
+        """The home's gateway, running; its pid."""
+        with self._started("gateway", "run") as process:
+            running = self.home / "gateway.pid"
+            opened = self.home / "state.db-shm"
+            _wait(lambda: running.exists() and opened.exists(), process)
+            yield process.pid
+
+    @contextmanager
+    def terminal(self, *words: str) -> Iterator[Terminal]:
+        """An interactive command line that waits for what is typed."""
+        master, slave = pty.openpty()
+        command = [str(self._python), "-m", "hermes_cli.main", *words]
+        process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, env=self._environment,
+            cwd=self.home, start_new_session=True,
+        )  # fmt: skip
+        os.close(slave)
+        try:
+            yield Terminal(process, master)
+        finally:
+            _end(process)
+            os.close(master)
+
+    def ask(self, question: str, *words: str) -> str:
+        """Ask one question and wait for what is answered."""
+        command = [str(self._python), "-m", "hermes_cli.main", "chat", *words, "-q", question]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+            env=self._environment, cwd=self.home, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    @contextmanager
+    def _started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        process = subprocess.Popen(
+            [self._python, "-m", "hermes_cli.main", *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=self._environment, cwd=self.home,
+        )  # fmt: skip
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+class Terminal:
+    """What somebody types into a running Hermes, and what it shows."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+        self._process = process
+        self._master = master
+        self.pid = process.pid
+        self.shown = b""
+
+    def wait_for(self, words: str, times: int = 1) -> None:
+        """Read until the words were shown so often."""
+        deadline = time.monotonic() + PATIENCE
+        while self.shown.count(words.encode()) < times:
+            assert self._process.poll() is None, self.shown[-2000:]
+            assert time.monotonic() < deadline, self.shown[-2000:]
+            self.read()
+
+    def type(self, line: str) -> None:
+        """Type a line and the key that sends it."""
+        os.write(self._master, line.encode() + b"\r")
+
+    def read(self) -> None:
+        """Take in what is shown, and answer as a terminal does."""
+        if select.select([self._master], [], [], 0.1)[0]:
+            with suppress(OSError):
+                shown = os.read(self._master, 65536)
+                self.shown += shown
+                if WHERE_IS_THE_CURSOR in shown:
+                    os.write(self._master, AT_THE_TOP)
+
+
+def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    assert callable(happened)
+    while not happened():
+        assert process.poll() is None, f"Hermes has ended with {process.poll()}"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

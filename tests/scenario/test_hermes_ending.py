@@ -1,0 +1,278 @@
+"""Sessions of a real Hermes home are ended from outside, and Hermes goes on with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sexton.engine.preconditions import as_seen
+from sexton.engine.standing import samples
+from sexton.errors import HomeRefused
+from sexton.model.evidence import Verdict
+from sexton.model.plan import Reason
+from sexton.model.record import replace
+from sexton.model.worker import Worker
+from sexton.ports import Entry
+from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
+from tests.unit.hermes_holding import holding, ticks
+
+TALK = "agent:main:telegram:dm:7"
+
+
+@pytest.fixture
+def house(tmp_path: Path, scene: HermesScene) -> Iterator[House]:
+    opened = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path)
+    yield opened
+    opened.sexton.close()
+
+
+def test_what_nobody_owns_is_reaped_and_a_conversation_is_not(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.say("left", "Good morning")
+    scene.start("child", "subagent", parent_session_id="left")
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.start("asked", "api_server")
+    scene.start("over")
+    scene.end("over")
+    last = scene.sql("SELECT MAX(timestamp) FROM messages")[0][0]
+    scene.close()
+    done = house.swept()
+    assert done == {"left": "done reaped:owner_gone", "child": "done reaped:owner_gone"}
+    assert list(done) == ["child", "left"], "children first"
+    assert ends(scene) == {
+        "left": "reaped", "child": "reaped", "talk": None, "asked": None, "over": "cli_close",
+    }  # fmt: skip
+    ended = scene.sql("SELECT ended_at FROM sessions WHERE id = 'left'")[0][0]
+    assert ended == pytest.approx(last, abs=1e-5)
+    told = house.ledger.journal.page(house.session("left"), None, None, 10)
+    assert [(each.action, each.result) for each in told] == [("reap", "done")]
+    assert "no process of Hermes has the database open" in told[0].reason.text
+    assert house.swept() == {}
+    assert house.session("left").end_reason == "reaped"
+    assert is_sound(scene.database)
+
+
+def test_beside_an_unattributed_process_only_a_person_ends_what_is_suspect(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.start("recent")
+    make_older(scene, DAY, "left")
+    assert house.swept() == {}
+    assert house.sexton.estate().owners("work")["left"].verdict is Verdict.SUSPECT
+    plan = house.plan()
+    assert reasons(plan) == {"left": "reaped:suspect"}, "the other one may well be its own"
+    assert "has the database open" in plan.actions[0].reason.text
+    assert house.apply(plan) == {"left": "done"}
+    assert ends(scene) == {"left": "reaped", "recent": None}
+    scene.ask("reopen_session", "left")
+    assert ends(scene)["left"] is None, "Hermes takes it up again as the same session"
+
+
+def test_a_session_that_was_used_since_it_was_seen_is_left_alone(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.start("other")
+    scene.close()
+    plan = house.plan()
+    scene.say("left", "I am back")
+    scene.close()
+    assert house.apply(plan) == {"left": "skipped", "other": "done"}
+    assert ends(scene) == {"left": None, "other": "reaped"}
+
+
+def test_whoever_comes_after_the_plan_keeps_everything_open(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.close()
+    plan = house.plan()
+    with holding(scene.database, "hermes_cli", []):
+        assert house.apply(plan) == {"left": "skipped"}
+    assert house.apply(plan) == {"left": "done"}
+
+
+def test_a_gateway_owns_no_row_of_the_command_line(house: House, scene: HermesScene) -> None:
+    for id, source in (("left", "cli"), ("job", "cron"), ("asked", "api_server")):
+        scene.start(id, source)
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.close()
+    with gateway(scene):
+        assert house.swept() == {"left": "done reaped:owner_gone"}
+        found = {id: each.verdict for id, each in house.sexton.estate().owners("work").items()}
+        assert found == {
+            "job": Verdict.UNKNOWN, "asked": Verdict.LIVE, "talk": Verdict.LIVE,
+        }  # fmt: skip
+        words = {each.question: each.detail for each in house.sexton.why("work/asked").answers}
+        assert "serves it for as long as it runs" in words["owner"]
+
+
+def test_a_holder_that_the_ledger_knows_is_proof_enough_beside_any_process(
+    house: House, scene: HermesScene
+) -> None:
+    """As a plugin inside of Hermes registers it."""
+    scene.start("held")
+    scene.start("lives")
+    make_older(scene, DAY)
+    house.observe()
+    here = house.sexton.processes.myself()
+    for id, identity in (("dead", replace(here, started=1, inode=None)), ("alive", here)):
+        worker = Worker(
+            id=id, identity=identity, kind="hermes", version="1", beat=0,
+            registered_at=house.clock.now(),
+        )  # fmt: skip
+        house.ledger.workers.register(worker)
+    for name, worker_id in (("held", "dead"), ("lives", "alive")):
+        assert house.ledger.book.join(house.session(name), worker_id, [], house.clock.now())
+    assert house.sexton.estate().owners("work")["held"].verdict is Verdict.SUSPECT
+    assert house.swept() == {"held": "done reaped:process_gone"}
+    assert ends(scene) == {"held": "reaped", "lives": None}
+    assert house.session("held").holders == ()
+    assert reasons(house.plan()) == {}
+
+
+def test_what_the_api_server_began_ends_when_it_is_idle(house: House, scene: HermesScene) -> None:
+    scene.start("asked", "api_server")
+    scene.say("asked", "Good morning")
+    make_older(scene, 2 * DAY, "asked")
+    scene.start("busy", "api_server")
+    scene.close()
+    with gateway(scene):
+        assert house.swept() == {"asked": "done idle"}
+    assert ends(scene) == {"asked": "idle", "busy": None}
+
+
+def test_a_conversation_ends_by_policy_with_the_reason_its_gateway_honours(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.say("talk", "Good morning")
+    make_older(scene, timedelta(hours=2), "talk")
+    scene.close()
+    with gateway(scene):
+        assert house.swept() == {}, "a gateway that runs does it itself"
+        (held,) = house.plan().held
+        assert (held.wanted.code, held.holding.code) == ("idle", "own_reset")
+        house.clock.advance(DAY)
+        assert house.swept() == {}
+        house.clock.advance(timedelta(hours=2))
+        assert house.swept() == {"talk": "done idle"}, "or does not"
+    assert ends(scene) == {"talk": "session_reset"}
+    told = house.ledger.journal.page(None, None, None, 10)
+    assert [each.reason.code for each in told if each.action == "end"] == ["idle", "intent"]
+
+
+def test_without_a_running_gateway_a_conversation_is_reset_when_it_is_due(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("talk", "telegram", session_key=TALK)
+    make_older(scene, timedelta(hours=2), "talk")
+    scene.close()
+    assert house.swept() == {"talk": "done idle"}
+    assert ends(scene) == {"talk": "session_reset"}
+
+
+def test_a_home_that_is_only_observed_is_changed_at_a_persons_word_only(
+    tmp_path: Path, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.close()
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, act=False)
+    assert house.swept() == {"left": "recorded reaped:owner_gone"}
+    assert house.swept() == {}, "it is told once"
+    assert ends(scene) == {"left": None}
+    scene.close()
+    assert house.apply(house.plan()) == {"left": "done"}
+    assert ends(scene) == {"left": "reaped"}
+    house.sexton.close()
+
+
+def test_what_is_leaked_is_counted_as_such(house: House, scene: HermesScene) -> None:
+    for number in range(5):
+        scene.start(f"left {number}")
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.close()
+
+    house.observe()
+    estate = house.sexton.estate()
+    (sample,) = samples(estate, [estate.records["work"]])
+    assert (sample.open, sample.live, sample.leaked, sample.unproven) == (6, 0, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("UPDATE schema_version SET version = 21", "schema version 21; only 22, 30"),
+        ("PRAGMA journal_mode = delete", "no write-ahead log"),
+        (
+            "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN DELETE FROM messages; END",
+            "the trigger 'odd'",
+        ),
+    ],
+)
+def test_a_home_that_is_not_as_it_is_known_is_not_changed(
+    house: House, scene: HermesScene, damage: str, words: str
+) -> None:
+    scene.start("left")
+    scene.sql(damage)
+    scene.close()
+    house.observe()
+    found = house.session("left")
+    entry = Entry(actor="test", receipt=None, action="end", result="done", reason=Reason("x", "y"))
+    with pytest.raises(HomeRefused, match=words):
+        house.sexton.estate().homes["work"].end(
+            as_seen(found), Reason("idle", "idle"), entry, house.clock.now()
+        )
+    assert ends(scene) == {"left": None}
+
+
+def test_a_home_that_can_not_be_changed_keeps_no_keeper_from_its_other_work(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.sql("UPDATE schema_version SET version = 21")
+    scene.close()
+    with house.sexton.worker() as worker:
+        idle = worker.session("ours", source="chat")
+        idle.append(role="user", content="Good morning")
+    house.clock.advance(DAY * 400)
+    done = house.swept()
+    assert done.pop("left") == "skipped reaped:owner_gone"
+    assert ends(scene) == {"left": None}
+
+
+def test_nothing_of_a_change_disturbs_whoever_has_the_home_open(
+    house: House, scene: HermesScene
+) -> None:
+    """The log is neither folded in nor cut nor removed, and Hermes's connection goes on."""
+    scene.start("left")
+    make_older(scene, DAY, "left")
+    before = {name: (scene.path / name).stat().st_ino for name in ("state.db", "state.db-wal")}
+    size = (scene.path / "state.db-wal").stat().st_size
+    assert house.apply(house.plan()) == {"left": "done"}
+    assert {name: (scene.path / name).stat().st_ino for name in before} == before
+    assert (scene.path / "state.db-wal").stat().st_size > size
+    scene.start("next")
+    scene.say("next", "Good morning")
+    assert scene.sql("SELECT COUNT(*) FROM messages") == [[1]]
+    assert is_sound(scene.database)
+
+
+@contextmanager
+def gateway(scene: HermesScene) -> Iterator[None]:
+    """A process that the home names as its gateway and that has its database open."""
+    with holding(scene.database, "hermes", ["gateway", "run"]) as process:
+        record = {"pid": process.pid, "kind": "hermes-gateway", "start_time": ticks(process.pid)}
+        (scene.path / "gateway.pid").write_text(json.dumps(record))
+        yield
