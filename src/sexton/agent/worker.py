@@ -130,8 +130,13 @@ class AgentWorker:
         self._open = False
         self._desk.membership.leave()
         _present.discard(self)
-        dies = self._desk.rules(None).rules.liveness.dies_with_owner
-        self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now(), self._desk.actor)
+        self._desk.ledger.book.leave(
+            self.id, self._dying(), self._desk.clock.now(), self._desk.actor
+        )
+
+    def _dying(self) -> tuple[str, ...]:
+        """The sources whose sessions end when nobody holds them any more."""
+        return self._desk.rules(None).rules.liveness.dies_with_owner
 
     def __enter__(self) -> AgentWorker:
         return self

@@ -1,0 +1,106 @@
+"""The plugin inside the real Hermes: ends, turns, budgets, processes, and a ledger that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.model.session import Session
+from sexton.model.spend import Budget, Scope, Unit
+from sexton.policies.finalizing import Owing
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import SpendRules
+from sexton.ports import Filter
+from sexton.settings.values import Settings
+from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.hermes_inside import furnished_environment
+from tests.scenario.hermes_lab import Lab
+
+BACKGROUND = ToolUse("terminal", {"command": "sleep 300", "background": True})
+STOPPED = "[sexton] tools are stopped"
+FAILING = ToolUse("terminal", {"command": "false"})
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A home whose Hermes has the plugin, its model, and the ledger it tells."""
+
+    lab: Lab
+    model: FakeModel
+    ledger: str
+
+    def sessions(self) -> list[Session]:
+        """What the ledger knows of the home, the newest first."""
+        opened = open_ledger(self.ledger)
+        try:
+            return opened.index.page(Filter(home="hermes"), None, 20)
+        finally:
+            opened.close()
+
+
+@pytest.fixture(scope="module")
+def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def inside(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inside]:
+    ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
+    monkeypatch.setenv("SEXTON_LEDGER", ledger)
+    with FakeModel() as model:
+        lab = Lab(python, tmp_path / "home", model.url)
+        with (lab.home / "config.yaml").open("a") as config:
+            config.write("plugins: {enabled: [sexton]}\n")
+        yield Inside(lab, model, ledger)
+
+
+def publish(ledger: str, rules: Rulebook) -> None:
+    with Sexton(open_ledger(ledger), Settings(rulebook=rules)) as house:
+        house.publish()
+
+
+def results(messages: list[Any]) -> list[str]:
+    """What the tools said, as the model was told."""
+    return [str(each["content"]) for each in messages if each["role"] == "tool"]
+
+
+def test_a_single_question_ends_its_session_and_owes_its_finalizers(inside: Inside) -> None:
+    publish(inside.ledger, Rulebook(finalizers=(Owing(name="notes"),)))
+    assert ANSWER in inside.lab.ask("Good morning")
+    [session] = inside.sessions()
+    assert (session.source, session.state, session.end_reason) == ("cli", "ended", "cli_close")
+    assert session.holders == ()
+    opened = open_ledger(inside.ledger)
+    assert opened.workers.all() == [], "it has left"
+    assert {name for name, _ in opened.finalizing.tally()} == {"notes"}
+    opened.close()
+
+
+def test_a_model_that_fails_again_and_again_is_stopped_by_the_breaker(inside: Inside) -> None:
+    def stubborn(messages: list[Any]) -> str | ToolUse:
+        return ANSWER if any(STOPPED in each for each in results(messages)) else FAILING
+
+    inside.model.reply = stubborn
+    inside.lab.ask("Try", "--yolo")
+    said = results(inside.model.asked[-1])
+    assert STOPPED in said[-1], said
+    assert any("[sexton]" in each for each in said[:-1]), "it was warned before"
+    assert len(said) < 20
+
+
+def test_a_spent_budget_answers_in_place_of_the_model(inside: Inside) -> None:
+    budget = Budget(name="calls", scope=Scope.SESSION, unit=Unit.INPUT, limit=150)
+    publish(inside.ledger, Rulebook(spend=SpendRules(budgets=(budget,))))
+    inside.model.reply = lambda _: ToolUse("terminal", {"command": "true"})
+    assert "[sexton]" in inside.lab.ask("Go on for ever", "--yolo")
+    assert len(inside.model.asked) < 5
