@@ -66,12 +66,15 @@ class Lab:
 
     def ask(self, question: str, *words: str) -> str:
         """Ask one question and wait for what is answered."""
-        command = [str(self._python), "-m", "hermes_cli.main", "chat", *words, "-q", question]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+        return self.run("chat", *words, "-q", question).stdout
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of Hermes to its end."""
+        return subprocess.run(
+            [str(self._python), "-m", "hermes_cli.main", *words],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
             env=self._environment, cwd=self.home, check=True,
         )  # fmt: skip
-        return done.stdout
 
     @contextmanager
     def _started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from sexton.bootstrap import Sexton
@@ -27,6 +28,10 @@ from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Lab
 
 BACKGROUND = ToolUse("terminal", {"command": "sleep 300", "background": True})
+ENABLED = """
+plugins: {enabled: [sexton]}
+approvals: {destructive_slash_confirm: false}
+"""
 STOPPED = "[sexton] tools are stopped"
 FAILING = ToolUse("terminal", {"command": "false"})
 
@@ -60,7 +65,7 @@ def inside(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     with FakeModel() as model:
         lab = Lab(python, tmp_path / "home", model.url)
         with (lab.home / "config.yaml").open("a") as config:
-            config.write("plugins: {enabled: [sexton]}\n")
+            config.write(ENABLED)
         yield Inside(lab, model, ledger)
 
 
@@ -104,3 +109,59 @@ def test_a_spent_budget_answers_in_place_of_the_model(inside: Inside) -> None:
     inside.model.reply = lambda _: ToolUse("terminal", {"command": "true"})
     assert "[sexton]" in inside.lab.ask("Go on for ever", "--yolo")
     assert len(inside.model.asked) < 5
+
+
+def test_what_is_started_in_the_background_is_known_and_told_of(inside: Inside) -> None:
+    """At once, to the model that asks, and to whoever leaves the session."""
+
+    def starting(messages: list[Any]) -> str | ToolUse:
+        said = results(messages)
+        wanted = [BACKGROUND, ToolUse("sexton_processes", {})]
+        return wanted[len(said)] if len(said) < len(wanted) else ANSWER
+
+    inside.model.reply = starting
+    with inside.lab.terminal("--yolo") as terminal:
+        terminal.wait_for("❯")
+        terminal.type("Start it")
+        terminal.wait_for(ANSWER)
+        _, answer = results(inside.model.asked[-1])
+        [told] = json.loads(answer)["processes"]
+        opened = open_ledger(inside.ledger)
+        [process] = opened.registry.running()
+        assert process.identity.pid == told["pid"]
+        try:
+            assert "sleep 300" in told["command"]
+            assert process.session == told["session"]
+            [session] = opened.index.find("hermes", process.session)
+            [holder] = session.holders
+            assert (holder.worker.identity.pid, holder.busy_since) == (terminal.pid, None)
+            terminal.type("/sexton")
+            terminal.wait_for("1 background processes")
+            terminal.type("/new")
+            terminal.wait_for("1 background process of the session you leave")
+        finally:
+            os.kill(process.identity.pid, signal.SIGKILL)
+            opened.close()
+    ends = {each.id: each.end_reason for each in inside.sessions()}
+    assert ends[process.session] == "new_session"
+
+
+@pytest.mark.parametrize("kind", ["garbage", "locked"])
+def test_a_ledger_that_can_not_be_used_is_told_of_once_and_breaks_nothing(
+    inside: Inside, kind: str
+) -> None:
+    file = Path(inside.ledger.removeprefix("sqlite:///"))
+    lock: Any = None
+    if kind == "garbage":
+        file.write_bytes(b"this is no database at all" * 100)
+    else:
+        open_ledger(inside.ledger).close()
+        lock = apsw.Connection(str(file))
+        lock.execute("BEGIN IMMEDIATE")
+    try:
+        done = inside.lab.run("chat", "-q", "Good morning")
+    finally:
+        if lock is not None:
+            lock.close()
+    assert ANSWER in done.stdout
+    assert len(re.findall("sexton does not look after this process", done.stderr)) == 1

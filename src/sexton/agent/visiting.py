@@ -87,15 +87,23 @@ class Visitor(AgentWorker):
         raise SessionNotFound(f"the session {told.id} of {self.home.name} can not be held")
 
     def tell(self, told: Session) -> None:
-        """Let the ledger know what became of a session, where it has not looked itself."""
+        """Let the ledger know of a session, or of its end, where it has not looked itself.
+
+        What it has seen of an open one stands: whoever ends it goes by that.
+        """
         known = self._known(told)
         if known is not None:
+            if known.is_open == told.is_open:
+                return
             told = replace(
                 known,
                 state=told.state,
                 ended_at=told.ended_at,
                 end_reason=told.end_reason,
-                active_at=max(known.active_at, told.active_at),
+                active_at=told.active_at,
+                message_count=told.message_count,
+                byte_count=told.byte_count,
+                turn_count=told.turn_count,
             )
         sighting = Sighting(seen=(replace(told, home=self.home.name),))
         self._desk.ledger.homes.store(self.home, sighting, None, self._desk.clock.now())

@@ -13,6 +13,12 @@ from sexton.model.session import Relation, Session, State
 
 Row = Mapping[str, Any]
 
+SAID = """
+    SELECT COUNT(*), COALESCE(SUM(LENGTH(CAST(content AS BLOB))), 0),
+           COUNT(CASE role WHEN 'user' THEN 1 END), MAX(timestamp)
+    FROM messages WHERE session_id = ?"""
+"""Hermes's own figure is that of the messages it still sends."""
+
 CLOSING: Mapping[str, str] = {
     "cli": "cli_close",
     "cron": "cron_complete",
@@ -24,8 +30,12 @@ CLOSING: Mapping[str, str] = {
 def find(id: str) -> Row | None:
     """The row of a session; None while Hermes has not written it."""
     with _database(read_only=True) as db:
-        row: Row | None = db.get_session(id)
-        return row
+        row = db.get_session(id)
+        if row is None:
+            return None
+        names = ("messages", "bytes", "from_user", "last_at")
+        said = db._conn.execute(SAID, (id,)).fetchone()
+        return {**row, "said": dict(zip(names, tuple(said), strict=True))}
 
 
 def end(id: str, reason: str) -> None:
@@ -36,7 +46,8 @@ def end(id: str, reason: str) -> None:
 
 def told(row: Row, now: datetime) -> Session:
     """A row as the ledger knows sessions; whoever observes the home tells more."""
-    ended = row.get("ended_at")
+    ended, said = row.get("ended_at"), row.get("said") or {}
+    started_at = _moment(row.get("started_at"), now)
     source, parent = str(row.get("source") or "unknown"), row.get("parent_session_id")
     is_subagent = bool(parent) and source == "subagent"
     return Session(
@@ -48,10 +59,13 @@ def told(row: Row, now: datetime) -> Session:
         parent=parent if is_subagent else None,
         relation=Relation.SUBAGENT if is_subagent else None,
         state=State.OPEN if ended is None else State.ENDED,
-        started_at=_moment(row.get("started_at"), now),
-        active_at=now if ended is None else _moment(ended, now),
+        started_at=started_at,
+        active_at=max(started_at, _moment(said.get("last_at"), started_at)),
         ended_at=None if ended is None else _moment(ended, now),
         end_reason=None if ended is None else str(row.get("end_reason") or "ended"),
+        message_count=said.get("messages", 0),
+        byte_count=said.get("bytes", 0),
+        turn_count=said.get("from_user", 0),
         title=row.get("title") or None,
     )
 
