@@ -94,7 +94,8 @@ class Departure:
     One whose end-of-session work was given up after `spares` stays. With a `day` they count as
     removed without a person's word on it. Of the entry all but session and reason is taken. Of
     those that go `at_once` the messages are deleted together with the move. What is `lasting` is on
-    disk before anything is done that can not be undone; otherwise the next commit that is sees to it.
+    disk before anything is done that can not be undone; otherwise the next commit that is sees to
+    it.
     """
 
     file: VaultFile

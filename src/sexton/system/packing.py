@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
-import sexton
+from sexton import version
 from sexton.errors import ExtraMissing
 
 NAME = "sexton"
@@ -46,7 +46,7 @@ def pack(directory: Path, notes: Mapping[str, str]) -> Path:
 
 
 def _package() -> Iterator[tuple[str, bytes]]:
-    root = Path(sexton.__file__).parent
+    root = Path(version.__file__).parent
     for file in sorted(root.rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts:
             yield file.relative_to(root.parent).as_posix(), file.read_bytes()

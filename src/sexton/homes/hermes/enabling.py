@@ -14,6 +14,7 @@ from sexton.errors import HomeRefused
 from sexton.homes.hermes import yaml_document
 
 MARK = "# by sexton"
+UNENDED = f"# the line above had no end {MARK}"
 _LIST = re.compile(r"^([ \t]+)enabled:[ \t]*(#.*)?$")
 _ITEM = re.compile(r"^([ \t]+)-[ \t]")
 _FLOW = re.compile(r"^(?P<before>plugins:[ \t]*\{[^#\n]*?enabled:[ \t]*\[|[ \t]+enabled:[ \t]*\[)")
@@ -41,9 +42,13 @@ def disabled(text: str, plugin: str) -> str:
     lines = text.splitlines(keepends=True)
     kept = [line for line in lines if not line.rstrip().endswith(MARK)]
     shorter = "".join(kept)
+    if any(UNENDED in line for line in lines):
+        shorter = shorter.removesuffix("\n")
     if len(kept) == len(lines):
         word = re.escape(plugin)
-        shorter = re.sub(rf"(?m)^(.*enabled:[ \t]*\[)[ \t]*{word}(?:,[ \t]*)?", r"\1", text, count=1)
+        shorter = re.sub(
+            rf"(?m)^(.*enabled:[ \t]*\[)[ \t]*{word}(?:,[ \t]*)?", r"\1", text, count=1
+        )
         shorter = shorter if shorter != text else _without_item(lines, plugin)
     _checked(shorter, text, plugin)
     return shorter
@@ -52,8 +57,9 @@ def disabled(text: str, plugin: str) -> str:
 def _added(lines: list[str], plugin: str) -> str:
     start = next((n for n, line in enumerate(lines) if line.startswith("plugins:")), None)
     if start is None:
-        end = "" if not lines or lines[-1].endswith("\n") else "\n"
-        new = f"plugins: {MARK}\n  enabled: {MARK}\n    - {plugin} {MARK}\n"
+        is_ended = not lines or lines[-1].endswith("\n")
+        end, mark = ("", MARK) if is_ended else ("\n", UNENDED)
+        new = f"plugins: {mark}\n  enabled: {MARK}\n    - {plugin} {MARK}\n"
         return "".join(lines) + end + new
     for number in _section(lines, start):
         flow = _FLOW.match(lines[number])
