@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix docs wheel bench crash e2e hermes constraints
+.PHONY: help setup run test check fix docs wheel bench crash e2e hermes hermes-matrix constraints
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z][a-z0-9]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## Install everything into .venv
 
@@ -55,6 +55,9 @@ e2e: $(READY) ## Test the surfaces as a user meets them
 
 hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks
 	sh scripts/install_hermes.sh
+
+hermes-matrix: $(READY) hermes ## Measure how sessions of Hermes end, and write it into docs/hermes.md
+	$(BIN)/python scripts/hermes_matrix.py
 
 constraints: $(READY) ## Choose the newest allowed dependencies anew
 	sh scripts/constraints.sh $(BIN)/python

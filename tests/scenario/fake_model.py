@@ -28,7 +28,7 @@ Reply = Callable[[list[Any]], str | ToolUse]
 class FakeModel:
     """Speaks as much of the OpenAI protocol as Hermes needs, streamed and not.
 
-    `asked` are the messages of every question; while it is `held` it does not answer.
+    `asked` are the messages of every question; it can be held to answer nobody.
     """
 
     def __init__(self, reply: Reply = lambda _: ANSWER) -> None:
@@ -36,6 +36,7 @@ class FakeModel:
         self.asked: list[list[Any]] = []
         self._free = threading.Event()
         self._free.set()
+        self._answers = 0
 
     def __enter__(self) -> Self:
         self._server = _Server(("127.0.0.1", 0), _Answering)
@@ -61,22 +62,28 @@ class FakeModel:
         """What a client calls the base URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def hold(self, held: bool = True) -> None:
-        """Answer nobody from now on, or go on."""
-        if held:
-            self._free.clear()
-        else:
-            self._free.set()
+    def hold_from(self, question: int) -> None:
+        """Answer nobody from that question on, counted from 1, until told to go on."""
+        self._answers = question - 1
+        self._free.clear()
+
+    def go_on(self) -> None:
+        """Answer everybody again."""
+        self._free.set()
 
     def answer(self, messages: list[Any]) -> str | ToolUse:
         """What is said to a question, when it may be."""
         self.asked.append(messages)
-        self._free.wait(PATIENCE)
+        if len(self.asked) > self._answers:
+            self._free.wait(PATIENCE)
         return self.reply(messages)
 
 
 class _Server(ThreadingHTTPServer):
     model: FakeModel
+
+    def handle_error(self, *_: Any) -> None:
+        """Whoever asked may be gone when the answer comes."""
 
 
 class _Answering(BaseHTTPRequestHandler):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,10 @@ from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import SpendRules
 from sexton.ports import Filter
 from sexton.settings.values import Settings
+from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.hermes_exits import ends_of
+from tests.scenario.hermes_house import House
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Lab
 
@@ -165,3 +169,41 @@ def test_a_ledger_that_can_not_be_used_is_told_of_once_and_breaks_nothing(
             lock.close()
     assert ANSWER in done.stdout
     assert len(re.findall("sexton does not look after this process", done.stderr)) == 1
+
+
+@pytest.mark.parametrize("plugin", [False, True], ids=["alone", "inside"])
+def test_a_question_that_is_interrupted_ends_with_its_process_or_by_the_keeper(
+    python: Path, tmp_path: Path, plugin: bool
+) -> None:
+    """The rest of the table in docs/hermes.md is measured by `make hermes-matrix`."""
+    ends = ends_of(python, tmp_path / "place", "-z", "SIGTERM", plugin=plugin)
+    assert not ends.stayed
+    assert (ends.left, ends.swept) == (
+        ({"cli": "agent_close"}, {"cli": "agent_close"})
+        if plugin
+        else ({"cli": None}, {"cli": "reaped"})
+    )
+
+
+def test_the_ledger_knows_of_a_killed_process_beside_one_that_lives(inside: Inside) -> None:
+    """A look from outside proves nothing there: any process of Hermes may own the row."""
+    house = House(inside.ledger, inside.lab.home, clock=SystemClock())
+    with inside.lab.terminal() as terminal:
+        terminal.wait_for("❯")
+        terminal.type("Good morning")
+        terminal.wait_for(ANSWER)
+        [living] = inside.sessions()
+        inside.model.hold_from(len(inside.model.asked) + 1)
+        with inside.lab.started("-z", "Good morning") as killed:
+            deadline = time.monotonic() + 60
+            while len(inside.sessions()) < 2:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            killed.kill()
+            killed.wait()
+        assert list(house.swept().values()) == ["done reaped:process_gone"]
+        assert house.sexton.find(f"hermes/{living.id}").is_open
+        inside.model.go_on()
+        terminal.type("Are you still there?")
+        terminal.wait_for(ANSWER, 2)
+    house.sexton.close()
