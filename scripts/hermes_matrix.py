@@ -7,6 +7,7 @@ choose some (`--mode=-z`); then the table is only printed.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from tests.scenario.hermes_exits import EXITS, MODES, Ends, ends_of  # noqa: E402
 from tests.scenario.hermes_inside import furnished_environment  # noqa: E402
 
+AIOHTTP = "aiohttp>=3.14,<4"
 PAGE = ROOT / "docs" / "hermes.md"
 BEGIN, END = "<!-- exits -->\n", "<!-- /exits -->\n"
 HEAD = """| run as | ended by | Hermes alone | then the keeper | with the plugin | then the keeper |
@@ -34,6 +36,8 @@ def main() -> int:
     lines = []
     with tempfile.TemporaryDirectory(prefix="sexton-exits-") as directory:
         python = furnished_environment(hermes, Path(directory) / "environment")
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, AIOHTTP], check=True)  # Hermes's API server needs it
         for mode in chosen.mode or MODES:
             for how in chosen.exit or EXITS:
                 place = Path(directory) / f"{mode}-{how}".replace(" ", "")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import apsw
 
@@ -28,7 +30,9 @@ WORDS = {
     "-z": ("-z", "Good morning"),
     "subagent": ("chat", "-q", "Delegate it", "--yolo"),
 }
-MODES = ("chat -q", "chat -Q", "-z", "interactive", "cron", "subagent")
+API = "api server"
+MODES = ("chat -q", "chat -Q", "-z", "interactive", "cron", "subagent", API)
+KEY = "a-key-of-this-test-alone-0123456789"
 PATIENCE = 60.0
 LONGEST_GOODBYE = 20.0
 
@@ -46,19 +50,58 @@ def ends_of(python: Path, place: Path, mode: str, how: str, *, plugin: bool) -> 
     """Run Hermes in a home of its own, end it, and look; then let a keeper look after it."""
     place.mkdir(parents=True)
     ledger = f"sqlite:///{place / 'ledger.db'}"
+    also = {"SEXTON_LEDGER": ledger, **(_api_settings() if mode == API else {})}
     with FakeModel(_delegating if mode == "subagent" else lambda _: ANSWER) as model:
-        lab = Lab(python, place / "home", model.url, {"SEXTON_LEDGER": ledger})
+        lab = Lab(python, place / "home", model.url, also)
         if plugin:
             with (lab.home / "config.yaml").open("a") as config:
                 config.write("plugins: {enabled: [sexton]}\n")
+        if mode == API:
+            return _served(lab, also, how, lambda stayed: _swept(lab.home, ledger, stayed))
         run = {"interactive": _interactive, "cron": _job}.get(mode, _command)
         stayed = run(lab, model, mode, how)
         model.go_on()
-    left = _rows(lab.home)
-    house = House(ledger, lab.home, clock=SystemClock())
+    return _swept(lab.home, ledger, stayed)
+
+
+def _swept(home: Path, ledger: str, stayed: bool) -> Ends:
+    left = _rows(home)
+    house = House(ledger, home, clock=SystemClock())
     house.sexton.sweep()
     house.sexton.close()
-    return Ends(left, _rows(lab.home), stayed)
+    return Ends(left, _rows(home), stayed)
+
+
+def _served(lab: Lab, also: Mapping[str, str], how: str, look: Callable[[bool], Ends]) -> Ends:
+    """A gateway whose API server has answered once; success is that it goes on running."""
+    url = f"http://127.0.0.1:{also['API_SERVER_PORT']}/v1/chat/completions"
+    body = {"model": "hermes", "messages": [{"role": "user", "content": "Good morning"}]}
+    asked = Request(
+        url,
+        json.dumps(body).encode(),
+        {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+    )
+    with lab.started("gateway", "run") as process:
+        _until(lambda: _answers(int(also["API_SERVER_PORT"])) or process.poll() is not None)
+        with urlopen(asked, timeout=PATIENCE) as answer:
+            assert ANSWER in answer.read().decode()
+        if how == SUCCESS:
+            return look(False)
+        stayed = _ended(process, how)
+    return look(stayed)
+
+
+def _api_settings() -> dict[str, str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {"ENABLED": "true", "KEY": KEY, "PORT": str(port), "HOST": "127.0.0.1"}
+    return {f"API_SERVER_{name}": value for name, value in settings.items()}
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as trying:
+        return trying.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _command(lab: Lab, model: FakeModel, mode: str, how: str) -> bool:

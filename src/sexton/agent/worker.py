@@ -6,7 +6,7 @@ import atexit
 from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 from sexton.agent.desk import Desk
@@ -138,7 +138,7 @@ class AgentWorker:
         """The sources whose sessions end when nobody holds them any more."""
         return self._desk.rules(None).rules.liveness.dies_with_owner
 
-    def __enter__(self) -> AgentWorker:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
