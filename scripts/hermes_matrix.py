@@ -7,6 +7,7 @@ choose some (`--mode=-z`); then the table is only printed.
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,8 @@ def main() -> int:
     options.add_argument("--mode", choices=MODES, action="append")
     options.add_argument("--exit", choices=EXITS, action="append")
     chosen = options.parse_args()
+    # What runs in the background of a shell ignores it, and so would every child.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     hermes = ROOT / ".venvs" / "hermes" / "bin" / "python"
     lines = []
     with tempfile.TemporaryDirectory(prefix="sexton-exits-") as directory:
