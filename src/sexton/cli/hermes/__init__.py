@@ -14,7 +14,7 @@ _HERE = "sexton.cli.hermes"
     cls=Group,
     late={
         "install": Late(_HERE, "Put the plugin into a Hermes home and its interpreter."),
-        "uninstall": Late(_HERE, "Take the plugin out again."),
+        "uninstall": Late(_HERE, "Take the plugin out of a Hermes home and its interpreter."),
     },
     examples=("sexton hermes install ~/.hermes", "sexton hermes uninstall ~/.hermes"),
 )

@@ -13,7 +13,6 @@ from sexton.cli.hermes import choosing
 from sexton.cli.opening import chosen_url, shown_url
 from sexton.cli.terminal import document, note, say
 from sexton.errors import InputInvalid
-from sexton.homes.hermes.enabling import enabled
 from sexton.system.interpreters import FOUND, Interpreter, Inventory
 from sexton.system.packing import NAME, pack
 from sexton.version import __version__
@@ -39,6 +38,8 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     Hermes that begin afterwards have the plugin. It tells the ledger that SEXTON_LEDGER names in
     their environment, or this platform's usual one.
     """
+    from sexton.homes.hermes.enabling import enabled
+
     options = shared(ctx)
     place = choosing.chosen_home(home)
     interpreter = choosing.chosen_interpreter(python)

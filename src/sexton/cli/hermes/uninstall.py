@@ -9,7 +9,6 @@ import click
 from sexton.cli.command import Command, shared
 from sexton.cli.hermes import choosing
 from sexton.cli.terminal import document, say
-from sexton.homes.hermes.enabling import disabled
 from sexton.system.packing import NAME
 
 
@@ -27,6 +26,8 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     The line in config.yaml goes, and so do the package and what came with it; what was there
     before stays. Other homes of the same interpreter lose the plugin too. The ledger stays.
     """
+    from sexton.homes.hermes.enabling import disabled
+
     place = choosing.chosen_home(home)
     interpreter = choosing.chosen_interpreter(python)
     brought = interpreter.inventory().brought(NAME)
