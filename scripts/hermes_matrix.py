@@ -64,8 +64,8 @@ def row(mode: str, how: str, alone: Ends, inside: Ends) -> str:
 
 
 def cells_of(ends: Ends) -> tuple[str, str]:
-    """As the process left it, and after the sweep; one that runs on was killed for the sweep."""
-    return ("runs on" if ends.stayed else shown(ends.left)), shown(ends.swept)
+    """As the process left it, and after the sweep; one that ran on was killed before that."""
+    return shown(ends.left) + (", runs on" if ends.stayed else ""), shown(ends.swept)
 
 
 def shown(ends: dict[str, str | None]) -> str:
