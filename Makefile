@@ -8,7 +8,8 @@ WORKERS ?= 3
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix docs wheel bench crash e2e hermes hermes-all constraints
+.PHONY: help setup run test check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
+	constraints
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +58,9 @@ hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0
 
 hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks
 	sh scripts/install_hermes.sh
+
+hermes-matrix: $(READY) hermes ## Measure how sessions of Hermes end, and write it into docs/hermes.md
+	$(BIN)/python scripts/hermes_matrix.py
 
 constraints: $(READY) ## Choose the newest allowed dependencies anew
 	sh scripts/constraints.sh $(BIN)/python

@@ -1,22 +1,46 @@
-"""A model server on this machine that answers every question with the same words."""
+"""A model server on this machine that answers as it is told, by default always the same."""
 
 from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 ANSWER = "Good morning to you, too."
 USAGE = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105}
+PATIENCE = 120.0
+
+
+class ToolUse(NamedTuple):
+    """The wish of a model to have a tool called."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+Reply = Callable[[list[Any]], str | ToolUse]
+"""What a model says to the messages it was sent."""
 
 
 class FakeModel:
-    """Speaks as much of the OpenAI protocol as Hermes needs, streamed and not."""
+    """Speaks as much of the OpenAI protocol as Hermes needs, streamed and not.
+
+    `asked` are the messages of every question; it can be held to answer nobody.
+    """
+
+    def __init__(self, reply: Reply = lambda _: ANSWER) -> None:
+        self.reply = reply
+        self.asked: list[list[Any]] = []
+        self._free = threading.Event()
+        self._free.set()
+        self._answers = 0
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Answering)
+        self._server = _Server(("127.0.0.1", 0), _Answering)
+        self._server.model = self
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
@@ -28,6 +52,7 @@ class FakeModel:
         problem: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        self._free.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -37,20 +62,45 @@ class FakeModel:
         """What a client calls the base URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
+    def hold_from(self, question: int) -> None:
+        """Answer nobody from that question on, counted from 1, until told to go on."""
+        self._answers = question - 1
+        self._free.clear()
+
+    def go_on(self) -> None:
+        """Answer everybody again."""
+        self._free.set()
+
+    def answer(self, messages: list[Any]) -> str | ToolUse:
+        """What is said to a question, when it may be."""
+        self.asked.append(messages)
+        if len(self.asked) > self._answers:
+            self._free.wait(PATIENCE)
+        return self.reply(messages)
+
+
+class _Server(ThreadingHTTPServer):
+    model: FakeModel
+
+    def handle_error(self, *_: Any) -> None:
+        """Whoever asked may be gone when the answer comes."""
+
 
 class _Answering(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: _Server
 
     def do_GET(self) -> None:
         self._tell({"object": "list", "data": [{"id": "fake-model", "object": "model"}]})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+        said = self.server.model.answer(asked.get("messages") or [])
+        message, finish = _message(said, len(self.server.model.asked))
         if asked.get("stream"):
-            self._stream()
+            self._stream(message, finish)
         else:
-            message = {"role": "assistant", "content": ANSWER}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            choice = {"index": 0, "message": message, "finish_reason": finish}
             self._tell(
                 {"id": "1", "object": "chat.completion", "choices": [choice], "usage": USAGE}
             )
@@ -66,13 +116,13 @@ class _Answering(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _stream(self) -> None:
+    def _stream(self, message: dict[str, Any], finish: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        begin = {"delta": {"role": "assistant", "content": ANSWER}, "finish_reason": None}
-        for choices, usage in (([begin], None), ([{"delta": {}, "finish_reason": "stop"}], USAGE)):
+        begin = {"delta": message, "finish_reason": None}
+        for choices, usage in (([begin], None), ([{"delta": {}, "finish_reason": finish}], USAGE)):
             event: dict[str, Any] = {"id": "1", "object": "chat.completion.chunk", "model": "fake"}
             event |= {"created": 1, "choices": [{"index": 0, **each} for each in choices]}
             if usage:
@@ -80,3 +130,15 @@ class _Answering(BaseHTTPRequestHandler):
             self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
         self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
+
+
+def _message(said: str | ToolUse, number: int) -> tuple[dict[str, Any], str]:
+    if isinstance(said, str):
+        return {"role": "assistant", "content": said}, "stop"
+    call = {
+        "index": 0,
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": said.tool, "arguments": json.dumps(said.arguments)},
+    }
+    return {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"

@@ -7,7 +7,7 @@ import pty
 import select
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,7 +24,9 @@ WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
 class Lab:
     """Starts Hermes processes in one home; all of them end with the test."""
 
-    def __init__(self, python: Path, home: Path, url: str) -> None:
+    def __init__(
+        self, python: Path, home: Path, url: str, also: Mapping[str, str] | None = None
+    ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         (home / "config.yaml").write_text(CONFIG.format(url=url))
         self.home = home
@@ -36,13 +38,14 @@ class Lab:
             "TERM": "xterm",
             "COLUMNS": "120",
             "LINES": "40",
+            **(also or {}),
         }
         self._environment.pop("PYTHONPATH", None)
 
     @contextmanager
     def gateway(self) -> Iterator[int]:
         """The home's gateway, running; its pid."""
-        with self._started("gateway", "run") as process:
+        with self.started("gateway", "run") as process:
             running = self.home / "gateway.pid"
             opened = self.home / "state.db-shm"
             _wait(lambda: running.exists() and opened.exists(), process)
@@ -66,15 +69,19 @@ class Lab:
 
     def ask(self, question: str, *words: str) -> str:
         """Ask one question and wait for what is answered."""
-        command = [str(self._python), "-m", "hermes_cli.main", "chat", *words, "-q", question]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+        return self.run("chat", *words, "-q", question).stdout
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of Hermes to its end."""
+        return subprocess.run(
+            [str(self._python), "-m", "hermes_cli.main", *words],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
             env=self._environment, cwd=self.home, check=True,
         )  # fmt: skip
-        return done.stdout
 
     @contextmanager
-    def _started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        """A command of Hermes that runs."""
         process = subprocess.Popen(
             [self._python, "-m", "hermes_cli.main", *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -90,7 +97,7 @@ class Terminal:
     """What somebody types into a running Hermes, and what it shows."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
-        self._process = process
+        self.process = process
         self._master = master
         self.pid = process.pid
         self.shown = b""
@@ -99,7 +106,7 @@ class Terminal:
         """Read until the words were shown so often."""
         deadline = time.monotonic() + PATIENCE
         while self.shown.count(words.encode()) < times:
-            assert self._process.poll() is None, self.shown[-2000:]
+            assert self.process.poll() is None, self.shown[-2000:]
             assert time.monotonic() < deadline, self.shown[-2000:]
             self.read()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sexton.bootstrap.visiting import visit
 from sexton.engine.preconditions import as_seen
 from sexton.engine.standing import samples
 from sexton.errors import HomeRefused, NothingToUndo
@@ -178,6 +179,20 @@ def test_what_the_api_server_began_ends_when_it_is_idle(house: House, scene: Her
     with gateway(scene):
         assert house.swept() == {"asked": "done idle"}
     assert ends(scene) == {"asked": "idle", "busy": None}
+
+
+def test_a_plugin_that_holds_it_keeps_no_idle_session_of_the_api_server(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("asked", "api_server")
+    scene.say("asked", "Good morning")
+    make_older(scene, 2 * DAY)
+    scene.close()
+    house.observe()
+    with gateway(scene), visit(house.sexton, scene.path, "hermes") as inside:
+        inside.hold(house.session("asked"))
+        assert house.swept() == {"asked": "done idle"}
+    assert ends(scene) == {"asked": "idle"}
 
 
 def test_a_conversation_ends_by_policy_with_the_reason_its_gateway_honours(

@@ -59,12 +59,11 @@ class Turn:
         spend = TurnSpend(self._guard, lambda: self._session, self._moved)
         spend.enter()
         now = self._desk.clock.now()
-        start, worker = self._desk.ledger.book.start_turn, self._desk.worker
-        started = start(self._session, worker, self._schedule(now), now)
+        started = self._start(now)
         while started is None:
             if not self._moved():
                 raise self._desk.refusal(self._session)
-            started = start(self._session, worker, self._schedule(now), now)
+            started = self._start(now)
         self._learn(started)
         self._spend = spend
         self._guard.before_turn()
@@ -130,6 +129,11 @@ class Turn:
             last.callback(lambda: self._guard.after_turn(self._session))
             last.callback(self._finish, isinstance(error, Exception))
             last.callback(spend.leave)
+
+    def _start(self, now: datetime) -> Appended | None:
+        """Count it, and mark the session busy; None if it is not there any more."""
+        start, worker = self._desk.ledger.book.start_turn, self._desk.worker
+        return start(self._session, worker, self._schedule(now), now)
 
     def _running(self) -> TurnSpend:
         if self._spend is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 from sexton.agent.desk import Desk
@@ -130,10 +130,15 @@ class AgentWorker:
         self._open = False
         self._desk.membership.leave()
         _present.discard(self)
-        dies = self._desk.rules(None).rules.liveness.dies_with_owner
-        self._desk.ledger.book.leave(self.id, dies, self._desk.clock.now(), self._desk.actor)
+        self._desk.ledger.book.leave(
+            self.id, self._dying(), self._desk.clock.now(), self._desk.actor
+        )
 
-    def __enter__(self) -> AgentWorker:
+    def _dying(self) -> tuple[str, ...]:
+        """The sources whose sessions end when nobody holds them any more."""
+        return self._desk.rules(None).rules.liveness.dies_with_owner
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 def enrol(opened: Sexton, kind: str) -> AgentWorker:
     """Register this process as a holder of sessions."""
+    return AgentWorker(desk_for(opened, kind))
+
+
+def desk_for(opened: Sexton, kind: str) -> Desk:
+    """What a worker of this process works with; it is registered by that."""
     membership = Membership(
         opened.ledger,
         opened.clock,
@@ -26,7 +31,7 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         lambda: opened.rules.known.rules.liveness,
         check_name("worker kind", kind),
     )
-    desk = Desk(
+    return Desk(
         ledger=opened.ledger,
         clock=opened.clock,
         processes=opened.processes,
@@ -38,7 +43,6 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
         stop_processes=partial(_see_to_processes, opened),
         directory=partial(_directory, opened),
     )
-    return AgentWorker(desk)
 
 
 def _tariff(model: str) -> Tariff | None:

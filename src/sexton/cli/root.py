@@ -28,6 +28,7 @@ COMMANDS = {
     "journal": Late(_HERE, "Show what was done, when, by whom and why."),
     "report": Late(_HERE, "Show what has changed over time."),
     "config": Late(_HERE, "Check, show, describe and import the settings."),
+    "hermes": Late(_HERE, "Look after the sessions of Hermes from inside."),
     "ledger": Late(_HERE, "Look after the ledger itself."),
     "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
     "completion": Late(_HERE, "Write the completion script of a shell."),

@@ -99,6 +99,15 @@ class LedgerReaping:
     def progress(self, ref: int, worker: str, now: datetime) -> None:
         self._database.statement("make_progress", ref=ref, worker=worker, now=micros(now))
 
+    def occupy(self, session: Session, worker: str, now: datetime) -> bool:
+        def job(tx: Transaction) -> bool:
+            if tx.one("lock_open", ref=session.ref, epoch=session.epoch) is None:
+                return False
+            tx.all("mark_busy", ref=session.ref, worker=worker, now=micros(now))
+            return True
+
+        return self._database.write(job)
+
 
 def _left(same: Sequence[rows.Row]) -> Left:
     """What was left from the rows of `left_by` about it, one for each holder."""

@@ -94,6 +94,9 @@ class Reaping(Protocol):
     def progress(self, ref: int, worker: str, now: datetime) -> None:
         """Record that a running turn got on."""
 
+    def occupy(self, session: Session, worker: str, now: datetime) -> bool:
+        """Mark the holder of a foreign session busy: its home counts the turns itself."""
+
 
 class Samples(Protocol):
     """What was counted over time, and what was only recorded."""

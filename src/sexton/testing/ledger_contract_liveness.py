@@ -139,6 +139,21 @@ class BeatsContract:
         ledger.book.finish_turn(begun.ref, anna, False)
         assert reread(ledger, begun).holders[0].progress_at is None
 
+    def test_whoever_occupies_a_session_is_busy_but_has_counted_no_turn(
+        self, ledger: Ledger
+    ) -> None:
+        anna = enrol(ledger, "anna")
+        begun, over = born(ledger, worker=anna), born(ledger, "other", worker=anna)
+        assert ledger.reaping.occupy(begun, anna, at(1))
+        assert [each.busy_since for each in reread(ledger, begun).holders] == [at(1)]
+        assert replace(reread(ledger, begun), holders=begun.holders) == begun
+        assert ledger.book.finish_turn(begun.ref, anna, False)
+        assert reread(ledger, begun).holders == begun.holders
+        assert ledger.book.end_now(over.ref, over.epoch, "done", at(2))
+        assert not ledger.reaping.occupy(over, anna, at(3))
+        assert not ledger.reaping.occupy(replace(begun, epoch=7), anna, at(3))
+        assert reread(ledger, begun).holders == begun.holders
+
 
 class ReapingContract:
     """A session ends with its holders, if it and they still are as they were seen."""

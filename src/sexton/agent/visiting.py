@@ -1,0 +1,126 @@
+"""How does an agent hold sessions that another program's home keeps?
+
+The home keeps the rows and the messages; the ledger knows who works on them, what that spends and
+which processes it has started. Nothing here touches the home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Unpack
+
+from sexton.agent.desk import Desk
+from sexton.agent.handle import Handle
+from sexton.agent.turn import Turn
+from sexton.agent.worker import AgentWorker
+from sexton.errors import SessionNotFound
+from sexton.model.record import replace
+from sexton.model.schedule import Schedule
+from sexton.model.session import Session
+from sexton.policies.liveness import dead_holders
+from sexton.ports import Appended, HomeRecord, Sighting
+
+if TYPE_CHECKING:
+    from sexton.agent.processes import Facts
+    from sexton.model.process import Process, Watched
+
+ATTEMPTS = 5
+
+
+class GuestTurn(Turn):
+    """A turn in a session whose home counts the turns itself."""
+
+    def _start(self, now: datetime) -> Appended | None:
+        desk = self._desk
+        if not desk.ledger.reaping.occupy(self._session, desk.worker, now):
+            return None
+        return Appended(0, self._session.warned, desk.rules(None).serial)
+
+
+class GuestSession(Handle):
+    """A session of a foreign home, held by this process."""
+
+    def turn(self) -> Turn:
+        """A turn of it, under the budgets and the breaker of the ledger."""
+        guard = self._desk.guards.of(self._desk, self._session)
+        guard.learn(self._desk.rules(None))
+        return GuestTurn(self._desk, self._session, _unplanned, self._learn, guard)
+
+    def register_process(self, pid: int, **facts: Unpack[Facts]) -> Process:
+        """Make a running process this session's, as `OpenSession.register_process` does."""
+        from sexton.agent.processes import adopt  # noqa: PLC0415  # few agents have any
+
+        return adopt(self._desk, self._reach, pid, facts)
+
+    def processes(self) -> Sequence[Watched]:
+        """Its processes and what they do."""
+        return self._desk.overseer().of_native(self._session)
+
+    def others(self) -> list[str]:
+        """The workers that hold it too."""
+        found = self._desk.ledger.index.find(self._session.home, self.id)
+        holders = found[0].holders if found else ()
+        dead = dead_holders(found[0], self._desk.evidence(found[0])) if found else ()
+        ids = [each.worker.id for each in holders]
+        return [id for id in ids if id != self._desk.worker and id not in dead]
+
+
+class Visitor(AgentWorker):
+    """A process of the program whose home it is. Leaving ends nothing: that is the home's to do."""
+
+    def __init__(self, desk: Desk, home: HomeRecord) -> None:
+        super().__init__(desk)
+        self.home = home
+
+    def hold(self, told: Session) -> GuestSession:
+        """Hold a session of the home; what the ledger has observed of it stands, if it is open."""
+        self._check_open()
+        for _ in range(ATTEMPTS):
+            known = self._known(told)
+            if known is None or not known.is_open:
+                self.tell(told)
+                known = self._known(told)
+            joined = None if known is None else self._join(known)
+            if joined is not None:
+                return GuestSession(self._desk, joined)
+        raise SessionNotFound(f"the session {told.id} of {self.home.name} can not be held")
+
+    def tell(self, told: Session) -> None:
+        """Let the ledger know of a session, or of its end, where it has not looked itself.
+
+        What it has seen of an open one stands: whoever ends it goes by that.
+        """
+        known = self._known(told)
+        if known is not None:
+            if known.is_open == told.is_open:
+                return
+            told = replace(
+                known,
+                state=told.state,
+                ended_at=told.ended_at,
+                end_reason=told.end_reason,
+                active_at=told.active_at,
+                message_count=told.message_count,
+                byte_count=told.byte_count,
+                turn_count=told.turn_count,
+            )
+        sighting = Sighting(seen=(replace(told, home=self.home.name),))
+        self._desk.ledger.homes.store(self.home, sighting, None, self._desk.clock.now())
+
+    def _known(self, told: Session) -> Session | None:
+        return next(iter(self._desk.ledger.index.find(self.home.name, told.id)), None)
+
+    def _join(self, session: Session) -> Session | None:
+        if any(holder.worker.id == self.id for holder in session.holders):
+            return session
+        dead = dead_holders(session, self._desk.evidence(session))
+        return self._desk.ledger.book.join(session, self.id, dead, self._desk.clock.now())
+
+    def _dying(self) -> tuple[str, ...]:
+        return ()
+
+
+def _unplanned(_now: datetime) -> Schedule:
+    """When to look again is known to whoever observes the home."""
+    return Schedule(0)

@@ -1,0 +1,71 @@
+"""`sexton hermes install`: put the plugin into a Hermes home and its interpreter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from sexton.cli.command import Command, shared
+from sexton.cli.hermes import choosing
+from sexton.cli.opening import chosen_url, shown_url
+from sexton.cli.terminal import document, note, say
+from sexton.errors import InputInvalid
+from sexton.system.interpreters import FOUND, Interpreter, Inventory
+from sexton.system.packing import NAME, pack
+from sexton.version import __version__
+
+
+@click.command(
+    "install",
+    cls=Command,
+    examples=(
+        "sexton hermes install",
+        "sexton hermes install ~/.hermes --python ~/hermes/.venv/bin/python",
+    ),
+)
+@choosing.home_argument
+@choosing.python_option
+@click.pass_context
+def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
+    """Put the plugin into a Hermes home and its interpreter.
+
+    The Sexton that runs here is installed by the pip of that interpreter; nothing that is there
+    already changes its version. In the home's config.yaml one line is added and every other stays
+    as it is: Hermes's own command would write the file anew without its comments. Processes of
+    Hermes that begin afterwards have the plugin. It tells the ledger that SEXTON_LEDGER names in
+    their environment, or this platform's usual one.
+    """
+    from sexton.homes.hermes.enabling import enabled
+
+    options = shared(ctx)
+    place = choosing.chosen_home(home)
+    interpreter = choosing.chosen_interpreter(python)
+    inventory = interpreter.inventory()
+    if choosing.AGENT not in inventory.versions:
+        raise InputInvalid(
+            f"{interpreter.python} has no Hermes", hint="Name the one that has with --python."
+        )
+    # Asked first: a configuration that can not be changed leaves everything as it was.
+    config = choosing.read_config(place)
+    changed = enabled(config, choosing.PLUGIN)
+    _put_in(interpreter, inventory)
+    if changed != config:
+        choosing.write_config(place, changed)
+    if options.json:
+        document({"home": str(place), "python": str(interpreter.python), "version": __version__})
+        return
+    say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}")
+    note(f"new Hermes processes tell {shown_url(chosen_url(options))} unless SEXTON_LEDGER differs")
+
+
+def _put_in(interpreter: Interpreter, inventory: Inventory) -> None:
+    others = {name: each for name, each in inventory.versions.items() if name != NAME}
+    before = inventory.found if inventory.found is not None else frozenset(others)
+    with TemporaryDirectory(prefix="sexton-") as directory:
+        wheel = pack(Path(directory), {FOUND: json.dumps(sorted(before))})
+        if NAME in inventory.versions:
+            interpreter.uninstall([NAME])
+        interpreter.install(wheel, others)

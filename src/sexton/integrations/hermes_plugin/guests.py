@@ -1,0 +1,84 @@
+"""Which sessions does this Hermes process hold?"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from sexton.agent.visiting import GuestSession, Visitor
+from sexton.errors import HomeNotFound
+from sexton.integrations.hermes_plugin import rows
+from sexton.model.session import State
+
+
+class Guests:
+    """The sessions of this process, each held from its first turn on; thread-safe."""
+
+    def __init__(self, come: Callable[[], Visitor], now: Callable[[], datetime]) -> None:
+        self._come = come
+        self._now = now
+        self._lock = threading.RLock()
+        self._visitor: Visitor | None = None
+        self._held: dict[str, GuestSession] = {}
+        self.latest: str | None = None
+
+    def hold(self, id: str) -> GuestSession:
+        """Hold a session that Hermes has written; HomeNotFound while it has not."""
+        row = rows.find(id)
+        if row is None:
+            raise HomeNotFound(f"Hermes has not written the session {id} yet")
+        with self._lock:
+            guest = self._present().hold(rows.told(row, self._now()))
+            self._held[id] = guest
+            self.latest = id
+        return guest
+
+    def get(self, id: str) -> GuestSession | None:
+        """A session that is held."""
+        return self._held.get(id)
+
+    def settle(self, id: str, reason: str | None = None) -> None:
+        """End its row where nobody did, unless others hold it, and tell the ledger how it stands.
+
+        What an ended session owes is owed from then on.
+        """
+        guest, row = self._held.get(id), rows.find(id)
+        if row is not None and row.get("ended_at") is None:
+            wanted = reason or rows.CLOSING.get(str(row.get("source")))
+            if wanted and not (guest and guest.others()):
+                rows.end(id, wanted)
+                row = rows.find(id)
+        self.tell(id, row)
+
+    def tell(self, id: str, row: rows.Row | None = None) -> None:
+        """Tell the ledger how a session stands."""
+        row = row or rows.find(id)
+        if row is not None and id in self._held:
+            told = rows.told(row, self._now())
+            self._present().tell(told)
+            if told.state is not State.OPEN:
+                self._held.pop(id, None)
+
+    def all(self) -> list[tuple[str, GuestSession]]:
+        """Every session that is held, those of subagents first."""
+        held = list(self._held.items())
+        return sorted(held, key=lambda each: each[1].source != "subagent")
+
+    def leave(self) -> None:
+        """Be no worker any more."""
+        if self._visitor is not None:
+            self._visitor.leave()
+
+    @property
+    def visitor(self) -> Visitor | None:
+        """The worker that this process is, once it is one."""
+        return self._visitor
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._held))
+
+    def _present(self) -> Visitor:
+        if self._visitor is None:
+            self._visitor = self._come()
+        return self._visitor

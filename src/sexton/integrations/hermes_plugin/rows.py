@@ -1,0 +1,88 @@
+"""What do Hermes's own rows say, and how does one end? Through Hermes's own library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+from sexton.errors import HomeUnreadable
+from sexton.model.session import Relation, Session, State
+
+Row = Mapping[str, Any]
+
+SAID = """
+    SELECT COUNT(*), COALESCE(SUM(LENGTH(CAST(content AS BLOB))), 0),
+           COUNT(CASE role WHEN 'user' THEN 1 END), MAX(timestamp)
+    FROM messages WHERE session_id = ?"""
+"""Hermes's own figure is that of the messages it still sends."""
+
+CLOSING: Mapping[str, str] = {
+    "cli": "cli_close",
+    "cron": "cron_complete",
+    "subagent": "agent_close",
+}
+"""How Hermes itself ends a session of a source; those of other sources outlive their process."""
+
+
+def find(id: str) -> Row | None:
+    """The row of a session; None while Hermes has not written it."""
+    with _database(read_only=True) as db:
+        row = db.get_session(id)
+        if row is None:
+            return None
+        names = ("messages", "bytes", "from_user", "last_at")
+        said = db._conn.execute(SAID, (id,)).fetchone()
+        return {**row, "said": dict(zip(names, tuple(said), strict=True))}
+
+
+def end(id: str, reason: str) -> None:
+    """End a session that is open; the first reason stands."""
+    with _database() as db:
+        db.end_session(id, reason)
+
+
+def told(row: Row, now: datetime) -> Session:
+    """A row as the ledger knows sessions; whoever observes the home tells more."""
+    ended, said = row.get("ended_at"), row.get("said") or {}
+    started_at = _moment(row.get("started_at"), now)
+    source, parent = str(row.get("source") or "unknown"), row.get("parent_session_id")
+    is_subagent = bool(parent) and source == "subagent"
+    return Session(
+        ref=0,
+        home="",
+        id=str(row["id"]),
+        key=row.get("session_key") or None,
+        source=source,
+        parent=parent if is_subagent else None,
+        relation=Relation.SUBAGENT if is_subagent else None,
+        state=State.OPEN if ended is None else State.ENDED,
+        started_at=started_at,
+        active_at=max(started_at, _moment(said.get("last_at"), started_at)),
+        ended_at=None if ended is None else _moment(ended, now),
+        end_reason=None if ended is None else str(row.get("end_reason") or "ended"),
+        message_count=said.get("messages", 0),
+        byte_count=said.get("bytes", 0),
+        turn_count=said.get("from_user", 0),
+        title=row.get("title") or None,
+    )
+
+
+def _moment(at: object, now: datetime) -> datetime:
+    if not isinstance(at, int | float):
+        return now
+    try:
+        return datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return now
+
+
+@contextmanager
+def _database(**options: Any) -> Iterator[Any]:
+    try:
+        with closing(import_module("hermes_state").SessionDB(**options)) as db:
+            yield db
+    except Exception as problem:
+        raise HomeUnreadable(f"Hermes can not use its own database: {problem}") from problem

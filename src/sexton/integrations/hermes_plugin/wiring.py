@@ -1,0 +1,110 @@
+"""Which of Hermes's hooks lead where?"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sexton.agent.visiting import Visitor
+from sexton.bootstrap.visiting import open_patiently, visit
+from sexton.integrations.hermes_plugin import background, slash
+from sexton.integrations.hermes_plugin.ending import heed_signals
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.integrations.hermes_plugin.turns import Turns
+from sexton.system.clock import SystemClock
+
+PATIENCE = 3.0
+"""So many seconds an agent waits for a locked ledger, once."""
+KIND = "hermes"
+SHUTDOWN, GATEWAY = "shutdown", "gateway"
+
+
+def wire(ctx: Any) -> None:
+    """Put a companion of this Hermes process behind its hooks."""
+    clock = SystemClock()
+    trying = Trying(clock)
+    guests = Guests(_come, clock.now)
+    companion = Companion(guests, Turns(guests, trying), trying)
+    for name, act in companion.hooks().items():
+        ctx.register_hook(name, act)
+    ctx.register_middleware("llm_execution", companion.turns.around_model)
+    ctx.register_tool(
+        name="sexton_processes",
+        toolset="terminal",
+        schema=background.SCHEMA,
+        handler=companion.background.tell,
+        emoji="⚰️",
+    )
+    command = slash.Slash(guests, companion.background, trying)
+    ctx.register_command("sexton", command, "What Sexton knows of this session", "[processes]")
+    atexit.register(companion.settle)
+    heed_signals(lambda: bool(list(guests)), companion.settle)
+
+
+class Companion:
+    """What a Hermes process does about its sessions beside working on them."""
+
+    def __init__(self, guests: Guests, turns: Turns, trying: Trying) -> None:
+        self.guests = guests
+        self.turns = turns
+        self.background = background.Background(guests, trying)
+        self._trying = trying
+
+    def hooks(self) -> dict[str, Any]:
+        """What is to be done at which of Hermes's moments."""
+        turns = self.turns
+        return {
+            "pre_llm_call": turns.begin,
+            "pre_api_request": turns.progress,
+            "post_api_request": turns.after_model,
+            "pre_tool_call": turns.before_tool,
+            "post_tool_call": self.after_tool,
+            "transform_tool_result": turns.advised,
+            "on_session_end": turns.end,
+            "on_session_finalize": self.finalize,
+            "on_session_reset": self.look_back,
+        }
+
+    def after_tool(self, session_id: str = "", **told: Any) -> None:
+        """A tool was called: it may have started something that goes on."""
+        self.turns.after_tool(session_id=session_id, **told)
+        self.background.register(session_id)
+        self.turns.progress(session_id)
+
+    def finalize(
+        self, session_id: str | None = None, platform: str = "", reason: str = "", **_: Any
+    ) -> None:
+        """A conversation is over: with its process, or because somebody begins another one."""
+        if not session_id:
+            return
+        self.turns.end(session_id)
+        if reason == SHUTDOWN and platform != GATEWAY:
+            self._trying(lambda: self.guests.settle(session_id), None)
+            return
+        words = background.warning(self.background.running(session_id))
+        if words:
+            log.warning("%s", words)
+            if sys.stdout.isatty():
+                sys.stdout.write(f"{words}\n")
+
+    def look_back(self, **_: Any) -> None:
+        """A new conversation has begun: the last one has its end by now."""
+        for id in self.guests:
+            self._trying(lambda id=id: self.guests.tell(id), None)  # type: ignore[misc]
+
+    def settle(self) -> None:
+        """This process ends: so do the sessions that end with it, where Hermes left them open."""
+        for id, _ in self.guests.all():
+            self.turns.end(id)
+            self._trying(lambda id=id: self.guests.settle(id), None)  # type: ignore[misc]
+        self._trying(self.guests.leave, None)
+
+
+def _come() -> Visitor:
+    home = import_module("hermes_constants").get_hermes_home()
+    return visit(open_patiently(os.environ, PATIENCE), Path(home), KIND)
