@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from sexton.engine.keeper_log import given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
 from sexton.errors import SextonError
+from sexton.system.services.notifying import Supervisor
 
 log = logging.getLogger("sexton.keeper")
 
@@ -48,7 +50,8 @@ def command(ctx: click.Context, once: bool) -> None:
     A sweep that fails is told and tried again, except with --once.
     """
     options = shared(ctx)
-    asked = _Asked()
+    supervisor = Supervisor(os.environ)
+    asked = _Asked(supervisor)
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
         with _registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
@@ -56,7 +59,8 @@ def command(ctx: click.Context, once: bool) -> None:
             if once:
                 tell(keeper.once())
             else:
-                keeper.run(lambda sweep: asked.while_heard(tell, sweep))
+                supervisor.ready()
+                keeper.run(lambda sweep: asked.while_heard(tell, sweep), supervisor.alive)
     if asked.unheard:
         raise asked.unheard
 
@@ -77,8 +81,9 @@ def _registered(opened: Sexton) -> Iterator[AgentWorker]:
 class _Asked:
     """Whether the keeper is to stop, remembered also while there is none yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, supervisor: Supervisor) -> None:
         self._lock = threading.Lock()
+        self._supervisor = supervisor
         self._keeper: Keeper | None = None
         self._stopped = False
         self.unheard: BrokenPipeError | OutputLost | None = None
@@ -94,6 +99,7 @@ class _Asked:
     def stop(self) -> None:
         with self._lock:
             self._stopped = True
+            self._supervisor.stopping()
             if self._keeper is not None:
                 self._keeper.stop()
 

@@ -29,6 +29,9 @@ from sexton.errors.machine import (
     PlatformUnsupported,
     ProcessNotFound,
     ProcessNotStopped,
+    ServiceFailed,
+    ServiceForeign,
+    ServiceMissing,
 )
 from sexton.errors.mendable import SextonError
 from sexton.errors.sessions import (
@@ -119,6 +122,9 @@ __all__ = [
     "ProcessNotFound",
     "ProcessNotStopped",
     "ProcessesRunning",
+    "ServiceFailed",
+    "ServiceForeign",
+    "ServiceMissing",
     "SessionAmbiguous",
     "SessionBusy",
     "SessionEnded",
