@@ -13,19 +13,19 @@ import click
 
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.cli import shapes
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import deciding
 from sexton.cli.plan_view import say_outcome, tallied
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
-from sexton.cli.wording import counted, iso
 from sexton.engine.keep import Keeper, Sweep
 from sexton.engine.keeper_log import given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
 from sexton.errors import SextonError
+from sexton.shapes import values as shapes
+from sexton.shapes.wording import counted, iso
 from sexton.system.services.notifying import Supervisor
 
 log = logging.getLogger("sexton.keeper")
@@ -54,7 +54,7 @@ def command(ctx: click.Context, once: bool) -> None:
     asked = _Asked(supervisor)
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
-        with _registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
+        with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
             asked.hand_to(keeper)
             if once:
                 tell(keeper.once())
@@ -66,7 +66,7 @@ def command(ctx: click.Context, once: bool) -> None:
 
 
 @contextmanager
-def _registered(opened: Sexton) -> Iterator[AgentWorker]:
+def registered(opened: Sexton) -> Iterator[AgentWorker]:
     """A keeper's entry among the workers; if the ledger is out of reach at the end, it stays."""
     worker = opened.worker(kind="keeper")
     try:
