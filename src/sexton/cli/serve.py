@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from sexton.cli.terminal import json_line, say
 from sexton.engine.keep import Keeper
 from sexton.errors import ExtraMissing
 from sexton.system.places import data_place
+from sexton.system.services.notifying import Supervisor
 
 HOST, PORT = "127.0.0.1", 8780
+STEP = 60.0
+"""Seconds between two signs of life of a server that does not keep."""
 
 
 @click.command(
@@ -68,7 +72,8 @@ def command(
         raise click.UsageError("--tls-certificate and --tls-key belong together", ctx)
     tls = None if tls_certificate is None or tls_key is None else (tls_certificate, tls_key)
     address_of(host, port, tls=tls is not None, public_url=public_url)
-    options, stopping = shared(ctx), Stopping()
+    options, supervisor = shared(ctx), Supervisor(os.environ)
+    stopping = Stopping(supervisor)
     with (
         closing(serving.listening(host, port)) as listening,
         stopped_by_signals(stopping.stop),
@@ -87,32 +92,35 @@ def command(
             else:
                 say(f"serving {address.base}; open it once with {link}")
             sys.stdout.flush()
-            _keep(opened, stopping, keeping=not no_keep)
+            supervisor.ready()
+            _keep(opened, stopping, supervisor, keeping=not no_keep)
         finally:
             site.stop()
 
 
-def _keep(opened: Sexton, stopping: Stopping, *, keeping: bool) -> None:
+def _keep(opened: Sexton, stopping: Stopping, supervisor: Supervisor, *, keeping: bool) -> None:
     """Keep until stopped, or only wait for it."""
     if not keeping:
-        stopping.wait()
+        stopping.wait(supervisor.alive)
         return
     with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
         stopping.hand_to(keeper)
-        keeper.run()
+        keeper.run(None, supervisor.alive)
 
 
 class Stopping:
     """Whether it is time to end, remembered also while there is no keeper yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, supervisor: Supervisor) -> None:
         self._lock = threading.Lock()
+        self._supervisor = supervisor
         self._asked = threading.Event()
         self._keeper: Keeper | None = None
 
     def stop(self) -> None:
         with self._lock:
             self._asked.set()
+            self._supervisor.stopping()
             if self._keeper is not None:
                 self._keeper.stop()
 
@@ -123,5 +131,6 @@ class Stopping:
             if self._asked.is_set():
                 keeper.stop()
 
-    def wait(self) -> None:
-        self._asked.wait()
+    def wait(self, on_step: Callable[[], object]) -> None:
+        while not self._asked.wait(STEP):
+            on_step()
