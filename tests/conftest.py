@@ -22,6 +22,16 @@ from sexton.testing.postgres import PostgresServer
 settings.register_profile("ci", derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
+INSTALLING = ("hermes_python", "release")
+LONGEST_INSTALL = 1200.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever has to wait until a Hermes is installed may: a slow network is no hanging test."""
+    for item in items:
+        if not set(INSTALLING).isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.timeout(LONGEST_INSTALL))
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
