@@ -70,6 +70,8 @@ def under_systemd(user: Path, script: str) -> subprocess.CompletedProcess[str]:
 def test_systemd_finds_nothing_wrong_with_the_unit(user: Path, systemd: None, cli: Cli) -> None:
     text = cli("service", "install", "--dry-run", "--json").json()["text"]
     assert not (user / ".config").exists()  # a dry run writes nothing
+    shown = cli.ok("service", "install", "--dry-run")
+    assert shown == f"# {user}/.config/systemd/user/{UNIT}\n{text}"
     assert verified(user, text) == (0, "")
     _, said = verified(user, text.replace("NoNewPrivileges=yes", "NoNewPrivilege=yes"))
     assert "NoNewPrivilege" in said  # it would have said so

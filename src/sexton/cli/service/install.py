@@ -44,8 +44,8 @@ def command(ctx: click.Context, serve: bool, dry_run: bool) -> None:
     if options.json:
         document({"file": str(service.file), "text": text, "installed": not dry_run})
     elif dry_run:
-        say(f"# {service.file}")
-        say(text)
+        for line in (f"# {service.file}", *text.splitlines()):
+            say(line)
     else:
         say(f"the service is installed and runs: {service.file}")
         if advice:
