@@ -20,7 +20,7 @@ from sexton.cli.signals import stopped_by_signals
 from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
 from sexton.engine.keep import Keeper, Sweep
-from sexton.engine.keeper_log import given_back
+from sexton.engine.keeper_log import HeldLines, given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
 from sexton.errors import SextonError
@@ -115,19 +115,23 @@ def _tell_program(opened: Sexton) -> Callable[[Sweep], None]:
 
 
 def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
-    """Tell of every sweep that did something, and of the first one in any case."""
-    first = True
+    """Tell of every sweep that did something or is held back anew, and of the first in any case."""
+    first, held = True, HeldLines()
 
     def tell(sweep: Sweep) -> None:
         nonlocal first
-        parts = list(_summary(sweep))
-        if parts or first:
+        parts, news = list(_summary(sweep)), held.news(sweep.held)
+        if parts or news or first:
             for outcome in sweep.outcomes:
                 say_outcome(outcome)
             for freed in sweep.freed:
                 say(given_back(freed))
             for noted in sweep.processes:
                 say(_said(noted))
+            for line in news:
+                say(line)
+            if sweep.held:
+                parts.append(f"{len(sweep.held)} held back")
             words = "; ".join(parts) or "nothing to do"
             named = f" (receipt {sweep.receipt})" if sweep.outcomes else ""
             say(f"{opened.clock.now():%Y-%m-%d %H:%M:%S} UTC: {words}{named}")
@@ -152,8 +156,6 @@ def _summary(sweep: Sweep) -> list[str]:
     ]
     if sweep.outcomes:
         parts.append(tallied(sweep.outcomes))
-    if sweep.held:
-        parts.append(f"{len(sweep.held)} held back")
     if sweep.freed:
         parts.append(f"{counted(len(sweep.freed), 'reservation')} of the dead given back")
     stopped = sum(each.action == STOPPED for each in sweep.processes)
