@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 @click.option("--operator", is_flag=True, help="Answer for all sessions of the ledger.")
 @click.pass_context
 def command(ctx: click.Context, session: str | None, key: str | None, operator: bool) -> None:
-    """Answer an agent over MCP, on standard input and output.
+    """Answer an agent about its own sessions and processes, over MCP.
 
-    The agent asks which sessions and processes are its own, why a session is not reset and how its
-    budget stands, and may keep or stop a process of its own. It sees its session and what came of
-    it, nothing else: by --session, by --key, or by the tag that 'worker.spawn' gave this process.
+    It talks on standard input and output. The agent asks which sessions and processes are its own,
+    why a session is not reset and how its budget stands, and may keep or stop a process of its
+    own. It sees its session and what came of it, nothing else: by --session, by --key, or by the
+    tag that 'worker.spawn' gave this process.
     """
     from sexton.integrations.mcp.answers import Answers
     from sexton.integrations.mcp.server import serve

@@ -54,7 +54,7 @@ def command(
     tls_certificate: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Serve the dashboard and the HTTP API, and keep sessions well meanwhile.
+    """Serve the dashboard and the HTTP API, beside a keeper.
 
     A link is told that opens the dashboard once; programs send the token as a bearer token. It is
     the one in SEXTON_TOKEN, or else in a file that is made at the first start and that only this
