@@ -5,6 +5,7 @@ Made by hand: no release of Hermes writes it yet.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
@@ -18,7 +19,10 @@ import pytest
 from sexton.errors import HomeRefused
 from sexton.model.evidence import Verdict
 from tests.scenario.hermes_house import DAY, House, reasons
-from tests.unit.hermes_holding import holding
+from tests.scenario.test_hermes_finalizers import keeping, noted
+from tests.unit.hermes_holding import holding, ticks
+
+TALK = "agent:main:telegram:dm:7"
 
 OLD = time.time() - 30 * DAY.total_seconds()
 TABLES = """
@@ -245,6 +249,30 @@ def test_a_session_that_shows_activity_may_be_of_a_terminal_that_runs(
     assert {id: each.verdict for id, each in owners.items()} == {
         "silent": Verdict.SUSPECT, "active": Verdict.UNKNOWN,
     }  # fmt: skip
+
+
+def test_what_its_gateway_never_resets_is_reset_and_finalized_from_outside(
+    home: Home, tmp_path: Path
+) -> None:
+    """The newer Hermes has no clock any more: it is not waited for while its gateway runs."""
+    (home.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    home.session("talk", source="telegram", session_key=TALK, ended_at=None, said=3)
+    home.session("new", source="telegram", session_key=f"{TALK}8", started_at=time.time(),
+                 ended_at=None, said=0, last_activity_at=time.time())  # fmt: skip
+    notes, url = tmp_path / "notes.jsonl", f"sqlite:///{tmp_path / 'mine.db'}"
+    database = home.path / "state.db"
+    with holding(database, "hermes", ["gateway", "run"]) as gateway:
+        record = {"pid": gateway.pid, "kind": "hermes-gateway", "start_time": ticks(gateway.pid)}
+        (home.path / "gateway.pid").write_text(json.dumps(record))
+        with keeping(url, home.path, notes, act=True) as house:
+            for _ in range(3):
+                house.sweep()
+    assert home.sql("SELECT id, end_reason FROM sessions ORDER BY id") == [
+        ("new", None), ("talk", "session_reset"),
+    ]  # fmt: skip
+    [note] = noted(notes)
+    assert note["end_reason"] == "session_reset"
+    assert [each["content"] for each in note["messages"]] == [f"talk says {n}" for n in range(3)]
 
 
 def test_an_index_that_needs_a_tokenizer_of_its_own_is_not_touched(
