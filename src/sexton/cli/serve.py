@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,14 +15,12 @@ from sexton.cli.keep import registered
 from sexton.cli.opening import attaching, deciding
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import json_line, say
-from sexton.engine.keep import Keeper
+from sexton.cli.until_stopped import UntilStopped
 from sexton.errors import ExtraMissing
 from sexton.system.places import data_place
 from sexton.system.services.notifying import Supervisor
 
 HOST, PORT = "127.0.0.1", 8780
-STEP = 60.0
-"""Seconds between two signs of life of a server that does not keep."""
 
 
 @click.command(
@@ -73,7 +69,7 @@ def command(
     tls = None if tls_certificate is None or tls_key is None else (tls_certificate, tls_key)
     address_of(host, port, tls=tls is not None, public_url=public_url)
     options, supervisor = shared(ctx), Supervisor(os.environ)
-    stopping = Stopping(supervisor)
+    stopping = UntilStopped(supervisor)
     with (
         closing(serving.listening(host, port)) as listening,
         stopped_by_signals(stopping.stop),
@@ -98,7 +94,7 @@ def command(
             site.stop()
 
 
-def _keep(opened: Sexton, stopping: Stopping, supervisor: Supervisor, *, keeping: bool) -> None:
+def _keep(opened: Sexton, stopping: UntilStopped, supervisor: Supervisor, *, keeping: bool) -> None:
     """Keep until stopped, or only wait for it."""
     if not keeping:
         stopping.wait(supervisor.alive)
@@ -106,31 +102,3 @@ def _keep(opened: Sexton, stopping: Stopping, supervisor: Supervisor, *, keeping
     with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
         stopping.hand_to(keeper)
         keeper.run(None, supervisor.alive)
-
-
-class Stopping:
-    """Whether it is time to end, remembered also while there is no keeper yet."""
-
-    def __init__(self, supervisor: Supervisor) -> None:
-        self._lock = threading.Lock()
-        self._supervisor = supervisor
-        self._asked = threading.Event()
-        self._keeper: Keeper | None = None
-
-    def stop(self) -> None:
-        with self._lock:
-            self._asked.set()
-            self._supervisor.stopping()
-            if self._keeper is not None:
-                self._keeper.stop()
-
-    def hand_to(self, keeper: Keeper) -> None:
-        """Let the keeper be stopped, at once if that was asked for already."""
-        with self._lock:
-            self._keeper = keeper
-            if self._asked.is_set():
-                keeper.stop()
-
-    def wait(self, on_step: Callable[[], object]) -> None:
-        while not self._asked.wait(STEP):
-            on_step()
