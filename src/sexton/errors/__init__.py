@@ -1,7 +1,7 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
-Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
-7x serving, 8x the vault, 9x spending.
+Exit codes are stable: 0x and 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this
+machine, 7x serving, 8x the vault, 9x spending.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sexton.errors.ledger import (
     LedgerError,
     LedgerFull,
     LedgerGone,
+    LedgerIsDirectory,
     LedgerMissing,
     LedgerNotADatabase,
     LedgerOutdated,
@@ -109,6 +110,7 @@ __all__ = [
     "LedgerError",
     "LedgerFull",
     "LedgerGone",
+    "LedgerIsDirectory",
     "LedgerMissing",
     "LedgerNotADatabase",
     "LedgerOutdated",

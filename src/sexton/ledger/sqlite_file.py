@@ -16,6 +16,7 @@ from sexton.errors import (
     LedgerCorrupt,
     LedgerError,
     LedgerFull,
+    LedgerIsDirectory,
     LedgerNotADatabase,
     LedgerReadOnly,
 )
@@ -121,7 +122,7 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
 def _prepare(path: str) -> None:
     try:
         if os.path.isdir(path):
-            raise LedgerNotADatabase(f"the ledger {path} is a directory")
+            raise LedgerIsDirectory(f"the ledger {path} is a directory")
         _make_private(os.path.dirname(os.path.abspath(path)))
         # Private from the first byte; an existing file is never opened here, closing it would
         # drop the locks that other connections of this process hold on it.
