@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -19,10 +20,13 @@ from sexton.testing.crash import Child
 ROOT = Path(__file__).parents[2]
 CALLS = (
     "openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2",
-    "unlink", "unlinkat", "mkdir", "mkdirat", "ftruncate", "utimensat", "fchmod", "sendto",
+    "linkat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "ftruncate", "utimensat", "fchmod",
+    "sendto",
 )  # fmt: skip
 """What changes a file or speaks to a server."""
 PATIENCE = 30.0
+ALIKE = 16
+"""Of a call that is made more often than this, so many are met: the first, the last, and others."""
 
 _LINE = re.compile(r"^(\d+) +(\w+)\(")
 
@@ -77,6 +81,18 @@ def calls_of(child: Child, let_go: Callable[[], None], told: Path) -> Counter[st
     for (_, call), times in found.items():
         most[call] = max(most[call], times)
     return most
+
+
+def points_of(calls: Counter[str], chance: random.Random) -> list[tuple[str, int]]:
+    """At which calls somebody is to be killed, each by its name and number, in any order."""
+    points = []
+    for call, times in sorted(calls.items()):
+        first = range(1, min(times, ALIKE // 2) + 1)
+        others = range(len(first) + 1, times)
+        some = chance.sample(others, min(len(others), ALIKE - len(first) - 1))
+        points += [(call, number) for number in {*first, *some, times}]
+    chance.shuffle(points)
+    return points
 
 
 @contextmanager
