@@ -89,6 +89,7 @@ def command(
             name,
             rules,
             allow_remove_all=allow_remove_all,
+            tell=note,
         )
         plan = of_source(opened.ledger, plan, source)
         if dry_run and options.json:
