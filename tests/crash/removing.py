@@ -33,7 +33,7 @@ from tests.crash.removing_scene import (
 )
 from tests.crash.removing_victims import ACT, ACTS, MODULE
 from tests.crash.running import Place, Tally, order, places, verdict
-from tests.crash.tracing import calls_of, killed_at, points_of, tracer
+from tests.crash.tracing import LONGEST, calls_of, killed_at, points_of, tracer
 
 KILLS = "kills"
 DURING = {act: f"killed during {act}" for act in ACTS}
@@ -144,7 +144,7 @@ class Removing:
         else:
             with killed_at(child, *point[1:]):
                 _let_go(place)
-                code = child.wait()
+                code = child.wait(2 * LONGEST)
             assert code in (0, -signal.SIGKILL), child.lines()
         if what != "recover":
             self._met.add(point)
@@ -157,7 +157,7 @@ class Removing:
     def _finish(self, url: str, place: Path, what: str) -> None:
         child = self._start(url, place, what)
         _let_go(place)
-        assert child.wait() == 0, child.lines()
+        assert child.wait(LONGEST) == 0, child.lines()
 
     def _start(self, url: str, place: Path, what: str) -> Child:
         (place / "go").unlink(missing_ok=True)
