@@ -128,9 +128,11 @@ class Keeper:
                 self._rest()
 
     def once(self) -> Sweep:
-        """One sweep, and all end-of-session work whose time has come."""
+        """One sweep, and all end-of-session work whose time has come, unless it is stopped."""
         sweep = self.sweep()
         begun = 0 if self._runner is None else self._runner.drain()
+        if self._runner is not None and self._stop.is_set():
+            self._runner.settle(PATIENCE)
         if self._messenger is not None:
             self._outlive("send notices", self._messenger.deliver)
         return replace(sweep, finalizing=begun)
