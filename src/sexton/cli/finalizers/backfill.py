@@ -12,12 +12,12 @@ from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import deciding
 from sexton.cli.terminal import document, say
-from sexton.cli.wording import counted, number, size
 from sexton.model.spend import Unit
 from sexton.policies.budgets import shown
 from sexton.policies.pricing import own_tariff
 from sexton.ports.finalizing import Backlog
 from sexton.settings.values import FinalizerSetting
+from sexton.shapes.wording import counted, number, size
 from sexton.system.effects.memory import part_bytes
 from sexton.system.prices import listed_tariff
 
