@@ -134,9 +134,9 @@ class Keeper:
                 self._rest()
 
     def once(self) -> Sweep:
-        """One sweep, and all end-of-session work whose time has come."""
+        """One sweep, and all end-of-session work whose time has come, unless it is stopped."""
         sweep = self.sweep()
-        begun = 0 if self._runner is None else self._runner.drain()
+        begun = 0 if self._runner is None else self._runner.drain(PATIENCE)
         if self._messenger is not None:
             self._outlive("send notices", self._messenger.deliver)
         return replace(sweep, finalizing=begun)
