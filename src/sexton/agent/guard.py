@@ -163,7 +163,7 @@ class Guard:
         )
         spending = self.desk.ledger.spending
         taken = spending.take(wanted, now)
-        if isinstance(taken, Refused) and taken.standing.reserved and spending.free(now):
+        if isinstance(taken, Refused) and taken.standing.reserved and self.desk.reclaim():
             taken = spending.take(wanted, now)  # what the dead held is there again
         if isinstance(taken, Refused):
             unit = taken.budget.unit
