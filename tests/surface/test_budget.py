@@ -164,6 +164,8 @@ def test_the_budget_that_killed_is_shown_with_what_it_did(cli: Cli, tmp_path: Pa
         id = session.id
     found = {each["budget"]: each for each in cli("budget", "show", id, "--json").json()}
     assert found["session.tokens"]["state"] == "kill"
+    told = cli("budget", "raise", id, "--tokens", "50")
+    assert (told.code, "the session has ended (budget:session.tokens)" in told.err) == (0, True)
 
 
 def test_what_is_not_counted_can_not_be_raised(cli: Cli) -> None:
