@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -18,11 +17,10 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import Column, array, note, table
-from sexton.cli.wording import iso
 from sexton.engine.budgets import NOWHERE, explained, standings, who
 from sexton.model.spend import Budget, Scope, Who
-from sexton.policies.budgets import action_of, free_from, shown
-from sexton.ports.spending import Standing
+from sexton.policies.budgets import action_of, shown
+from sexton.shapes.things import budget as shape
 
 _COLUMNS = (Column("BUDGET"), Column("NOW"), Column("HOW IT STANDS", cut=True))
 
@@ -69,7 +67,7 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
         for budget, word, words in explained(each, spender.source)
     ]
     if options.json:
-        array(_shape(each, budget, word) for each, budget, word, _ in told)
+        array(shape(each, budget, word) for each, budget, word, _ in told)
     elif told:
         table(_COLUMNS, ((budget.name, word, words) for _, budget, word, words in told))
     else:
@@ -91,22 +89,3 @@ def _nothing(rules: Sequence[Budget]) -> str:
         f"no budget is counted there; in force are {each or 'none'}. "
         "Name a session, or a source with --source, to see how one stands"
     )
-
-
-def _shape(each: Standing, budget: Budget, word: str) -> dict[str, Any]:
-    meter = each.bound.meter
-    return {
-        "budget": budget.name,
-        "scope": meter.scope,
-        "subject": meter.subject,
-        "unit": meter.unit,
-        "period": meter.period,
-        "limit": budget.limit,
-        "spent": each.spent,
-        "reserved": each.reserved,
-        "added": each.added,
-        "action": budget.action,
-        "state": word,
-        "until": iso(free_from(each.bound, each.oldest)),
-        "refused_at": iso(each.stopped_at),
-    }
