@@ -28,6 +28,8 @@ CHANGEABLE = frozenset({22, 30})
 """The schemas whose every table and trigger is known: Hermes 0.19 and the newer main."""
 PATIENCE = 15.0
 """Seconds to wait for Hermes's own writes; it waits about as long for ours."""
+LONG_PATIENCE = 180.0
+"""Seconds for what can wait: every thousand writes Hermes puts its search index in order."""
 REST = 0.75
 """For such a part of the time a step took, others have the database to themselves afterwards."""
 LONGEST_STEP = 3.0
@@ -104,12 +106,12 @@ class Hand:
 
 
 @contextmanager
-def changing(database: Path, clock: Clock) -> Iterator[Hand]:
+def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterator[Hand]:
     """A connection for changes; HomeRefused if anything about the home is not as it is known."""
     unsafe = danger(database)
     if unsafe is not None:
         raise HomeRefused(f"{database} is not changed: {unsafe}")
-    db = _connect(database, clock)
+    db = _connect(database, _Waiting(clock, patience))
     try:
         shape = check(db, database)
         keep = ctypes.c_int(1)
@@ -118,14 +120,14 @@ def changing(database: Path, clock: Clock) -> Iterator[Hand]:
     except TooLong:
         raise HomeRefused(f"{database}: a step took more than {LONGEST_STEP:.0f} s") from None
     except apsw.BusyError:
-        raise HomeRefused(f"{database} was busy for more than {PATIENCE:.0f} s") from None
+        raise HomeRefused(f"{database} was busy for more than {patience:.0f} s") from None
     except apsw.Error as problem:
         raise HomeRefused(f"{database} can not be changed: {problem}") from None
     finally:
         db.close()
 
 
-def _connect(database: Path, clock: Clock) -> apsw.Connection:
+def _connect(database: Path, waiting: _Waiting) -> apsw.Connection:
     db = apsw.Connection(
         f"file:{quote(os.fsencode(database))}?mode=rw",
         flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
@@ -133,7 +135,7 @@ def _connect(database: Path, clock: Clock) -> apsw.Connection:
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
-    db.set_busy_handler(_Waiting(clock))
+    db.set_busy_handler(waiting)
     db.pragma("foreign_keys", 1)
     db.pragma("secure_delete", 1)
     db.pragma("wal_autocheckpoint", 0)
@@ -144,13 +146,14 @@ def _connect(database: Path, clock: Clock) -> apsw.Connection:
 class _Waiting:
     """Waits for other writers in short naps of random length, which is fair to all."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, patience: float) -> None:
         self._clock = clock
+        self._patience = patience
         self._until = 0.0
 
     def __call__(self, tries: int) -> bool:
         if tries == 0:
-            self._until = self._clock.monotonic() + PATIENCE
+            self._until = self._clock.monotonic() + self._patience
         self._clock.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311  # not a secret
         return self._clock.monotonic() < self._until
 

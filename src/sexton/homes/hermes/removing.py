@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from sexton.homes.hermes.acting import Hand, TooLong, changing, check
+from sexton.homes.hermes.acting import LONG_PATIENCE, Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
@@ -87,7 +87,7 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
-        with changing(self._database, self._clock) as hand:
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
             for batch in self._batches(conversations):
                 hand.fold(self._is_alone())
                 for each in self._remove(hand, batch, begun):
@@ -96,7 +96,7 @@ class HermesRows:
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
-        with changing(self._database, self._clock) as hand:
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
             if not hand.step(partial(begin_return, known=row)):
                 for _ in messages:  # whoever reads a file needs it read to the end
                     pass
