@@ -24,7 +24,8 @@ from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import danger
 from sexton.ports import Clock
 
-CHANGEABLE = frozenset({22, 30})
+OLDEST_CHANGEABLE = 22
+CHANGEABLE = frozenset({OLDEST_CHANGEABLE, 30})
 """The schemas whose every table and trigger is known: Hermes 0.19 and the newer main."""
 PATIENCE = 15.0
 """Seconds to wait for Hermes's own writes; it waits about as long for ours."""
@@ -63,13 +64,8 @@ class Hand:
         """Whether nobody else has written since the step before."""
         self._version = 0
 
-    def step(
-        self, job: Callable[[apsw.Connection], Answer], longest: float = LONGEST_STEP
-    ) -> Answer:
-        """Do something in one transaction, and leave the database alone for a while afterwards.
-
-        TooLong, with nothing done, if it takes more seconds than it may.
-        """
+    def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
+        """Do something in one transaction, and leave the database alone for a while afterwards."""
         wait = self._free_until - self._clock.monotonic()
         if wait > 0:
             self._clock.sleep(wait)
@@ -77,7 +73,7 @@ class Hand:
         version = self._db.data_version()
         self.quiet, self._version = version == self._version, version
         begun = self._clock.monotonic()
-        self._limit(begun + longest)
+        self._limit(begun + LONGEST_STEP)
         try:
             answer = job(self._db)
             self._db.execute("COMMIT")
@@ -111,8 +107,9 @@ def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterat
     unsafe = danger(database)
     if unsafe is not None:
         raise HomeRefused(f"{database} is not changed: {unsafe}")
-    db = _connect(database, _Waiting(clock, patience))
+    db: apsw.Connection | None = None
     try:
+        db = _connect(database, _Waiting(clock, patience))
         shape = check(db, database)
         keep = ctypes.c_int(1)
         db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
@@ -124,7 +121,8 @@ def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterat
     except apsw.Error as problem:
         raise HomeRefused(f"{database} can not be changed: {problem}") from None
     finally:
-        db.close()
+        if db is not None:
+            db.close()
 
 
 def _connect(database: Path, waiting: _Waiting) -> apsw.Connection:
@@ -167,6 +165,12 @@ def check(db: apsw.Connection, database: Path) -> Shape:
             f"{database} has schema version {shape.version}; only {known} are changed",
             hint="Upgrade Hermes or Sexton; observing it works all the same.",
         )
+    absent = sorted(_absent(db, shape))
+    if absent:
+        raise HomeRefused(
+            f"{database} has schema version {shape.version} but no {absent[0]}",
+            hint="Start Hermes once, so that it can finish bringing its home up to date.",
+        )
     if not keeps_a_log(database):
         raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
     strange = sorted({row[0] for row in db.execute(TRIGGERS)} - _KNOWN_TRIGGERS)
@@ -176,6 +180,16 @@ def check(db: apsw.Connection, database: Path) -> Shape:
     return shape
 
 
+def _absent(db: apsw.Connection, shape: Shape) -> Iterator[str]:
+    """What speaks against a change but is not there yet: a migration was cut short."""
+    needed = _GUARDS | _NEWER_GUARDS if shape.version > OLDEST_CHANGEABLE else _GUARDS
+    yield from (f"column sessions.{name}" for name in needed - shape.sessions)
+    yield from (f"table {name}" for name in _GUARDING if not db.table_exists("main", name))
+
+
+_GUARDS = frozenset({"session_key", "parent_session_id", "model_config", "archived", "end_reason"})
+_NEWER_GUARDS = frozenset({"pinned", "last_activity_at"})
+_GUARDING = ("gateway_routing", "compression_locks")
 _KNOWN_TRIGGERS = frozenset(
     f"messages_fts{index}_{event}"
     for index in ("", "_trigram")

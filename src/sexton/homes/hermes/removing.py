@@ -24,10 +24,8 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM, QUIET_AIM = 0.12, 0.25
+AIM, QUIET_AIM = 0.2, 0.4
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
-AT_ONCE = 0.7
-"""Seconds after which what was to go at once goes bit by bit instead."""
 FEWEST, FIRST, MOST = 20, 100, 2000
 """How many messages go at once."""
 ASK_AGAIN = 30.0
@@ -142,7 +140,7 @@ class HermesRows:
         if size <= max(WHOLE, self._together):
             try:
                 delete = partial(_delete_batch, batch=batch, now=now, begun=begun)
-                yield Removed(hand.step(delete, AT_ONCE))
+                yield Removed(hand.step(delete))
             except TooLong:
                 self._together = FEWEST
             else:
