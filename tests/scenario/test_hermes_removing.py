@@ -12,6 +12,7 @@ import pytest
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeRefused, VaultOutdated
+from sexton.homes.hermes.acting import LONG_PATIENCE
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
@@ -203,6 +204,29 @@ def test_the_log_is_folded_in_only_while_nobody_else_is_there(
     changed = scene.database.stat().st_mtime_ns
     house.sexton.undo("receipt")
     assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+
+
+def test_a_home_that_is_written_to_for_long_is_waited_for_and_then_left_alone(
+    house: House, scene: HermesScene
+) -> None:
+    """What can wait waits for longer; nothing is lost if even that was in vain."""
+    small(scene, "one")
+    scene.start("left")
+    make_older(scene, OLD)
+    reap, garbage = house.plan(), house.garbage()
+    before = everything(scene)
+    scene.sql("BEGIN IMMEDIATE")
+    begun = house.clock.monotonic()
+    assert house.apply(reap)["left"] == "skipped"
+    assert house.clock.monotonic() - begun < LONG_PATIENCE
+    with pytest.raises(HomeRefused, match="busy for more than 180 s"):
+        house.apply(garbage)
+    scene.sql("ROLLBACK")
+    assert everything(scene) == before
+    house.sexton.sweep()  # completes what was begun
+    assert [row[0] for row in everything(scene)["sessions"]] == ["left"]
+    house.sexton.undo("receipt")
+    assert everything(scene) == before
 
 
 def test_whoever_dies_in_between_leaves_what_the_next_one_completes(
