@@ -50,12 +50,6 @@ from sexton.errors.settings import (
     SettingsInvalid,
     SettingsNotFound,
 )
-from sexton.errors.spending import (
-    BreakerOpen,
-    BudgetExceeded,
-    PriceUnknown,
-    UsageInvalid,
-)
 
 if TYPE_CHECKING:
     from sexton.errors.homes import (
@@ -71,6 +65,12 @@ if TYPE_CHECKING:
         PlanEdited,
         PlanForeign,
         PlanInvalid,
+    )
+    from sexton.errors.spending import (
+        BreakerOpen,
+        BudgetExceeded,
+        PriceUnknown,
+        UsageInvalid,
     )
     from sexton.errors.vault import (
         PlaceUnsafe,
@@ -142,7 +142,7 @@ __all__ = [
     "WorkerLeft",
 ]
 
-_LATE = ("homes", "plans", "vault")
+_LATE = ("homes", "plans", "spending", "vault")
 """What an agent hardly ever meets is loaded when it is first named."""
 
 
