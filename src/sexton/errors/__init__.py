@@ -54,12 +54,6 @@ from sexton.errors.settings import (
     SettingsInvalid,
     SettingsNotFound,
 )
-from sexton.errors.spending import (
-    BreakerOpen,
-    BudgetExceeded,
-    PriceUnknown,
-    UsageInvalid,
-)
 
 if TYPE_CHECKING:
     from sexton.errors.homes import (
@@ -76,6 +70,12 @@ if TYPE_CHECKING:
         PlanEdited,
         PlanForeign,
         PlanInvalid,
+    )
+    from sexton.errors.spending import (
+        BreakerOpen,
+        BudgetExceeded,
+        PriceUnknown,
+        UsageInvalid,
     )
     from sexton.errors.vault import (
         PlaceUnsafe,
@@ -156,7 +156,7 @@ __all__ = [
     "WorkerLeft",
 ]
 
-_LATE = ("homes", "plans", "vault", "web")
+_LATE = ("homes", "plans", "spending", "vault", "web")
 """What an agent hardly ever meets is loaded when it is first named."""
 
 
