@@ -51,7 +51,7 @@ def command(ctx: click.Context, once: bool) -> None:
     asked = _Asked()
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
-        with _registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
+        with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
             asked.hand_to(keeper)
             if once:
                 tell(keeper.once())
@@ -62,7 +62,7 @@ def command(ctx: click.Context, once: bool) -> None:
 
 
 @contextmanager
-def _registered(opened: Sexton) -> Iterator[AgentWorker]:
+def registered(opened: Sexton) -> Iterator[AgentWorker]:
     """A keeper's entry among the workers; if the ledger is out of reach at the end, it stays."""
     worker = opened.worker(kind="keeper")
     try:
