@@ -9,8 +9,8 @@ from typing import Any
 
 from sexton.cli.plan_view import name_of, show_held
 from sexton.cli.terminal import Column, note, say, table
-from sexton.cli.wording import counted, iso, number, size, stamp
 from sexton.model.plan import Plan, TrashSession
+from sexton.shapes.wording import counted, iso, number, size, stamp
 
 _SOURCES = (
     Column("SOURCE", cut=True),

@@ -12,19 +12,19 @@ import click
 
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.cli import shapes
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import deciding
 from sexton.cli.plan_view import say_outcome, tallied
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
-from sexton.cli.wording import counted, iso
 from sexton.engine.keep import Keeper, Sweep
 from sexton.engine.keeper_log import given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
 from sexton.errors import SextonError
+from sexton.shapes import values as shapes
+from sexton.shapes.wording import counted, iso
 
 log = logging.getLogger("sexton.keeper")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sexton.cli.wording import counted, iso, number, share, stamp
 from sexton.engine.shadow import Shadow
+from sexton.shapes.wording import counted, iso, number, share, stamp
 
 
 def shadow_words(shadow: Shadow) -> str:
