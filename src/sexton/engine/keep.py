@@ -17,6 +17,7 @@ from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
 from sexton.engine.keeper_log import HeldLines, tell_freed, tell_outcome
+from sexton.engine.last_alive import LastAlive
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
@@ -44,7 +45,6 @@ MOST_WATCHED = 256
 PATIENCE = 5.0
 """Seconds a keeper that ends waits for end-of-session work that is nearly done."""
 
-
 T = TypeVar("T")
 
 log = logging.getLogger("sexton.keeper")
@@ -52,7 +52,9 @@ log = logging.getLogger("sexton.keeper")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """What one sweep saw and did; `receipt` names it in the journal if it did anything."""
+    """What one sweep saw and did; `receipt` names it in the journal if it did anything.
+
+    `latencies` are seconds from the last sign of life of holders to the end of their sessions."""
 
     receipt: str
     observed: tuple[Observed, ...]
@@ -63,6 +65,8 @@ class Sweep:
     finalizing: int = 0
     freed: tuple[Freed, ...] = ()
     processes: tuple[Noted, ...] = ()
+    seconds: float = 0.0
+    latencies: tuple[float, ...] = ()
 
 
 class Keeper:
@@ -93,6 +97,7 @@ class Keeper:
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
         self._held = HeldLines()
+        self._alive = LastAlive()
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -159,6 +164,7 @@ class Keeper:
     def sweep(self) -> Sweep:
         """One round over everything this keeper can reach."""
         estate = self._attentive(self._estate())
+        began = estate.clock.monotonic()
         observed, troubles = self._observe(estate)
         reschedule_stale(estate)
         seen = self._outlive("look at processes", partial(watch_processes, estate))
@@ -192,12 +198,15 @@ class Keeper:
         if self._messenger is not None:
             self._outlive("remark", partial(self._messenger.remark, self._house.remarks))
         self._doubt = found.deaths.doubt
-        every = timedelta(seconds=self.interval)
-        estate.ledger.workers.swept(self._worker(), estate.clock.now(), every)
+        pace = timedelta(seconds=self.interval)
+        estate.ledger.workers.swept(self._worker(), estate.clock.now(), pace)
         if not self._stop.is_set():
-            take_samples(replace(estate, doubt=self._doubt))
+            take_samples(replace(estate, doubt=self._doubt), held=len(found.plan.held))
+        ended = estate.clock.monotonic()
         return Sweep(
             receipt=receipt,
+            seconds=ended - began,
+            latencies=self._alive.latencies(outcomes, ended),
             observed=observed,
             outcomes=(*outcomes, *(removed or ())),
             held=found.plan.held,
@@ -209,8 +218,9 @@ class Keeper:
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
-        self._look(estate)
+        workers = self._look(estate)
         self._reached = replace(estate, watch=self._watch, doubt=self._doubt)
+        self._alive.saw(self._reached.evidence(workers), estate.clock.monotonic())
         return self._reached
 
     def _look(self, estate: Estate) -> list[Worker]:
@@ -256,6 +266,7 @@ class Keeper:
             return frozenset()
         workers = self._look(self._reached)
         evidence = replace(self._reached, watch=self._watch).evidence(workers)
+        self._alive.saw(evidence, self._reached.clock.monotonic())
         return frozenset(
             id for id, proof in evidence.items() if proof.verdict is Verdict.DEAD and proof.kernel
         )

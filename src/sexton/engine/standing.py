@@ -8,6 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from sexton.engine.estate import Estate
+from sexton.engine.figures import figures
 from sexton.model.evidence import Verdict
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import HOME, reap_reason
@@ -123,8 +124,11 @@ def _overdue(estate: Estate, home: HomeRecord) -> int:
     return sum(census.silent(home, source, now - bound) for source, bound in bounds)
 
 
-def take_samples(estate: Estate) -> None:
-    """Store how the open sessions stand, unless that was done for a home just now."""
+def take_samples(estate: Estate, *, held: int = 0) -> None:
+    """Store how the open sessions stand, unless that was done for a home just now.
+
+    What is `held` back is counted with the rest of the figures.
+    """
     now, ledger = estate.clock.now(), estate.ledger
     recent = {
         sample.home
@@ -134,3 +138,4 @@ def take_samples(estate: Estate) -> None:
     lacking = [home for home in ledger.homes.all() if home.name not in recent]
     if lacking:
         ledger.samples.store(samples(estate, lacking), now)
+        ledger.gauges.store(figures(estate, held), now)

@@ -102,6 +102,7 @@ def sweep(each: Sweep) -> dict[str, Any]:
     return {
         "receipt": each.receipt,
         "finished": each.finished,
+        "seconds": round(each.seconds, 3),
         "finalizing": each.finalizing,
         "processes": [
             {
