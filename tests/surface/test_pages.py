@@ -129,7 +129,7 @@ def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:
     page = visitor.see("/plan")
     assert page.forms[-1][""] != "/apply"
     page.forms.append({"": "/apply", "digest": "sha256:0"})
-    assert "shown too long ago" in visitor.send(page, "/apply", status=422).text
+    assert "nothing is known that was shown" in visitor.send(page, "/apply", status=422).text
 
 
 def test_what_is_removed_is_brought_back_from_its_receipt(house: Sexton, visitor: Visitor) -> None:

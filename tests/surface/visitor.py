@@ -11,11 +11,9 @@ from starlette.testclient import TestClient
 
 from sexton.bootstrap import Sexton
 from sexton.web.access.addresses import address_of
-from sexton.web.access.keys import Keys
-from sexton.web.access.token import Token
+from sexton.web.access.token import VARIABLE
 from sexton.web.app import create_app
-from sexton.web.desk import Desk
-from sexton.web.rendering import Templates
+from sexton.web.serving import desk_for
 
 TOKEN = "a token for tests only"
 VOID = frozenset({"input", "link", "meta", "br", "hr", "img"})
@@ -102,8 +100,8 @@ class Visitor:
 def visiting(house: Sexton) -> Iterator[Visitor]:
     """The site of a house, without a socket."""
     address = address_of("127.0.0.1", 8780, tls=False, public_url=None)
-    keys = Keys(Token(TOKEN, Path("token")), address, house.clock)
-    app = create_app(Desk(house=house, keys=keys, templates=Templates()))
+    desk = desk_for(house, address, {VARIABLE: TOKEN}, Path("token"), keeping=False)
+    app = create_app(desk)
     headers = {"authorization": f"Bearer {TOKEN}"}
     with TestClient(app, base_url=address.base, headers=headers) as client:
         yield Visitor(client)

@@ -37,17 +37,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 def write_plan(plan: Plan) -> str:
     """The plan as text that `read_plan` turns into an equal plan."""
-    content = _content(plan)
-    return json.dumps({**content, "digest": _digest(content)}, indent=2) + "\n"
-
-
-def digest_of(plan: Plan) -> str:
-    """By what a plan is confirmed: one with any other action, reason or state has another."""
-    return _digest(_content(plan))
-
-
-def _content(plan: Plan) -> dict[str, Any]:
-    return {
+    content = {
         "format": FORMAT,
         "version": VERSION,
         "id": plan.id,
@@ -57,6 +47,7 @@ def _content(plan: Plan) -> dict[str, Any]:
         "actions": [_write_action(action) for action in plan.actions],
         "held": [_write_held(held) for held in plan.held],
     }
+    return json.dumps({**content, "digest": _digest(content)}, indent=2) + "\n"
 
 
 def read_plan(text: str) -> Plan:

@@ -10,7 +10,6 @@ from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import micros, moment
 from sexton.model.session import Session, State
-from sexton.model.usage import Usage
 from sexton.ports.homes import AGES, Cohort, HomeRecord, Started
 
 DAY = 86_400_000_000
@@ -70,14 +69,3 @@ class LedgerCensus:
         values = {"home": home.ref, "source": source, "since": micros(since)}
         ((count,),) = self._database.read(lambda tx: tx.all("count_silent", **values))
         return int(count)
-
-    def used_since(self, home: HomeRecord, since: datetime) -> Usage:
-        values = {"home": home.ref, "since": micros(since)}
-        ((*used,),) = self._database.read(lambda tx: tx.all("used_since", **values))
-        return Usage(
-            input_tokens=used[0],
-            output_tokens=used[1],
-            cached_tokens=used[2],
-            reasoning_tokens=used[3],
-            cost_micros=used[4],
-        )

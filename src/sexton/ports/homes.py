@@ -12,7 +12,6 @@ from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.process import Process
 from sexton.model.record import record
 from sexton.model.session import Session, State
-from sexton.model.usage import Usage
 from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
@@ -98,9 +97,6 @@ class Census(Protocol):
 
     def silent(self, home: HomeRecord, source: str, since: datetime) -> int:
         """How many open sessions of a source nobody holds and nobody has used since."""
-
-    def used_since(self, home: HomeRecord, since: datetime) -> Usage:
-        """What the sessions that were started since have used together."""
 
 
 class Homes(Protocol):

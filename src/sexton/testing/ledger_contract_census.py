@@ -8,7 +8,6 @@ from typing import Any
 
 from sexton.model.plan import ReapSession
 from sexton.model.session import NATIVE, Session, State
-from sexton.model.usage import Usage
 from sexton.ports import HomeRecord, Ledger
 from sexton.ports.homes import Cohort, Started
 from sexton.testing.ledger_contract_samples import (
@@ -143,21 +142,6 @@ class CensusContract:
         assert (silent(home, "chat", at(1)), silent(home, "cli", at(1))) == (2, 1)
         assert silent(home, "chat", at(-1)) == 0
         assert silent(other, "chat", at(1)) == 1
-
-    def test_what_was_used_is_counted_of_sessions_that_began_since(self, ledger: Ledger) -> None:
-        home, other = home_of(ledger, "there"), home_of(ledger, "elsewhere")
-        used = Usage(input_tokens=2**40, output_tokens=2, cached_tokens=3, cost_micros=5)
-        assert ledger.homes.census.used_since(home, NOW) == Usage()
-        observe(
-            ledger,
-            home,
-            told("a", NOW, usage=used),
-            told("b", NOW + HOUR, end_reason="done", usage=Usage(reasoning_tokens=7)),
-            told("before", NOW - HOUR, active_at=NOW + HOUR, usage=used),
-        )
-        observe(ledger, other, told("a", NOW, usage=used))
-        found = ledger.homes.census.used_since(home, NOW)
-        assert found == replace(used, reasoning_tokens=7)
 
     def test_the_first_recorded_reap_of_a_home_is_remembered(self, ledger: Ledger) -> None:
         for number, home in enumerate(("there", "elsewhere", "there")):

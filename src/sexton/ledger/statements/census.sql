@@ -58,13 +58,5 @@ FROM sessions AS s
 WHERE s.home = :home AND s.state = 'open' AND s.source = :source AND s.active_at <= :since
   AND NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref);
 
--- used_since
--- Whatever was started since was active since, and by that it is found.
-SELECT CAST(COALESCE(SUM(s.input_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(s.output_tokens), 0) AS BIGINT),
-       CAST(COALESCE(SUM(s.cached_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(s.reasoning_tokens), 0) AS BIGINT),
-       CAST(COALESCE(SUM(s.cost_micros), 0) AS BIGINT)
-FROM sessions AS s
-WHERE s.home = :home AND s.active_at >= :since AND s.started_at >= :since;
-
 -- first_shadow_reap
 SELECT MIN(recorded_at) FROM shadow_reaps WHERE home = :home;

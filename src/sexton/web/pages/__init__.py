@@ -86,4 +86,4 @@ def _looking(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
 
     @routes.get("/plan")
     def plan_page(what: str = "due", home: str | None = None, id: str | None = None) -> Response:
-        return planning.planned(desk, deeds, what, home, id)
+        return planning.planned(desk, what, home, id)

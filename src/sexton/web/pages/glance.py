@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 from sexton.engine.budgets import NOWHERE, standings
 from sexton.engine.estate import Estate
+from sexton.engine.figures import today
 from sexton.engine.leaks import Leaks, count_leaks
 from sexton.engine.standing import Standing, tally
 from sexton.model.finalization import FinalizationState
 from sexton.model.plan import JournalEntry, Plan
 from sexton.model.record import record
 from sexton.model.spend import Scope, Unit, Who
-from sexton.ports import HomeRecord, LastSweep, Sample
+from sexton.ports import HomeRecord, LastSweep
 from sexton.ports.hygiene import LedgerSize, Space
 from sexton.ports.spending import Standing as Meter
+from sexton.web.answers.overview import history
 from sexton.web.desk import Desk
-from sexton.web.pages.memory import Remembered, Trends
+from sexton.web.pages.memory import Remembered
 
 DAYS = timedelta(days=30)
 RECENT = 8
@@ -26,7 +29,7 @@ RECENT = 8
 
 @record
 class Spent:
-    """What was spent today: by the budgets of the day, else by the sessions begun today."""
+    """What was spent today, by the budgets of the day, and what the sessions active today cost."""
 
     meters: tuple[Meter, ...]
     tokens: int
@@ -72,11 +75,10 @@ class Glance:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         clock = desk.house.clock
-        self.trends = Trends(clock)
         self.stand = Remembered(self._stand, clock, 1.0)
         self.leaks = Remembered(self._leaks, clock, 60.0)
         self.room = Remembered(self._room, clock, 15.0)
-        self.samples = Remembered(self._samples, clock, 30.0)
+        self.lines = Remembered(self._lines, clock, 15.0)
         self._plan = Remembered(desk.house.plan, clock, 30.0)
 
     def plan(self) -> Plan:
@@ -86,7 +88,7 @@ class Glance:
 
     def _stand(self) -> Stand:
         house = self._desk.house
-        estate, ledger = house.estate(), house.ledger
+        estate, ledger = self._desk.lookout.estate(), house.ledger
         homes = tuple(ledger.homes.all())
         work: Counter[FinalizationState] = Counter()
         for (_, state), count in ledger.finalizing.tally().items():
@@ -97,7 +99,7 @@ class Glance:
             unreachable=estate.unreachable,
             tallies=tally(estate, homes),
             work=work,
-            spent=_spent(estate, homes),
+            spent=_spent(estate),
             last_sweep=ledger.workers.last_sweep(),
             recent=tuple(ledger.journal.page(None, None, None, RECENT)),
         )
@@ -107,22 +109,18 @@ class Glance:
         return count_leaks(house.ledger, house.ledger.homes.all(), DAYS, house.clock.now())
 
     def _room(self) -> Room:
-        estate = self._desk.house.estate()
+        estate = self._desk.lookout.estate()
         assert estate.space is not None
         return Room(disk=estate.space(), ledger=estate.ledger.hygiene.size())
 
-    def _samples(self) -> list[Sample]:
-        house = self._desk.house
-        return house.ledger.samples.since(house.clock.now() - timedelta(days=1))
+    def _lines(self) -> Mapping[str, Sequence[int]]:
+        """How each number went in the last day, oldest first."""
+        told: Mapping[str, Any] = history(self._desk, timedelta(days=1))["lines"]
+        return {name: [point["value"] for point in line] for name, line in told.items()}
 
 
-def _spent(estate: Estate, homes: tuple[HomeRecord, ...]) -> Spent:
+def _spent(estate: Estate) -> Spent:
     found = standings(estate, Who(NOWHERE, NOWHERE, ""))
     meters = tuple(each for each in found if each.bound.meter.scope is Scope.DAY)
-    midnight = datetime.combine(estate.clock.now().astimezone(UTC).date(), time(), UTC)
-    usages = [estate.ledger.homes.census.used_since(home, midnight) for home in homes]
-    return Spent(
-        meters=meters,
-        tokens=sum(each.tokens for each in usages),
-        micros=sum(each.cost_micros for each in usages),
-    )
+    known = estate.ledger.gauges.spent_since(today(estate.clock.now()))
+    return Spent(meters=meters, tokens=known.tokens, micros=known.cost_micros)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from sexton.model.record import record
 from sexton.model.session import NATIVE
 from sexton.model.spend import Unit
 from sexton.policies.budgets import shown
-from sexton.ports import HomeRecord, Sample
+from sexton.ports import HomeRecord
 from sexton.shapes.wording import ago, counted, number, share, size
 from sexton.web.desk import Desk
 from sexton.web.drawing.daily import Series, daily
@@ -111,31 +111,22 @@ def _notices(desk: Desk, stand: Stand, room: Room) -> Iterator[dict[str, str]]:
 def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Tile]:
     found, dead = stand.open, stand.work[FinalizationState.DEAD]
     finalizing = stand.work[FinalizationState.PENDING] + stand.work[FinalizationState.RUNNING]
-    past, whole = glance.samples(), found.total()
+    past, whole = glance.lines(), found.total()
     spent = stand.spent
-    glance.trends.add(
-        {
-            "suspect": found[Standing.SUSPECT],
-            "held": len(plan.held),
-            "finalizing": finalizing,
-            "dead": dead,
-            "spend": spent.tokens,
-            "disk": room.disk.total - room.disk.free,
-        }
-    )
+
+    def line(name: str, key: str, value: float) -> Markup:
+        return sparkline(name, [*past.get(key, ()), value], "in the last day")
 
     def counted_tile(standing: Standing, say: str) -> Tile:
         value = found[standing]
-        values = [*_history(past, standing), value]
-        spark = sparkline(standing, values, "in the last day")
+        spark = line(standing, standing, value)
         return Tile(
             key=standing, name=standing.capitalize(), tone=standing, value=value,
             shown=number(value), say=say, href=f"/sessions?state={standing}", spark=spark,
         )  # fmt: skip
 
     def tile(key: str, name: str, tone: str, value: float, shown: str, **more: str) -> Tile:
-        since = f"since {glance.trends.since:%H:%M} UTC"
-        spark = sparkline(name, glance.trends.of(key), since)
+        spark = line(name, more.get("line", key), value)
         return Tile(
             key=key, name=name, tone=tone, value=value, shown=shown, say=more["say"],
             href=more["href"], spark=spark, unit=more.get("unit", ""),
@@ -159,19 +150,21 @@ def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Til
         say=f"{number(stand.work[FinalizationState.RUNNING])} running now", href="/finalizers",
     )  # fmt: skip
     yield tile(
-        "dead", "Dead letters", "dead", dead, number(dead),
+        "dead", "Dead letters", "dead", dead, number(dead), line="dead_letters",
         say="given up, wait for a person" if dead else "no work was given up",
         href="/finalizers?state=dead",
     )  # fmt: skip
     money = spent.usd.spent if spent.usd else spent.micros
     yield tile(
-        "spend", "Spend today", "accent", spent.tokens or money, _spend(stand),
+        "spend", "Spend today", "accent", money or spent.tokens, _spend(stand),
+        line="spend_micros" if money else "tokens",
         say=_spend_says(stand), href="/sessions?sort=active",
         unit="" if money else "tokens",
     )  # fmt: skip
     used = room.disk.total - room.disk.free
     yield tile(
-        "disk", "Disk", "accent", used, share(used, room.disk.total), unit="used",
+        "disk", "Disk", "accent", room.ledger.bytes, share(used, room.disk.total), unit="used",
+        line="ledger_bytes",
         say=f"{size(room.disk.free)} free; ledger {size(room.ledger.bytes)}", href="/vault",
     )  # fmt: skip
 
@@ -190,17 +183,8 @@ def _spend_says(stand: Stand) -> str:
         if limit is not None:
             return f"of {shown(Unit.USD, limit.limit)} for the day"
     if spent.micros:
-        return f"{short(spent.tokens)} tokens, by sessions begun today"
-    return "by sessions begun today (UTC)"
-
-
-def _history(past: Sequence[Sample], standing: Standing) -> list[int]:
-    """A standing of all homes together, sample by sample."""
-    found: dict[datetime, int] = {}
-    for each in past:
-        moment = each.at.replace(second=0, microsecond=0)
-        found[moment] = found.get(moment, 0) + int(getattr(each, standing))
-    return [found[moment] for moment in sorted(found)]
+        return f"{short(spent.tokens)} tokens, by sessions active today"
+    return "by sessions active today (UTC)"
 
 
 def _leaks(leaks: Leaks) -> dict[str, Any]:

@@ -7,11 +7,14 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from sexton.engine.apply import new_receipt
+from sexton.engine.apply import apply, new_receipt
+from sexton.engine.removing.recover import recover
+from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.shapes.wording import counted, number
+from sexton.web.answers.plans import observe, remember
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.plans import SHOWN, grouped, held_back, told
@@ -21,13 +24,14 @@ WHATS = (("due", "what is due"), ("gc", "what is garbage"))
 _REVERSIBLE = "What is removed goes to the trash or the archive first and can be brought back."
 
 
-def planned(desk: Desk, deeds: Deeds, what: str, home: str | None, id: str | None) -> Response:
+def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
     """A plan with its reasons; nothing is changed by looking at it."""
     wanted = home or None
+    observe(desk.lookout.fresh())
     if what == "session" and wanted and id:
         plan = of_session(desk.house.plan(wanted), wanted, id)
         return plan_page(
-            desk, deeds, plan, title="What is due for this session",
+            desk, plan, title="What is due for this session",
             says="The same plan as the keeper's, of this session only.",
         )  # fmt: skip
     is_gc = what == "gc"
@@ -42,12 +46,10 @@ def planned(desk: Desk, deeds: Deeds, what: str, home: str | None, id: str | Non
     every = [] if is_gc else [("", "all homes")]
     choices = {"whats": WHATS, "homes": [*every, *((each, each) for each in homes)]}
     chosen = {"what": "gc" if is_gc else "due", "home": home or (NATIVE if is_gc else "")}
-    return plan_page(desk, deeds, plan, title=title, says=says, choices=choices, chosen=chosen)
+    return plan_page(desk, plan, title=title, says=says, choices=choices, chosen=chosen)
 
 
-def plan_page(
-    desk: Desk, deeds: Deeds, plan: Plan, *, title: str, says: str, **more: Any
-) -> Response:
+def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
     """The page on which a plan is confirmed."""
     groups = grouped(plan.actions)
     for_ever = any(not each.reversible for each in plan.actions)
@@ -62,7 +64,7 @@ def plan_page(
         groups=groups,
         held=held_back(plan.held),
         held_more=max(0, len(plan.held) - SHOWN),
-        digest=deeds.show(plan),
+        digest=remember(desk, plan)["digest"],
         verb=f"Apply {counted(len(plan.actions), 'action')}",
         undoing="A warning that was given can not be taken back." if for_ever else _REVERSIBLE,
         is_live=False,
@@ -83,10 +85,13 @@ def of_session(plan: Plan, home: str, id: str) -> Plan:
 
 def applied(desk: Desk, deeds: Deeds, digest: str) -> Response:
     """Carry out a plan that was shown."""
-    plan = deeds.confirmed(digest)
-    receipt = new_receipt()
-    outcomes = desk.house.apply(plan, receipt)
-    deeds.done.put(receipt, _deed(outcomes))
+    plan = desk.proposals.of(digest).work
+    if not isinstance(plan, Plan):
+        raise PlanInvalid("that is no plan", hint="Look at the plan anew; nothing was changed.")
+    receipt, estate = new_receipt(), desk.lookout.fresh()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    deeds.put(receipt, _deed(list(apply(estate, plan, receipt))))
     return RedirectResponse(f"/receipt?id={receipt}", status_code=303)
 
 

@@ -27,7 +27,7 @@ class Act:
 
 def processes(desk: Desk) -> Response:
     """Every registered process, and what other homes say of theirs."""
-    estate = desk.house.estate()
+    estate = desk.lookout.estate()
     running = desk.house.ledger.registry.running()
     found = [*view(estate, running), *hints(estate, running)]
     told = shown(found, desk.house.clock.now())

@@ -19,7 +19,7 @@ def receipt(desk: Desk, deeds: Deeds, id: str, before: int | None = None) -> Res
     """The page of a receipt: what came of it, the journal's entries, and the way back."""
     house = desk.house
     found = house.ledger.journal.page(None, id, before, LIMIT + 1)
-    deed = deeds.done.get(id)
+    deed = deeds.get(id)
     older = None
     if len(found) > LIMIT:
         older = "/receipt?" + urlencode({"id": id, "before": found[LIMIT - 1].ref})

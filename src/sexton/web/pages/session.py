@@ -59,7 +59,7 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
     """Everything about one session."""
     found = named(desk, home, id)
     house, now = desk.house, desk.house.clock.now()
-    estate, ledger = house.estate(), house.ledger
+    estate, ledger = desk.lookout.estate(), house.ledger
     why = explain(estate, found)
     entries = ledger.journal.page(found, None, None, ENTRIES)
     work = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)

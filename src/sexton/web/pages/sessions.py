@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -15,7 +15,8 @@ from sexton.model.record import record
 from sexton.model.session import Session, State
 from sexton.model.spend import Unit
 from sexton.policies.budgets import shown
-from sexton.ports import Filter, Place
+from sexton.ports.board import Found, Order, Search, Spot
+from sexton.shapes.cursors import read_spot, write_spot
 from sexton.web.desk import Desk
 from sexton.web.pages.forms import choice
 from sexton.web.pages.showing import show
@@ -24,8 +25,10 @@ from sexton.web.tones import short
 LIMIT = 50
 CHUNK = 500
 LONGEST = 1024
-FARTHEST = 20_000
-"""So many sessions are looked at for one page; who wants more goes on from there."""
+FARTHEST = 10
+"""So many times is gone on for one page; who wants more goes on from there."""
+SOURCES = 100
+_EPOCH, _TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 AGES = {
     "1h": ("in the last hour", timedelta(hours=1)),
     "1d": ("in the last day", timedelta(days=1)),
@@ -74,69 +77,67 @@ def asked_by(given: Mapping[str, str]) -> Asked:
 
 
 def sessions(desk: Desk, asked: Asked) -> Response:
-    """A page of sessions, newest activity first."""
-    estate = desk.house.estate()
-    found, place = _found(desk, estate, asked)
+    """A page of sessions in the order that was asked for."""
+    estate = desk.lookout.estate()
+    found = _found(desk, estate, asked)
+    older = write_spot(found.rest)
     return show(
         desk,
         "sessions.html",
         page="sessions",
-        rows=[_row(estate, each) for each in found],
+        rows=[_row(estate, each) for each in found.sessions],
         chosen=asked,
         choices=_choices(desk, asked),
-        older=None if place is None else asked.href(_cursor(place)),
+        older=None if older is None else asked.href(older),
         first=asked.href(),
-        nothing=_nothing(asked, place),
+        nothing=_nothing(asked, more=older is not None),
         is_live=not asked.after,
     )
 
 
-def _found(desk: Desk, estate: Estate, asked: Asked) -> tuple[list[Session], Place | None]:
-    """The sessions of a page, and from where the next one goes on."""
-    place = _place(asked, desk.house.clock.now())
-    found: list[Session] = []
-    for each in _looked_through(desk, asked, place):
-        place = Place(each.active_at, each.ref)
-        if _is_meant(estate, asked, each, desk.house.clock.now()):
-            found.append(each)
-            if len(found) == LIMIT:
-                return found, place
-    return found, None
+def _found(desk: Desk, estate: Estate, asked: Asked) -> Found:
+    """The sessions of a page; a standing is told of open ones only, a few pages at a time."""
+    search, order = _search(desk, asked), choice(Order, asked.sort) or Order.ACTIVE
+    spot = read_spot(asked.after) if asked.after else None
+    standing, board = choice(Standing, asked.state), desk.house.ledger.board
+    if standing is None:
+        return board.search(search, order, spot, LIMIT)
+    kept: list[Session] = []
+    for _ in range(FARTHEST):
+        found = board.search(search, order, spot, CHUNK)
+        spot = found.rest
+        for each in found.sessions:
+            if standing_of(estate, each) is standing:
+                kept.append(each)
+                if len(kept) == LIMIT:
+                    return Found(sessions=kept, rest=_spot(each, order))
+        if spot is None:
+            break
+    return Found(sessions=kept, rest=spot)
 
 
-def _looked_through(desk: Desk, asked: Asked, place: Place | None) -> Iterator[Session]:
+def _search(desk: Desk, asked: Asked) -> Search:
+    now, (_, span) = desk.house.clock.now(), AGES.get(asked.age, ("", timedelta(0)))
+    is_silent = asked.age.startswith("silent")
     state = State.OPEN if choice(Standing, asked.state) else choice(State, asked.state)
-    wanted = Filter(
+    return Search(
         home=asked.home or None,
         source=asked.source or None,
         state=state,
-        folded=True,
+        text=asked.text or None,
+        active_since=now - span if span and not is_silent else None,
+        active_before=now - span if span and is_silent else None,
     )
-    while page := desk.house.ledger.index.page(wanted, place, CHUNK):
-        yield from page
-        place = Place(page[-1].active_at, page[-1].ref)
 
 
-def _is_meant(estate: Estate, asked: Asked, each: Session, now: datetime) -> bool:
-    if asked.text and asked.text.lower() not in (each.title or "").lower():
-        return False
-    if choice(Standing, asked.state) and standing_of(estate, each) != asked.state:
-        return False
-    span = AGES.get(asked.age)
-    return span is None or asked.age.startswith("silent") or now - each.active_at <= span[1]
-
-
-def _place(asked: Asked, now: datetime) -> Place | None:
-    at, _, ref = asked.after.partition("-")
-    if at.isdecimal() and ref.isdecimal() and len(at) < 17 and len(ref) < 19:
-        return Place(datetime.fromtimestamp(int(at) / 1e6, UTC), int(ref))
-    if asked.age.startswith("silent") and asked.age in AGES:
-        return Place(now - AGES[asked.age][1], 2**62)
-    return None
-
-
-def _cursor(place: Place) -> str:
-    return f"{int(place.at.timestamp() * 1e6)}-{place.ref}"
+def _spot(each: Session, order: Order) -> Spot:
+    match order:
+        case Order.ACTIVE:
+            return Spot((each.active_at - _EPOCH) // _TICK, each.ref)
+        case Order.STARTED:
+            return Spot((each.started_at - _EPOCH) // _TICK, each.ref)
+        case Order.SIZE:
+            return Spot(each.byte_count, each.ref)
 
 
 def _row(estate: Estate, each: Session) -> Mapping[str, Any]:
@@ -164,21 +165,25 @@ def _row(estate: Estate, each: Session) -> Mapping[str, Any]:
 
 def _choices(desk: Desk, asked: Asked) -> Mapping[str, Any]:
     homes = [each.name for each in desk.house.ledger.homes.all()]
+    sources = desk.house.ledger.board.sources(SOURCES)
+    known = sources if asked.source in ("", *sources) else [*sources, asked.source]
     return {
         "homes": [("", "all homes"), *((each, each) for each in homes)],
-        "sources": [("", "any"), *([(asked.source, asked.source)] if asked.source else [])],
+        "sources": [("", "any"), *((each, each) for each in known)],
         "states": [
             ("", "any"),
             *((each.value, f"open: {each.value}") for each in Standing),
             *((each.value, each.value) for each in State),
         ],
         "ages": [("", "any time"), *((key, words) for key, (words, _) in AGES.items())],
-        "sorts": [("", "newest activity")],
+        "sorts": [("", "newest activity"), ("started", "newest start"), ("size", "biggest")],
     }
 
 
-def _nothing(asked: Asked, place: Place | None) -> Mapping[str, str]:
-    del place
+def _nothing(asked: Asked, *, more: bool) -> Mapping[str, str]:
+    if more:
+        words = "None of the sessions that were looked through matches; there are more to look at."
+        return {"head": "Nothing found so far", "words": words}
     if asked.is_narrow or asked.after:
         return {"head": "No such sessions", "words": "Nothing in this ledger matches."}
     words = "An agent that opens this ledger brings its own; 'sexton doctor PATH' those of Hermes."

@@ -46,7 +46,7 @@ class Findings:
     def _examined(self) -> Iterator[dict[str, Any]]:
         """What is wrong with each foreign home of this machine."""
         house = self._desk.house
-        estate = house.estate()
+        estate = self._desk.lookout.estate()
         for record in house.ledger.homes.all():
             if record.name == NATIVE or record.name not in estate.records:
                 continue

@@ -41,7 +41,7 @@ class Said:
 def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
     """The messages of a session, from one on; without a number they stay unread."""
     told: dict[str, Any] = {"allowed": True, "shown": False, "href": _href(session, 0)}
-    if not may_be_read(desk):
+    if not desk.shows_messages:
         why = (
             "This ledger is shared, so what was said is not shown here unless the settings of "
             "this server allow it (serve.messages)."
@@ -61,16 +61,11 @@ def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
     }
 
 
-def may_be_read(desk: Desk) -> bool:
-    """Whether messages are shown at all: others may share the ledger."""
-    return not desk.house.ledger.is_shared
-
-
 def _messages(desk: Desk, session: Session, after: int) -> Iterator[Message]:
     through = max(session.message_count, after + PAGE + 1)
     if session.state in AWAY:
         return read_removed(desk.house, session, after, through)
-    home = desk.house.estate().homes.get(session.home)
+    home = desk.lookout.estate().homes.get(session.home)
     if home is None:
         raise HomeNotFound(f"the home '{session.home}' is not attached here")
     return home.transcript(session, after, min(through, after + PAGE + 1))

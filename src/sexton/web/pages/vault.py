@@ -33,7 +33,7 @@ class Vaults:
         desk = self._desk
         chosen = choice(VaultKind, kind)
         found = desk.house.ledger.vault.page(WantedFiles(kind=chosen), after, LIMIT + 1)
-        means = desk.house.estate().removing
+        means = desk.lookout.estate().removing
         assert means is not None
         older = None
         if len(found) > LIMIT:

@@ -17,7 +17,7 @@ from sexton.web.pages.showing import show
 def workers(desk: Desk) -> Response:
     """Every worker under its host, this machine first."""
     by_host: dict[str, list[SeenWorker]] = {}
-    for each in look_at_workers(desk.house.estate()):
+    for each in look_at_workers(desk.lookout.estate()):
         by_host.setdefault(each.worker.identity.host, []).append(each)
     here = desk.house.processes.myself().host
     hosts = sorted(by_host, key=lambda name: (name != here, name))

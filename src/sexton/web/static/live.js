@@ -39,7 +39,7 @@ function connect() {
       timer = setTimeout(connect, RETRY[Math.min(failures - 1, RETRY.length - 1)]);
     }
   };
-  for (const kind of ["message", "sexton", "journal", "sweep", "sessions"]) {
+  for (const kind of ["journal", "activity", "reset"]) {
     source.addEventListener(kind, soon);
   }
 }

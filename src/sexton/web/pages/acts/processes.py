@@ -19,7 +19,7 @@ from sexton.web.pages.deeds import Deed, Deeds
 
 def stopping(desk: Desk, ref: int) -> Response:
     """What a stop would end: the process and all that it started, each with what it runs now."""
-    estate, process = desk.house.estate(), _running(desk, ref)
+    estate, process = desk.lookout.fresh(), _running(desk, ref)
     shown = as_they_run(estate, [process])
     found = estate.overseer.stopper.find(shown, confirmed=True, spare=list(at_work(estate)))
     steps = [
@@ -52,7 +52,7 @@ def stop(desk: Desk, deeds: Deeds, ref: int, command: str) -> Response:
     """Stop what was shown, if that is what it still runs."""
     process, receipt = _running(desk, ref), new_receipt()
     shown = replace(process, command=command)
-    gone = stop_processes(desk.house.estate(), [shown], receipt, confirmed=True)
+    gone = stop_processes(desk.lookout.fresh(), [shown], receipt, confirmed=True)
     stays = [each for each in gone if not each.is_over]
     words = outcome(gone) or "there was nothing to stop"
     return done(deeds, receipt, Deed(words=words, tone="bad" if stays else "good"))

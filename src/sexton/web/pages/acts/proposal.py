@@ -61,5 +61,5 @@ def proposed(desk: Desk, page: str, what: Proposal) -> Response:
 
 def done(deeds: Deeds, receipt: str, deed: Deed) -> Response:
     """On to the page of what came of it."""
-    deeds.done.put(receipt, deed)
+    deeds.put(receipt, deed)
     return RedirectResponse(f"/receipt?id={receipt}", status_code=303)

@@ -50,7 +50,7 @@ def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
 def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/end")
     def ask_end(home: str, id: str) -> Response:
-        return sessions.ending(desk, deeds, home, id)
+        return sessions.ending(desk, home, id)
 
     @routes.get("/act/pin")
     def ask_pin(home: str, id: str) -> Response:

@@ -28,7 +28,7 @@ from sexton.web.rendering import session_href
 ASKED = Reason("closed", "ended by an operator on the dashboard")
 
 
-def ending(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
+def ending(desk: Desk, home: str, id: str) -> Response:
     """The plan that ends one session."""
     found = _native(desk, home, id)
     if not found.is_open:
@@ -41,7 +41,7 @@ def ending(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
         actions=(EndSession(seen=as_seen(found), reason=ASKED),),
     )
     return plan_page(
-        desk, deeds, plan, page="sessions", title="End this session",
+        desk, plan, page="sessions", title="End this session",
         says=_in_use(desk, found), back=session_href(home, id),
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ def ending(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
 def _in_use(desk: Desk, found: Session) -> str:
     """What goes on in it, for who is about to end it."""
     words = ["Whoever still writes to it is refused from then on."]
-    if desk.house.estate().is_busy(found):
+    if desk.lookout.fresh().is_busy(found):
         words.insert(0, "A turn is running in it right now.")
     if left := running(desk.house.overseer.of_native(found)):
         words.append(f"It has processes: {listed(left)}.")
@@ -135,7 +135,7 @@ def restoring(desk: Desk, home: str, id: str) -> Response:
 
 def restore(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
     """Bring a session back with all that belongs to it."""
-    estate, receipt = desk.house.estate(), new_receipt()
+    estate, receipt = desk.lookout.fresh(), new_receipt()
     assert estate.removing is not None
     recover(estate.removing, estate.evidence, receipt)
     files, refs = removed_with(desk.house.ledger, _away(desk, home, id))

@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.engine.apply import new_receipt
-from sexton.engine.removing.recover import recover
-from sexton.engine.removing.undo import files_to_undo, undo
-from sexton.engine.reviving import ended_by, revive
+from sexton.bootstrap.removing import undo_receipt
+from sexton.engine.removing.undo import files_to_undo
+from sexton.engine.reviving import ended_by
 from sexton.ports.removal import Holds
 from sexton.shapes.wording import counted, size
 from sexton.web.desk import Desk
@@ -19,7 +18,7 @@ from sexton.web.pages.deeds import Deed, Deeds
 
 def undoing(desk: Desk, receipt: str) -> Response:
     """What would come back, and what would be opened again."""
-    means, ended = desk.house.estate().removing, ended_by(desk.house.ledger, receipt)
+    means, ended = desk.lookout.estate().removing, ended_by(desk.house.ledger, receipt)
     assert means is not None
     files = files_to_undo(means, receipt, required=not ended)
     steps = [
@@ -59,15 +58,10 @@ def undoing(desk: Desk, receipt: str) -> Response:
 
 def undone(desk: Desk, deeds: Deeds, receipt: str) -> Response:
     """Bring back what was removed, and open what was ended."""
-    estate, again = desk.house.estate(), new_receipt()
-    means, ended = estate.removing, ended_by(desk.house.ledger, receipt)
-    assert means is not None
-    recover(means, estate.evidence, again)
-    files = files_to_undo(means, receipt, required=not ended)
-    opened = revive(estate, ended, again, receipt)
-    back = list(undo(means, files, again))
+    done_now = undo_receipt(desk.house, receipt)
+    opened, back, again = done_now.opened_again, done_now.files, done_now.receipt
     words = [
-        f"{counted(opened, 'session')} opened again" if ended else "",
+        f"{counted(opened, 'session')} opened again" if opened else "",
         f"{counted(sum(each.sessions for each in back), 'session')} and "
         f"{counted(sum(each.files for each in back), 'file')} brought back"
         if back
