@@ -25,8 +25,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"
 TESTS = "tests/unit/test_defaults_acting.py"
 KEEPING_TESTS = "tests/unit/test_defaults_keeping.py"
+WORKING_TESTS = "tests/unit/test_defaults_working.py"
 KEEPING = ("retention", "disk", "archive", "trash", "gc")
 """The sections about what sessions leave behind; their tests have a file of their own."""
+WORKING = ("finalizers", "notify", "keeper")
+"""Those about what keepers do and tell have one, too."""
 
 SHOWN_BY: Mapping[str, str] = {
     "homes": "test_without_settings_no_home_is_looked_at",
@@ -240,8 +243,10 @@ class Row:
     @property
     def test(self) -> str:
         """The id of the test that shows the default acting."""
-        keeping = self.setting.split(".")[0] in KEEPING
-        return f"{KEEPING_TESTS if keeping else TESTS}::{SHOWN_BY[self.setting]}"
+        section = self.setting.partition(".")[0].removesuffix("[]")
+        keeping = KEEPING_TESTS if section in KEEPING else TESTS
+        file = WORKING_TESTS if section in WORKING else keeping
+        return f"{file}::{SHOWN_BY[self.setting]}"
 
 
 def rows() -> Iterator[Row]:

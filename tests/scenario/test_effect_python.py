@@ -81,6 +81,7 @@ def test_whatever_it_does_wrong_is_a_failed_attempt(name: str, told: str, tmp_pa
     with pytest.raises(EffectFailed) as caught:
         carry_out(name, tmp_path)
     assert str(caught.value) == told
+    assert caught.value.for_logs == told.partition(":")[0]  # the rest may quote what was said
     assert not caught.value.hopeless
 
 

@@ -203,7 +203,9 @@ def test_work_that_kills_every_keeper_is_given_up_and_other_work_is_not(
     assert other.state == "done"
 
 
-def test_the_last_words_of_a_program_are_kept(engine_url: str, tmp_path: Path) -> None:
+def test_the_last_words_of_a_program_are_kept_for_people_and_in_no_log(
+    engine_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     script = "print('noise ' * 900); print('REAL ERROR: disk on fire'); raise SystemExit(3)"
     command = {"name": "c", "kind": "command", "command": [sys.executable, "-c", script]}
     with open_house(engine_url, configure(tmp_path, command)) as house:
@@ -213,6 +215,7 @@ def test_the_last_words_of_a_program_are_kept(engine_url: str, tmp_path: Path) -
         assert failed.last_error is not None
         assert failed.last_error.startswith("exit code 3: …")
         assert failed.last_error.endswith("REAL ERROR: disk on fire")
+    assert f"{failed.key} failed and is tried again: exit code 3" in caplog.messages
 
 
 def test_every_call_counts_against_the_rate_and_not_only_every_work(

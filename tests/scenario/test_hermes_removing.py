@@ -200,6 +200,9 @@ def test_the_log_is_folded_in_only_while_nobody_else_is_there(
     changed = scene.database.stat().st_mtime_ns
     assert set(house.apply(plan).values()) == {"done"}
     assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+    changed = scene.database.stat().st_mtime_ns
+    house.sexton.undo("receipt")
+    assert (scene.database.stat().st_mtime_ns != changed) == at_rest
 
 
 def test_whoever_dies_in_between_leaves_what_the_next_one_completes(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 import pytest
 
@@ -15,7 +18,9 @@ from sexton.model.worker import Identity, Worker
 from sexton.policies.liveness import LivenessPolicy, judge
 from sexton.policies.silence import Watch
 from sexton.system import processes
+from sexton.system.grips import has_pidfds
 from sexton.system.processes import SystemProcesses
+from tests.scenario.process_programs import HEADLESS, eventually, is_headless
 
 TABLE = SystemProcesses()
 
@@ -70,6 +75,42 @@ def test_a_child_that_nobody_collects_is_a_zombie_and_counts_as_dead(
     sight = TABLE.look(identity)
     assert sight is Sight.ZOMBIE
     assert judge_at(sight).verdict is Verdict.DEAD
+
+
+def test_one_whose_first_thread_has_ended_is_not_dead() -> None:
+    with subprocess.Popen([sys.executable, "-c", HEADLESS]) as child:
+        try:
+            assert eventually(lambda: is_headless(child.pid))
+            identity = identity_of(child.pid)
+            assert TABLE.look(identity) is Sight.PRESENT
+            assert TABLE.look(replace(identity, inode=None)) is Sight.PRESENT
+        finally:
+            child.kill()
+
+
+def test_who_has_no_descriptor_left_to_look_with_takes_nobody_for_dead(
+    child: subprocess.Popen[bytes],
+) -> None:
+    identity, usual = identity_of(child.pid), getrlimit(RLIMIT_NOFILE)
+    TABLE.look(identity)  # what is asked of the system once has been asked
+    setrlimit(RLIMIT_NOFILE, (0, usual[1]))
+    try:
+        sight = TABLE.look(identity)
+    finally:
+        setrlimit(RLIMIT_NOFILE, usual)
+    assert sight is Sight.HIDDEN
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EPERM])
+def test_a_kernel_that_gives_no_pidfds_is_not_taken_for_one_that_does(
+    monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    def refuse(pid: int) -> int:
+        raise OSError(reason, str(pid))
+
+    assert has_pidfds()
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    assert not has_pidfds()
 
 
 def test_a_process_with_another_start_time_is_a_stranger(child: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from sexton.bootstrap import Sexton
-from sexton.cli import shapes
 from sexton.cli.arguments import (
     dry_run_option,
     home_option,
@@ -34,6 +33,7 @@ from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
+from sexton.shapes import values as shapes
 
 MOST_BYTES = 1_000_000_000
 

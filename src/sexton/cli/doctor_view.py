@@ -14,9 +14,9 @@ from sexton.cli.finalizers.standing import work_shape, work_words
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
-from sexton.cli.wording import ago, counted, iso, number, share, size, stamp
 from sexton.engine.standing import Standing
 from sexton.model.session import NATIVE
+from sexton.shapes.wording import ago, counted, iso, number, share, size, stamp
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.files import FileGroup, HomeFigures

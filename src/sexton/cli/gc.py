@@ -12,7 +12,6 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.removing import garbage
-from sexton.cli import shapes
 from sexton.cli.arguments import (
     dry_run_option,
     force_file_option,
@@ -31,7 +30,6 @@ from sexton.cli.plan_view import tallied
 from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
-from sexton.cli.wording import number
 from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
@@ -40,6 +38,8 @@ from sexton.errors import HomeObserved
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.session import NATIVE
 from sexton.policies.retention import days
+from sexton.shapes import values as shapes
+from sexton.shapes.wording import number
 
 MOST_TOLD = 50
 _NUMBER = click.IntRange(0, 1_000_000)

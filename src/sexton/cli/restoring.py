@@ -13,13 +13,15 @@ from sexton.cli.homes import reaching
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.trouble import DECLINED
-from sexton.cli.vault_view import means_of, restored_shape, shape, show_files
-from sexton.cli.wording import counted
+from sexton.cli.vault_view import means_of, show_files
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
 from sexton.engine.reviving import ended_by, revive
 from sexton.ports.removal import VaultFile
+from sexton.shapes.things import restored as restored_shape
+from sexton.shapes.things import vault_file as shape
+from sexton.shapes.wording import counted
 
 
 def restore(

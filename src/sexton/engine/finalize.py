@@ -229,7 +229,7 @@ class Runner:
             again = next_try(tries, duty.retry, failure.after, self._clock.now(), chance)
         fate = "given up" if again is None else "tried again"
         words = "%s failed and is %s: %s"
-        self._tell(taken.finalizer, words, one_line(taken.key), fate, failure)
+        self._tell(taken.finalizer, words, one_line(taken.key), fate, failure.for_logs)
         put_back, now, why = self._ledger.finalizing.put_back, self._clock.now, str(failure)
         return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 

@@ -93,6 +93,7 @@ class Keeper:
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
         self._held = HeldLines()
+        self._on_step: Callable[[], object] = lambda: None
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -112,12 +113,17 @@ class Keeper:
         if deaths is not None:
             deaths.close()
 
-    def run(self, on_sweep: Callable[[Sweep], object] | None = None) -> None:
+    def run(
+        self,
+        on_sweep: Callable[[Sweep], object] | None = None,
+        on_step: Callable[[], object] = lambda: None,
+    ) -> None:
         """Sweep until stopped, at once when a worker on this machine dies.
 
         A sweep that fails is told once and tried again. End-of-session work goes on beside it, so
-        that no sweep waits for it.
+        that no sweep waits for it. `on_step` is called between two actions and while resting.
         """
+        self._on_step = on_step
         tell = on_sweep or (lambda _: None)
         if self._messenger is not None:
             sender = partial(self._send, self._messenger)
@@ -174,18 +180,18 @@ class Keeper:
         for outcome in apply(estate, found.plan, receipt):
             outcomes.append(outcome)
             tell_outcome(outcome)
-            if self._stop.is_set():
+            if self._is_over():
                 break
         estate.ledger.index.reschedule(found.settled)
         self._held.tell(found.plan.held)
-        settle = partial(settle_processes, estate, seen or {}, self._stop.is_set)
+        settle = partial(settle_processes, estate, seen or {}, self._is_over)
         noted = self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         if estate.removing is not None:
             self._outlive("look after the vault", partial(tend, estate, estate.removing, receipt))
         removed = self._outlive(
-            "keep house", lambda: self._house.round(estate, receipt, self._stop.is_set)
+            "keep house", lambda: self._house.round(estate, receipt, self._is_over)
         )
         for outcome in removed or ():
             tell_outcome(outcome)
@@ -206,6 +212,11 @@ class Keeper:
             freed=tuple(freed),
             processes=tuple(noted or ()),
         )
+
+    def _is_over(self) -> bool:
+        """Whether to stop; asked between two actions, so whoever asks is at work."""
+        self._on_step()
+        return self._stop.is_set()
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
@@ -230,7 +241,7 @@ class Keeper:
     def _rest(self) -> None:
         """Wait for the next sweep's time, for a death on this machine, or to be stopped."""
         left = self.interval
-        while left > 0 and not self._stop.is_set():
+        while left > 0 and not self._is_over():
             pause = min(left, LOOK_EVERY)
             left -= pause
             if self._deaths is None:

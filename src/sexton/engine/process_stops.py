@@ -95,14 +95,26 @@ def _as_it_runs(estate: Estate, process: Process) -> Process:
     return replace(process, command=masked(found.command))
 
 
+def keep_process(estate: Estate, process: Process, kept: bool, receipt: str, asked: str) -> bool:
+    """Keep a process from being stopped by policy, or not any more; False if it has ended."""
+    action = "keep_process" if kept else "release_process"
+    line = replace(entry(estate, process, action, "done", Reason("asked", asked)), receipt=receipt)
+    return estate.overseer.registry.keep(process.ref, kept, estate.clock.now(), line)
+
+
 def stop_processes(
-    estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
+    estate: Estate,
+    processes: Sequence[Process],
+    receipt: str,
+    *,
+    confirmed: bool,
+    asked: str = "asked for with 'sexton processes stop'",
 ) -> list[Stopped]:
-    """Stop processes because a person asked for it; what came of each of their trees.
+    """Stop processes because somebody asked for it; what came of each of their trees.
 
     Confirmed by who was shown them `as_they_run`, one that runs something else by then is refused.
     """
-    overseer, asked = estate.overseer, "asked for with 'sexton processes stop'"
+    overseer = estate.overseer
     _announce(estate, [(each, asked) for each in processes], receipt)
     done = overseer.stopper.stop(
         processes, overseer.policy.grace, confirmed=confirmed, spare=list(at_work(estate))

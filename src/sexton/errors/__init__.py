@@ -1,7 +1,7 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
 Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
-8x the vault, 9x spending.
+7x serving, 8x the vault, 9x spending.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from sexton.errors.machine import (
     PlatformUnsupported,
     ProcessNotFound,
     ProcessNotStopped,
+    ServiceFailed,
+    ServiceForeign,
+    ServiceMissing,
 )
 from sexton.errors.mendable import SextonError
 from sexton.errors.sessions import (
@@ -83,8 +86,11 @@ if TYPE_CHECKING:
         VaultMissing,
         VaultOutdated,
     )
+    from sexton.errors.web import AddressRefused, AddressTaken, TokenUnsafe
 
 __all__ = [
+    "AddressRefused",
+    "AddressTaken",
     "BreakerOpen",
     "BudgetExceeded",
     "EngineTooOld",
@@ -121,6 +127,9 @@ __all__ = [
     "ProcessNotFound",
     "ProcessNotStopped",
     "ProcessesRunning",
+    "ServiceFailed",
+    "ServiceForeign",
+    "ServiceMissing",
     "SessionAmbiguous",
     "SessionBusy",
     "SessionEnded",
@@ -133,6 +142,7 @@ __all__ = [
     "SextonError",
     "SummaryFailed",
     "SummaryPostponed",
+    "TokenUnsafe",
     "UsageInvalid",
     "VaultBusy",
     "VaultDamaged",
@@ -144,7 +154,7 @@ __all__ = [
     "WorkerLeft",
 ]
 
-_LATE = ("homes", "plans", "vault")
+_LATE = ("homes", "plans", "vault", "web")
 """What an agent hardly ever meets is loaded when it is first named."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from sexton.cli.budget.choosing import check_tree, session_or_none, source_option, tree_option
@@ -11,11 +9,9 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import Column, array, note, table
-from sexton.cli.wording import iso
 from sexton.engine.budgets import NOWHERE, explained, standings, who
-from sexton.model.spend import Budget, Scope, Who
-from sexton.policies.budgets import free_from
-from sexton.ports.spending import Standing
+from sexton.model.spend import Scope, Who
+from sexton.shapes.things import budget as shape
 
 _COLUMNS = (Column("BUDGET"), Column("NOW"), Column("HOW IT STANDS", cut=True))
 
@@ -55,26 +51,8 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
         ]
     told = [(each, *words) for each in found for words in explained(each, spender.source)]
     if options.json:
-        array(_shape(each, budget, word) for each, budget, word, _ in told)
+        array(shape(each, budget, word) for each, budget, word, _ in told)
     elif told:
         table(_COLUMNS, ((budget.name, word, words) for _, budget, word, words in told))
     else:
         note("no budget is counted there")
-
-
-def _shape(each: Standing, budget: Budget, word: str) -> dict[str, Any]:
-    meter = each.bound.meter
-    return {
-        "budget": budget.name,
-        "scope": meter.scope,
-        "subject": meter.subject,
-        "unit": meter.unit,
-        "period": meter.period,
-        "limit": budget.limit,
-        "spent": each.spent,
-        "reserved": each.reserved,
-        "added": each.added,
-        "action": budget.action,
-        "state": word,
-        "until": iso(free_from(each.bound, each.oldest)),
-    }

@@ -12,9 +12,9 @@ from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import deciding
 from sexton.cli.terminal import document, say
-from sexton.cli.wording import counted, number, size
 from sexton.ports.finalizing import Backlog
 from sexton.settings.values import FinalizerSetting
+from sexton.shapes.wording import counted, number, size
 from sexton.system.effects.memory import part_bytes
 
 CHUNK = 500

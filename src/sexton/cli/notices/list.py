@@ -15,8 +15,8 @@ from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, array, note, table
-from sexton.cli.wording import ago, iso
 from sexton.model.notice import Letter, LetterState
+from sexton.shapes.wording import ago, iso
 
 CHUNK = 500
 COLUMNS = (

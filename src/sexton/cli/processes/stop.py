@@ -11,14 +11,15 @@ from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import meant, session_option
-from sexton.cli.processes.view import show_stopped, stopped_shape
+from sexton.cli.processes.view import show_stopped
 from sexton.cli.terminal import document, say
-from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
 from sexton.engine.process_stops import as_they_run, at_work, outcome, stop_processes
 from sexton.errors import ProcessNotStopped
 from sexton.model.process import Process
 from sexton.ports.processes import Ending, Stopped
+from sexton.shapes.things import stopped as stopped_shape
+from sexton.shapes.wording import counted
 
 
 @click.command(

@@ -19,12 +19,12 @@ from sexton.cli.report.chart import Colour, Series, chart
 from sexton.cli.report.counting import Counted, Leaks, count_leaks
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
-from sexton.cli.wording import counted, iso, number, share, stamp
 from sexton.engine.standing import Standing
 from sexton.errors import HomeNotFound
 from sexton.ledger.samples import KEEP
 from sexton.ports import Sample
 from sexton.ports.homes import Started
+from sexton.shapes.wording import counted, iso, number, share, stamp
 
 BEFORE = "before: open still or ended by the reaper, of the sessions started that day"
 LEAKED = "after: leaked, of the sessions that were open when a sweep counted"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sexton.cli.wording import counted, iso, number, share, stamp
 from sexton.ports import HomeRecord, Ledger, ShadowCount
+from sexton.shapes.wording import counted, iso, number, share, stamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,13 @@ from sexton.cli.confirming import confirm
 from sexton.cli.homes import mend
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, note, progress, say
-from sexton.cli.vault_view import files, means_of, shape, show_files
-from sexton.cli.wording import counted
+from sexton.cli.vault_view import files, means_of, show_files
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.empty import empty
 from sexton.ports.removal import VaultFile, VaultState
 from sexton.ports.vault import VaultKind
+from sexton.shapes.things import vault_file as shape
+from sexton.shapes.wording import counted
 
 IN_TIME = "in the trash is past its time"
 END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)

@@ -61,8 +61,13 @@ class Hand:
         """Whether nobody else has written since the step before."""
         self._version = 0
 
-    def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
-        """Do something in one transaction, and leave the database alone for a while afterwards."""
+    def step(
+        self, job: Callable[[apsw.Connection], Answer], longest: float = LONGEST_STEP
+    ) -> Answer:
+        """Do something in one transaction, and leave the database alone for a while afterwards.
+
+        TooLong, with nothing done, if it takes more seconds than it may.
+        """
         wait = self._free_until - self._clock.monotonic()
         if wait > 0:
             self._clock.sleep(wait)
@@ -70,7 +75,7 @@ class Hand:
         version = self._db.data_version()
         self.quiet, self._version = version == self._version, version
         begun = self._clock.monotonic()
-        self._limit(begun + LONGEST_STEP)
+        self._limit(begun + longest)
         try:
             answer = job(self._db)
             self._db.execute("COMMIT")

@@ -24,10 +24,14 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM, QUIET_AIM = 0.2, 0.5
+AIM, QUIET_AIM = 0.12, 0.25
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
+AT_ONCE = 0.7
+"""Seconds after which what was to go at once goes bit by bit instead."""
 FEWEST, FIRST, MOST = 20, 100, 2000
 """How many messages go at once."""
+ASK_AGAIN = 30.0
+"""Seconds after which it is asked thoroughly once more who has the database open."""
 WHOLE = 1000
 """A conversation of so many messages goes at once in any case."""
 
@@ -46,6 +50,8 @@ class HermesRows:
         self._ownership = ownership
         self._clock = clock
         self._together = FIRST
+        self._alone = False
+        self._asked_at = float("-inf")
 
     def take(self, ids: Collection[str]) -> dict[str, Taken]:
         now = self._clock.now().timestamp()
@@ -81,15 +87,12 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
-        census = self._ownership.census()
         with changing(self._database, self._clock) as hand:
             for batch in self._batches(conversations):
-                hand.fold(census.is_empty)
+                hand.fold(self._is_alone())
                 for each in self._remove(hand, batch, begun):
                     gone |= each.gone
                     cut |= each.cut
-                if census.is_empty:
-                    census = self._ownership.census(quick=True)
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
@@ -100,11 +103,24 @@ class HermesRows:
                 for _ in waiting:  # whoever reads a file needs it read to the end
                     pass
                 return False
+            hand.fold(self._is_alone())
             while some:
                 hand.step(partial(store_messages, known=row, messages=some))
                 self._learn(len(some), hand)
                 some = list(islice(waiting, self._together))
             return hand.step(partial(is_whole, known=row))
+
+    def _is_alone(self) -> bool:
+        """Whether nobody else has the database open: asked thoroughly now and then, else quickly.
+
+        Who is not alone is not asked again for a while: the log is the business of the others.
+        """
+        now = self._clock.monotonic()
+        if now - self._asked_at >= ASK_AGAIN:
+            self._alone, self._asked_at = self._ownership.census().is_empty, now
+        elif self._alone:
+            self._alone = self._ownership.census(quick=True).is_empty
+        return self._alone
 
     def _batches(
         self, conversations: Sequence[Mapping[str, str]]
@@ -127,7 +143,8 @@ class HermesRows:
         size = sum(_size(text) for each in batch for text in each.values())
         if size <= max(WHOLE, self._together):
             try:
-                yield Removed(hand.step(partial(_delete_batch, batch=batch, now=now, begun=begun)))
+                delete = partial(_delete_batch, batch=batch, now=now, begun=begun)
+                yield Removed(hand.step(delete, AT_ONCE))
             except TooLong:
                 self._together = FEWEST
             else:
