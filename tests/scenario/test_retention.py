@@ -370,10 +370,10 @@ def test_it_is_told_what_stands_in_the_way_of_the_budget(
 def test_what_something_else_keeps_does_not_stand_in_for_what_could_go(
     opened: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    native: Native = opened("disk: {max_use: 6MB}\nretention: {max_age: 90d}")
-    parent = native.over(size=3_000_000)
+    native: Native = opened("disk: {max_use: 40MB}\nretention: {max_age: 90d}")
+    parent = native.over(size=20_000_000)
     native.pass_days(1)
-    younger = native.over(size=3_000_000)
+    younger = native.over(size=20_000_000)
     with native.sexton.worker() as worker:
         worker.session("child", source="chat", parent=parent)
         with caplog.at_level(logging.WARNING, "sexton.keeper"):
@@ -381,27 +381,27 @@ def test_what_something_else_keeps_does_not_stand_in_for_what_could_go(
         assert native.file(parent).exists()
         assert "exceeded" not in caplog.text
         native.sexton.ledger.book.mark(
-            native.sexton.find(native.over(size=9_000_000)).ref, pinned=True
+            native.sexton.find(native.over(size=30_000_000)).ref, pinned=True
         )
         with caplog.at_level(logging.WARNING, "sexton.keeper"):
             native.sweep()
-    assert "1 sessions with 3000000 bytes: a child of it is open" in caplog.text
+    assert "1 sessions with 20000000 bytes: a child of it is open" in caplog.text
 
 
 def test_the_budget_takes_a_conversation_to_be_as_old_as_its_newest_part(opened: Any) -> None:
-    native: Native = opened("disk: {max_use: 5MB}\nretention: {max_age: 90d}")
+    native: Native = opened("disk: {max_use: 55MB}\nretention: {max_age: 90d}")
     with native.sexton.worker() as worker:
         talk = worker.session("talk", source="chat")
         talk.append_many([{"role": "user", "content": "hello"}] * 9)
         old = talk.id
-        (native.files.directory(old) / "report.txt").write_bytes(b"x" * 2_000_000)
+        (native.files.directory(old) / "report.txt").write_bytes(b"x" * 20_000_000)
         native.pass_days(1)
         talk.compress(lambda _: "in short", keep_tail=2)
-        middle = native.over(size=2_000_000)
+        middle = native.over(size=20_000_000)
         native.pass_days(1)
         talk.append(role="user", content="still there?")
         talk.end()
-    (native.files.directory(talk.id) / "report.txt").write_bytes(b"x" * 2_000_000)
+    (native.files.directory(talk.id) / "report.txt").write_bytes(b"x" * 20_000_000)
     assert native.done(native.sweep()) == [("remove_files", middle)]
     assert native.file(old).exists()
 
