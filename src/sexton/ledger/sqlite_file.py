@@ -56,6 +56,9 @@ def errors(path: str) -> Iterator[None]:
 
 def explain(problem: apsw.Error, path: str) -> NoReturn:
     """Raise what the engine's error means to a user; itself if it is a mistake of ours."""
+    code = getattr(problem, "extendedresult", None)
+    if code == apsw.SQLITE_IOERR_SHMSIZE:  # what its users share could not grow
+        raise LedgerFull(f"no room left beside the ledger {path} ({problem})") from problem
     for theirs, ours, words in _ERRORS:
         if isinstance(problem, theirs):
             raise ours(f"{words.format(path=path)} ({problem})") from problem
