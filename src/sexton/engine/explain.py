@@ -19,7 +19,14 @@ from sexton.model.process import Watched
 from sexton.model.removal import AWAY, HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
-from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn, stalled_for
+from sexton.policies.liveness import (
+    HOME,
+    SILENT,
+    LivenessPolicy,
+    reap_reason,
+    running_turn,
+    stalled_for,
+)
 from sexton.policies.processes import bearing, holding_process
 from sexton.policies.reset import holding, standing
 from sexton.policies.retention import Fate
@@ -176,7 +183,8 @@ def _decision(estate: Estate, session: Session, processes: Sequence[Watched]) ->
         case EndSession(reason=reason):
             yield Answer("reset", "due", reason.text)
         case Held(wanted=wanted, holding=held_by):
-            yield Answer("reset", "held", f"{wanted.text}; held back because {held_by.text}")
+            asked = "reap" if wanted.code == SILENT else "reset"
+            yield Answer(asked, "held", f"{wanted.text}; held back because {held_by.text}")
         case WarnSession(reason=reason):
             yield Answer("reset", "warning due", reason.text)
         case None if policy is None:
