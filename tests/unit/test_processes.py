@@ -133,6 +133,23 @@ def test_another_boot_is_proof_and_another_host_or_namespace_is_not() -> None:
     assert TABLE.look(replace(mine, pid_namespace=1)) is Sight.ELSEWHERE
 
 
+APART = """
+import ctypes, os
+from sexton.system.processes import pid_namespace
+mine = pid_namespace()
+apart = ctypes.CDLL(None).unshare(0x20000000) == 0  # its children only
+assert pid_namespace() == mine
+if os.fork() == 0:
+    os._exit(2 * (mine != pid_namespace()))
+print(apart, os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+
+
+def test_a_child_knows_that_it_is_in_another_namespace() -> None:
+    said = subprocess.run([sys.executable, "-c", APART], capture_output=True, check=True, text=True)
+    assert said.stdout.strip() in ("True 2", "False 0")  # not everybody may leave a namespace
+
+
 @pytest.mark.parametrize("sight", list(Sight))
 def test_every_sight_has_a_verdict_in_words(sight: Sight) -> None:
     evidence = judge_at(sight)

@@ -116,9 +116,8 @@ def stop_processes(
     """
     overseer = estate.overseer
     _announce(estate, [(each, asked) for each in processes], receipt)
-    done = overseer.stopper.stop(
-        processes, overseer.policy.grace, confirmed=confirmed, spare=list(at_work(estate))
-    )
+    spare = [*_kept(estate, processes), *at_work(estate)]
+    done = overseer.stopper.stop(processes, overseer.policy.grace, confirmed=confirmed, spare=spare)
     for each in processes:
         mine, now = [one for one in done if one.row == each.ref], estate.clock.now()
         if not mine and not each.identity.pid and now - each.started_at <= AWAITED:
@@ -133,6 +132,24 @@ def stop_processes(
         else:
             estate.ledger.journal.write([line], now)
     return done
+
+
+def would_stop(estate: Estate, processes: Sequence[Process], *, confirmed: bool) -> list[Stopped]:
+    """What `stop_processes` would do, without doing it."""
+    spare = [*_kept(estate, processes), *at_work(estate)]
+    return estate.overseer.stopper.find(processes, confirmed=confirmed, spare=spare)
+
+
+def spared(process: Process) -> Stopped:
+    """One that a person keeps and nobody has named."""
+    why = f"{KEPT}, and stopped only if its own PID is named"
+    return Stopped(
+        pid=process.identity.pid,
+        command=process.shown,
+        ending=Ending.SPARED,
+        why=why,
+        row=process.ref,
+    )
 
 
 def since_end(process: Process, said: str) -> str:
@@ -159,6 +176,12 @@ def _of_others(
         is_near = (who.host, who.boot_id) == (here.host, here.boot_id)
         if is_near and each.ref not in refs and (each.kept or not each.is_orphan):
             yield Spared(who, each.tag, KEPT if each.kept else OPEN)
+
+
+def _kept(estate: Estate, chosen: Sequence[Process]) -> list[Spared]:
+    """What a person keeps, wherever it stands, if it was not chosen itself."""
+    running = [each for each in estate.overseer.registry.running() if each.kept]
+    return list(_of_others(estate, chosen, running))
 
 
 def _is_as_it_was(before: Process, now: Process) -> bool:

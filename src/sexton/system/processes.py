@@ -96,12 +96,17 @@ def boot_id() -> str:
         return str(int(psutil.boot_time()))
 
 
+@cache
 def pid_namespace() -> int | None:
-    """The pid namespace of this process; None where there are none."""
+    """The pid namespace of this process, which it never leaves; None where there are none."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
         return None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pid_namespace.cache_clear)  # a child may be in another
 
 
 def start_tick(pid: int) -> int | None:
