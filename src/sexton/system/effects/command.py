@@ -7,6 +7,7 @@ code 0 means done, any other that it shall be tried again.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -48,6 +49,15 @@ class Command:
         self._environ: dict[str, str | bytes] = {**environ}
         self._running: set[str] = set()
         self._is_stopped = False
+
+    def check(self) -> None:
+        """Raise EffectFailed if there is no such program here."""
+        program = self._plan.command[0]
+        path = str(self._environ.get("PATH", os.defpath))
+        if os.sep in program:
+            program = os.path.join(self._plan.cwd or "", program)
+        if shutil.which(program, path=path) is None:
+            raise EffectFailed(f"there is no program {program}")
 
     def carry_out(self, job: Job) -> str:
         tag = tag_of(job.key)
