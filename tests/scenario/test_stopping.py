@@ -169,10 +169,10 @@ def descriptors_left(number: int) -> Iterator[None]:
 def test_a_tree_is_stopped_to_the_last_with_fewer_descriptors_than_processes(
     nest: Nest, tmp_path: Path
 ) -> None:
-    root = nest.python(TREE, "40", str(tmp_path))
-    assert eventually(lambda: len(list(tmp_path.iterdir())) == 41)
+    root = nest.python(TREE, "16", str(tmp_path))
+    assert eventually(lambda: len(list(tmp_path.iterdir())) == 17)
     process = registered(root.pid, tag=nest.tag)
-    with descriptors_left(10):
+    with descriptors_left(8):
         seen = stop_would(process)
         found = stop(process, grace=SOON)
     assert NO_ROOM in {each.why for each in seen.values()}
