@@ -16,7 +16,7 @@ HERMES = "hermes"
 WRITERS = ("hermes writer", "hermes second writer")
 MESSAGES = 24
 PAUSE = 0.1
-"""Seconds between two writes: after a thousand of them Hermes rebuilds its search index."""
+"""Seconds between two writes."""
 
 
 def run(scene: Scene) -> Iterator[Row]:

@@ -25,11 +25,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"
 TESTS = "tests/unit/test_defaults_acting.py"
 KEEPING_TESTS = "tests/unit/test_defaults_keeping.py"
-WORKING_TESTS = "tests/unit/test_defaults_working.py"
 KEEPING = ("retention", "disk", "archive", "trash", "gc")
-"""The sections about what sessions leave behind; their tests have a file of their own."""
-WORKING = ("finalizers", "notify", "keeper")
-"""Those about what keepers do and tell have one, too."""
+"""The sections about what sessions leave behind."""
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    KEEPING_TESTS: KEEPING,
+    "tests/unit/test_defaults_working.py": ("finalizers", "notify", "keeper"),
+    "tests/unit/test_defaults_serving.py": ("serve",),
+}
+"""Sections whose tests have a file of their own."""
 
 SHOWN_BY: Mapping[str, str] = {
     "homes": "test_without_settings_no_home_is_looked_at",
@@ -138,6 +141,12 @@ SHOWN_BY: Mapping[str, str] = {
     "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
     "keeper.finalizers_at_once": "test_a_keeper_does_32_works_at_once",
     "keeper.keep_journal": "test_the_journal_goes_back_a_year",
+    "serve.host": "test_only_this_machine_reaches_the_server",
+    "serve.port": "test_the_server_listens_on_port_8780",
+    "serve.public_url": "test_no_proxy_is_taken_for_granted",
+    "serve.tls_certificate": "test_the_server_speaks_no_tls_by_itself",
+    "serve.tls_key": "test_a_key_without_a_certificate_is_refused",
+    "serve.messages": "test_messages_of_a_shared_ledger_are_not_shown",
 }
 
 LISTS = {
@@ -244,8 +253,7 @@ class Row:
     def test(self) -> str:
         """The id of the test that shows the default acting."""
         section = self.setting.partition(".")[0].removesuffix("[]")
-        keeping = KEEPING_TESTS if section in KEEPING else TESTS
-        file = WORKING_TESTS if section in WORKING else keeping
+        file = next((file for file, theirs in ELSEWHERE.items() if section in theirs), TESTS)
         return f"{file}::{SHOWN_BY[self.setting]}"
 
 

@@ -291,6 +291,25 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
             gate.set()
 
 
+def test_a_keeper_for_one_sweep_that_is_stopped_leaves_no_program_behind(
+    engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sexton.engine.keep.PATIENCE", 0.2)
+    script = f"echo begun >> {tmp_path}/runs; sleep 60"
+    command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
+    with open_house(engine_url, configure(tmp_path, command)) as house:
+        talk(house, "a")
+        keeper = house.keeper(house.worker(kind="keeper"), watchful=False)
+        sweeping = threading.Thread(target=keeper.once)
+        sweeping.start()
+        wait_until((tmp_path / "runs").exists)
+        keeper.stop()
+        sweeping.join()
+        [work] = owed(house)
+        assert (work.state, work.attempts) == ("pending", 0)
+        assert carriers(tag_of(work.key)) == []
+
+
 def test_one_finalizer_with_much_work_does_not_starve_the_others(house: Sexton) -> None:
     talk(house, *map(str, range(6)))
     done: list[str] = []

@@ -45,6 +45,9 @@ TABLES = """
         session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, model TEXT, mark BLOB,
         PRIMARY KEY (session_id, model));
     CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
+    CREATE TABLE gateway_routing (scope TEXT, session_key TEXT, entry_json TEXT, updated_at REAL);
+    CREATE TABLE compression_locks (
+        session_id TEXT PRIMARY KEY, holder TEXT, acquired_at REAL, expires_at REAL);
     CREATE TABLE session_turn_leases (
         conversation_id TEXT PRIMARY KEY, holder TEXT, acquired_at REAL, expires_at REAL);
     CREATE TABLE gateway_heartbeats (
@@ -273,6 +276,15 @@ def test_what_its_gateway_never_resets_is_reset_and_finalized_from_outside(
     [note] = noted(notes)
     assert note["end_reason"] == "session_reset"
     assert [each["content"] for each in note["messages"]] == [f"talk says {n}" for n in range(3)]
+
+
+def test_a_home_that_is_only_half_up_to_date_is_not_changed(home: Home, house: House) -> None:
+    home.session("one")
+    plan = house.garbage()
+    home.sql("ALTER TABLE sessions DROP COLUMN pinned")
+    with pytest.raises(HomeRefused, match=r"schema version 30 but no column sessions\.pinned"):
+        house.apply(plan)
+    assert home.sql("SELECT COUNT(*) FROM messages") == [(2,)]
 
 
 def test_an_index_that_needs_a_tokenizer_of_its_own_is_not_touched(

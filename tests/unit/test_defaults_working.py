@@ -15,7 +15,8 @@ from sexton.bootstrap import Sexton, keeping
 from sexton.bootstrap.duties import duties
 from sexton.bootstrap.notices import messenger
 from sexton.engine.finalize import Runner
-from sexton.engine.keep import Keeper, Sweep
+from sexton.engine.keep import Keeper
+from sexton.engine.swept import Sweep
 from sexton.errors import SettingsInvalid
 from sexton.model.finalization import Finalization
 from sexton.model.notice import Event

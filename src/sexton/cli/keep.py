@@ -19,10 +19,10 @@ from sexton.cli.signals import stopped_by_signals
 from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
 from sexton.cli.until_stopped import UntilStopped
-from sexton.engine.keep import Sweep
 from sexton.engine.keeper_log import HeldLines, given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
+from sexton.engine.swept import Sweep
 from sexton.errors import SextonError
 from sexton.shapes import values as shapes
 from sexton.shapes.wording import counted, iso

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import islice
@@ -17,22 +17,22 @@ from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
 from sexton.engine.keeper_log import HeldLines, tell_freed, tell_outcome
+from sexton.engine.last_alive import LastAlive
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
-from sexton.engine.process_settling import Noted, settle_processes
+from sexton.engine.process_settling import settle_processes
 from sexton.engine.process_watching import watch_processes
 from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
+from sexton.engine.swept import Sweep
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
-from sexton.model.plan import Held, Outcome
 from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
 from sexton.policies.silence import Watch, listen
 from sexton.ports import DeathWatch
-from sexton.ports.spending import Freed
 
 LOOK_EVERY = 5.0
 """Seconds between looks at the beats of others, and at who is new on this host."""
@@ -44,25 +44,9 @@ MOST_WATCHED = 256
 PATIENCE = 5.0
 """Seconds a keeper that ends waits for end-of-session work that is nearly done."""
 
-
 T = TypeVar("T")
 
 log = logging.getLogger("sexton.keeper")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
-    """What one sweep saw and did; `receipt` names it in the journal if it did anything."""
-
-    receipt: str
-    observed: tuple[Observed, ...]
-    outcomes: tuple[Outcome, ...]
-    held: tuple[Held, ...]
-    troubles: tuple[str, ...]
-    finished: bool
-    finalizing: int = 0
-    freed: tuple[Freed, ...] = ()
-    processes: tuple[Noted, ...] = ()
 
 
 class Keeper:
@@ -94,6 +78,7 @@ class Keeper:
         self._failing: dict[str, str] = {}
         self._held = HeldLines()
         self._on_step: Callable[[], object] = lambda: None
+        self._alive = LastAlive()
 
     def stop(self) -> None:
         """Finish the current action, then stop."""
@@ -134,9 +119,9 @@ class Keeper:
                 self._rest()
 
     def once(self) -> Sweep:
-        """One sweep, and all end-of-session work whose time has come."""
+        """One sweep, and all end-of-session work whose time has come, unless it is stopped."""
         sweep = self.sweep()
-        begun = 0 if self._runner is None else self._runner.drain()
+        begun = 0 if self._runner is None else self._runner.drain(PATIENCE)
         if self._messenger is not None:
             self._outlive("send notices", self._messenger.deliver)
         return replace(sweep, finalizing=begun)
@@ -165,6 +150,7 @@ class Keeper:
     def sweep(self) -> Sweep:
         """One round over everything this keeper can reach."""
         estate = self._attentive(self._estate())
+        began = estate.clock.monotonic()
         observed, troubles = self._observe(estate)
         reschedule_stale(estate)
         seen = self._outlive("look at processes", partial(watch_processes, estate))
@@ -198,12 +184,15 @@ class Keeper:
         if self._messenger is not None:
             self._outlive("remark", partial(self._messenger.remark, self._house.remarks))
         self._doubt = found.deaths.doubt
-        every = timedelta(seconds=self.interval)
-        estate.ledger.workers.swept(self._worker(), estate.clock.now(), every)
+        pace = timedelta(seconds=self.interval)
+        estate.ledger.workers.swept(self._worker(), estate.clock.now(), pace)
         if not self._stop.is_set():
-            take_samples(replace(estate, doubt=self._doubt))
+            take_samples(replace(estate, doubt=self._doubt), held=len(found.plan.held))
+        ended = estate.clock.monotonic()
         return Sweep(
             receipt=receipt,
+            seconds=ended - began,
+            latencies=self._alive.latencies(outcomes, ended),
             observed=observed,
             outcomes=(*outcomes, *(removed or ())),
             held=found.plan.held,
@@ -220,8 +209,9 @@ class Keeper:
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
-        self._look(estate)
+        workers = self._look(estate)
         self._reached = replace(estate, watch=self._watch, doubt=self._doubt)
+        self._alive.saw(self._reached.evidence(workers), estate.clock.monotonic())
         return self._reached
 
     def _look(self, estate: Estate) -> list[Worker]:
@@ -267,6 +257,7 @@ class Keeper:
             return frozenset()
         workers = self._look(self._reached)
         evidence = replace(self._reached, watch=self._watch).evidence(workers)
+        self._alive.saw(evidence, self._reached.clock.monotonic())
         return frozenset(
             id for id, proof in evidence.items() if proof.verdict is Verdict.DEAD and proof.kernel
         )

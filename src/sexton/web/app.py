@@ -12,39 +12,43 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from sexton.errors import SextonError
-from sexton.version import __version__
 from sexton.web import pages, problems
 from sexton.web.access import login
-from sexton.web.access.gate import Refusal
+from sexton.web.access.gate import Asked, Refusal
 from sexton.web.access.guard import Guard
-from sexton.web.api import sessions
+from sexton.web.api import plans, server, sessions, things
+from sexton.web.api.documented import document
 from sexton.web.desk import Desk
 
-_FOR_PROGRAMS = ("/v1/", "/metrics", "/healthz", "/openapi.json")
+_FOR_PROGRAMS = ("/v1/", "/metrics", "/healthz")
 
 
 def create_app(desk: Desk) -> ASGIApp:
     """The whole site of one ledger."""
-    app = FastAPI(
-        title="Sexton",
-        version=__version__,
-        openapi_url="/v1/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-    )
-    app.include_router(sessions.router(desk))
+    app = FastAPI(openapi_url="/v1/openapi.json", docs_url=None, redoc_url=None)
+    for part in (sessions, things, plans, server):
+        app.include_router(part.router(desk))
     app.include_router(login.router(desk.keys, desk.templates))
     app.include_router(pages.router(desk))
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
-
-    @app.get("/healthz", tags=["server"])
-    def healthz() -> dict[str, str]:
-        """Whether the server answers and reaches its ledger."""
-        desk.house.ledger.workers.last_sweep()
-        return {"status": "ok"}
-
+    document(app)
     _tell_troubles(app, desk)
-    return Guard(app, desk.keys, lambda found, scope: _refuse(desk, found, scope), lambda _: None)
+    return Guard(
+        app,
+        desk.keys,
+        lambda found, scope: _refuse(desk, found, scope),
+        lambda asked: _unchanged(desk, asked),
+    )
+
+
+def _unchanged(desk: Desk, asked: Asked) -> Response | None:
+    """The answer to those who ask all the time whether anything has changed, if nothing has."""
+    if asked.path != "/v1/activity" or asked.method != "GET":
+        return None
+    snapshot, known = desk.activity.peek(), asked.headers.get("if-none-match")
+    if snapshot is None or not things.matches(known, snapshot.etag):
+        return None
+    return Response(status_code=304, headers={"etag": snapshot.etag, "cache-control": "no-cache"})
 
 
 def _tell_troubles(app: FastAPI, desk: Desk) -> None:

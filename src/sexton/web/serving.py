@@ -9,18 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from sexton.bootstrap import Sexton
 from sexton.errors import AddressRefused, AddressTaken, InputInvalid
 from sexton.web.access.addresses import Address
 from sexton.web.access.keys import Keys
 from sexton.web.access.token import find_token
+from sexton.web.answers.activity import Activity
+from sexton.web.answers.overview import Counts
 from sexton.web.app import create_app
 from sexton.web.desk import Desk
+from sexton.web.events import News
+from sexton.web.lookout import Lookout
 from sexton.web.rendering import Templates
 
-STARTING = 10.0
 ENDING = 5
 """Seconds for what is being answered when the server stops."""
 
@@ -53,10 +55,11 @@ class Site:
     """A site that is served in a thread of this process."""
 
     def __init__(
-        self, app: ASGIApp, opened: socket.socket, tls: tuple[Path, Path] | None = None
+        self, desk: Desk, opened: socket.socket, tls: tuple[Path, Path] | None = None
     ) -> None:
+        self._desk = desk
         config = uvicorn.Config(
-            app,
+            create_app(desk),
             log_config=None,
             access_log=False,
             server_header=False,
@@ -81,10 +84,13 @@ class Site:
 
     def start(self) -> None:
         """Begin to answer."""
+        self._desk.lookout.start()
         self._thread.start()
 
     def stop(self) -> None:
         """Finish what is being answered, and end."""
+        self._desk.news.stop()
+        self._desk.lookout.stop()
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
@@ -98,9 +104,16 @@ def desk_for(
 ) -> Desk:
     """What the site of a house works with."""
     keys = Keys(find_token(environ, token_file), address, house.clock)
-    return Desk(house=house, keys=keys, templates=Templates(), is_keeping=keeping)
-
-
-def site_of(desk: Desk, opened: socket.socket, tls: tuple[Path, Path] | None = None) -> Site:
-    """The site of a desk, ready to be started."""
-    return Site(create_app(desk), opened, tls)
+    lookout = Lookout(house)
+    activity = Activity(house, lookout)
+    return Desk(
+        house=house,
+        keys=keys,
+        templates=Templates(),
+        lookout=lookout,
+        activity=activity,
+        counts=Counts(),
+        news=News(house, activity),
+        is_keeping=keeping,
+        shows_messages=house.settings.serve.messages or not house.ledger.is_shared,
+    )

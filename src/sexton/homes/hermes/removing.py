@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from sexton.homes.hermes.acting import Hand, TooLong, changing, check
+from sexton.homes.hermes.acting import LONG_PATIENCE, Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
@@ -24,10 +24,8 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM, QUIET_AIM = 0.12, 0.25
+AIM, QUIET_AIM = 0.2, 0.4
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
-AT_ONCE = 0.7
-"""Seconds after which what was to go at once goes bit by bit instead."""
 FEWEST, FIRST, MOST = 20, 100, 2000
 """How many messages go at once."""
 ASK_AGAIN = 30.0
@@ -87,7 +85,7 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
-        with changing(self._database, self._clock) as hand:
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
             for batch in self._batches(conversations):
                 hand.fold(self._is_alone())
                 for each in self._remove(hand, batch, begun):
@@ -96,16 +94,18 @@ class HermesRows:
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
-        with changing(self._database, self._clock) as hand:
-            if not hand.step(partial(begin_return, known=row)):
-                for _ in messages:  # whoever reads a file needs it read to the end
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
+            waiting = iter(messages)
+            some = list(islice(waiting, self._together))
+            if not hand.step(partial(begin_return, known=row, messages=some)):
+                for _ in waiting:  # whoever reads a file needs it read to the end
                     pass
                 return False
             hand.fold(self._is_alone())
-            waiting = iter(messages)
-            while some := list(islice(waiting, self._together)):
+            while some:
                 hand.step(partial(store_messages, known=row, messages=some))
                 self._learn(len(some), hand)
+                some = list(islice(waiting, self._together))
             return hand.step(partial(is_whole, known=row))
 
     def _is_alone(self) -> bool:
@@ -142,7 +142,7 @@ class HermesRows:
         if size <= max(WHOLE, self._together):
             try:
                 delete = partial(_delete_batch, batch=batch, now=now, begun=begun)
-                yield Removed(hand.step(delete, AT_ONCE))
+                yield Removed(hand.step(delete))
             except TooLong:
                 self._together = FEWEST
             else:
