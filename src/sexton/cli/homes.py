@@ -74,6 +74,14 @@ def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
     return estate, next(iter(estate.records), wanted.name)
 
 
+def estate_around(opened: Sexton, name: str) -> Estate:
+    """Every listed home and the one of that name, which proves most about its own sessions."""
+    listed = opened.settings.homes
+    known = (each for each in opened.ledger.homes.all() if each.name == name)
+    setting = next((reachable(each, listed) for each in known), None)
+    return opened.estate((setting,) if setting is not None and setting not in listed else ())
+
+
 def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:
     """Our own sessions and the given homes, whatever the settings list."""
     return opened.estate(homes, listed=False)

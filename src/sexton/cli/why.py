@@ -7,10 +7,11 @@ import click
 from sexton.cli import shapes
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
+from sexton.cli.homes import estate_around
 from sexton.cli.journal_view import show_entries
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, document, heading, say, table
-from sexton.engine.explain import Explanation
+from sexton.engine.explain import Explanation, explain
 
 _COLUMNS = (Column("QUESTION"), Column("ANSWER"), Column("BECAUSE", cut=True))
 
@@ -35,7 +36,8 @@ def command(ctx: click.Context, session: str) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        explanation = opened.why(session)
+        found = opened.find(session)
+        explanation = explain(estate_around(opened, found.home), found)
     if options.json:
         document(_shape(explanation))
     else:
