@@ -78,8 +78,9 @@ def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
 def reaching(opened: Sexton, names: Collection[str]) -> Estate:
     """What to work on so that these homes are reached, listed or not, as far as they are here."""
     records = [each for each in opened.ledger.homes.all() if each.name in names]
-    homes = [reachable(each, opened.settings.homes) for each in records]
-    return opened.estate([each for each in homes if each is not None])
+    listed = opened.settings.homes
+    homes = [reachable(each, listed) for each in records]
+    return opened.estate([each for each in homes if each is not None and each not in listed])
 
 
 def mend(opened: Sexton, receipt: str) -> None:
