@@ -54,6 +54,9 @@ e2e: $(READY) ## Test the surfaces as a user meets them
 	$(BIN)/python -m pytest tests/surface
 
 hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19
+	@set -e; for release in $(HERMES_RELEASES); do \
+		HERMES_VERSION=$$release sh scripts/install_hermes.sh; \
+	done
 	HERMES_RELEASES="$(HERMES_RELEASES)" $(BIN)/python -m pytest tests/surface/test_hermes_releases.py
 
 hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from sexton.cli import shapes
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.journal_view import show_entries
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, document, heading, say, table
 from sexton.engine.explain import Explanation
+from sexton.shapes import values as shapes
 
 _COLUMNS = (Column("QUESTION"), Column("ANSWER"), Column("BECAUSE", cut=True))
 
@@ -37,7 +37,7 @@ def command(ctx: click.Context, session: str) -> None:
     with existing(options) as opened:
         explanation = opened.why(session)
     if options.json:
-        document(_shape(explanation))
+        document(shapes.explanation(explanation))
     else:
         _show(explanation)
 
@@ -51,14 +51,3 @@ def _show(explanation: Explanation) -> None:
     if explanation.journal:
         say()
         show_entries(explanation.journal, with_session=False)
-
-
-def _shape(explanation: Explanation) -> dict[str, object]:
-    return {
-        "session": shapes.session(explanation.session),
-        "answers": [
-            {"question": each.question, "answer": each.answer, "detail": each.detail}
-            for each in explanation.answers
-        ],
-        "journal": [shapes.journal_entry(entry) for entry in explanation.journal],
-    }
