@@ -89,9 +89,11 @@ class SqliteDatabase:
             with sqlite_file.errors(self.path):
                 reader.execute("BEGIN")
                 try:
-                    return job(SqliteTransaction(reader))
+                    found = job(SqliteTransaction(reader))
                 finally:
                     reader.execute("COMMIT")
+            self._check_present()
+            return found
         finally:
             self._give_back(reader)
 
@@ -169,6 +171,11 @@ class SqliteDatabase:
             raise LedgerClosed(f"the ledger {self.path} was closed")
         if self._pid != os.getpid():  # forked past our hooks, by C code
             self.after_fork_in_child()
+
+    def _check_present(self) -> None:
+        """What is in a file that nobody else finds any more is worth nothing."""
+        if sqlite_file.identity(self.path) != self._identity:
+            raise LedgerGone(f"the ledger {self.path} was removed or replaced")
 
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
@@ -260,8 +267,7 @@ class SqliteDatabase:
             attempt.begun = True
             run_all(attempt, batch)
             connection.execute("COMMIT")
-            if sqlite_file.identity(self.path) != self._identity:
-                raise LedgerGone(f"the ledger {self.path} was removed or replaced")
+            self._check_present()
         finally:
             if not attempt.torn:
                 if connection.in_transaction:
