@@ -50,8 +50,11 @@ bench: $(READY) ## Measure against the peers
 crash: $(READY) ## Kill, pause and mislead processes on each engine and look for losses (N=... SEED=...)
 	$(BIN)/python -m tests.crash
 
-e2e: $(READY) ## Test the surfaces as a user meets them
-	$(BIN)/python -m pytest tests/surface
+e2e: $(READY) ## Test the dashboard in a real browser (PICTURES=dir keeps its pictures)
+	@sh scripts/install_chromium.sh
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip install -qq \
+		--disable-pip-version-check --constraint constraints.txt --editable '.[dev,e2e]'
+	$(BIN)/python -m pytest tests/e2e
 
 hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19
 	@set -e; for release in $(HERMES_RELEASES); do \

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -55,9 +56,14 @@ class Town:
 
 
 @pytest.fixture(scope="session")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def town() -> Iterator[Town]:
     """A damaged home of the demonstration's size and a few agents, kept and served."""
-    place = tmp_path_factory.mktemp("town")
+    with tempfile.TemporaryDirectory(prefix="sexton-") as folder:
+        yield from settled(Path(folder))
+
+
+def settled(place: Path) -> Iterator[Town]:
+    """A town in an empty directory."""
     home, ledger = place / "hermes", place / "ledger.db"
     write_home(home, SystemClock().now(), "UTC")
     (place / "sexton.yaml").write_text(SETTINGS.format(home=home))
@@ -106,7 +112,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def entered(browser: Browser, town: Town) -> dict[str, Any]:
+def entered(browser: Browser, town: Town) -> Any:
     """What a browser remembers that followed the one-time link."""
     context = browser.new_context()
     page = context.new_page()
@@ -114,7 +120,7 @@ def entered(browser: Browser, town: Town) -> dict[str, Any]:
     assert page.url == f"{town.base}/"
     remembered = context.storage_state()
     context.close()
-    return dict(remembered)
+    return remembered
 
 
 class Watch:
@@ -147,7 +153,7 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.fixture
-def visit(browser: Browser, entered: dict[str, Any], town: Town) -> Iterator[BrowserContext]:
+def visit(browser: Browser, entered: Any, town: Town) -> Iterator[BrowserContext]:
     """A browser that was let in."""
     context = browser.new_context(base_url=town.base, storage_state=entered)
     context.set_default_timeout(PATIENCE)

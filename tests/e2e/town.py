@@ -23,12 +23,13 @@ TALK = (
 
 def settle(url: str) -> tuple[dict[str, Any], SpawnedProcess]:
     """Open everything, and say what it is called."""
-    worker = sexton.open(url).worker()
+    house = sexton.open(url)
+    worker = house.worker()
     report = worker.session("report", source="telegram", title="Why is the nightly report empty?")
     for role, content in TALK:
         report.append(role=role, content=content)
     _spend(report, 41_200)
-    preview = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    preview = ["python3", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     process = report.spawn(preview, task="preview", kind="server", stdout=DEVNULL, stderr=DEVNULL)
     build = worker.session("build", source="cli", title="Build the release and measure it")
     build.append(role="user", content="build it")
@@ -40,7 +41,11 @@ def settle(url: str) -> tuple[dict[str, Any], SpawnedProcess]:
     evil = worker.session("evil", source="telegram", title=EVIL)
     evil.append(role="user", content=EVIL)
     evil.append(role="assistant", content="x" * 1_000_000 + EVIL)
-    over = [_over(worker, number) for number in range(4)]
+    over = [_over(worker, "cli", number) for number in range(4)]
+    for number in range(12):
+        _over(worker, "cron", number)
+    garbage = house.plan(gc={"trivial_days": 0, "source": "cron"})
+    house.apply(garbage)
     ids = {
         "report": report.id,
         "build": build.id,
@@ -58,8 +63,8 @@ def _spend(session: OpenSession, tokens: int) -> None:
         grant.commit(input_tokens=tokens, output_tokens=700)
 
 
-def _over(worker: Any, number: int) -> str:
-    session = worker.session(f"over {number}", source="cli", title=f"Rename report {number}")
+def _over(worker: Any, source: str, number: int) -> str:
+    session = worker.session(f"{source} {number}", source=source, title=f"Rename report {number}")
     session.append(role="user", content="rename it")
     session.end(reason="done")
     return str(session.id)

@@ -116,6 +116,7 @@ def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     session = talking(house)
     plan = visitor.see(visitor.see(page_of(session)).links["End…"])
     assert "ended by an operator on the dashboard" in plan.text
+    assert "can not be undone" in plan.text
     assert house.find(session.id).is_open
     done = visitor.send(plan, "/apply")
     assert "1 done" in done.text

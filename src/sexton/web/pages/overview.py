@@ -31,6 +31,7 @@ from sexton.web.tones import short
 LATE = 3
 """A keeper that has not swept for so many of its intervals is not heard of any more."""
 FULL = 0.9
+CENT = 10_000
 GROUPS = 6
 
 
@@ -73,9 +74,7 @@ def _headline(stand: Stand, plan: Plan) -> str:
     """The one sentence to read."""
     found = stand.open
     wrong = [
-        counted(found[Standing.LEAKED], "session is leaked", "sessions are leaked")
-        if found[Standing.LEAKED]
-        else "",
+        counted(found[Standing.LEAKED], "leaked session") if found[Standing.LEAKED] else "",
         counted(stand.work[FinalizationState.DEAD], "dead letter")
         if stand.work[FinalizationState.DEAD]
         else "",
@@ -159,7 +158,7 @@ def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Til
         "spend", "Spend today", "accent", money or spent.tokens, _spend(stand),
         line="spend_micros" if money else "tokens",
         say=_spend_says(stand), href="/sessions?sort=active",
-        unit="" if money else "tokens",
+        unit="" if money >= CENT else "tokens",
     )  # fmt: skip
     used = room.disk.total - room.disk.free
     yield tile(
@@ -173,7 +172,7 @@ def _spend(stand: Stand) -> str:
     """Money where any is known, else tokens."""
     spent = stand.spent
     money = spent.usd.spent if spent.usd else spent.micros
-    return shown(Unit.USD, money) if money else short(spent.tokens)
+    return f"${money / 1e6:,.2f}" if money >= CENT else short(spent.tokens)
 
 
 def _spend_says(stand: Stand) -> str:

@@ -21,7 +21,7 @@ from sexton.web.pages.plans import SHOWN, grouped, held_back, told
 from sexton.web.pages.showing import show
 
 WHATS = (("due", "what is due"), ("gc", "what is garbage"))
-_REVERSIBLE = "What is removed goes to the trash or the archive first and can be brought back."
+_REMOVING = "What is removed goes to the trash or the archive first and can be brought back."
 
 
 def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
@@ -52,7 +52,6 @@ def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response
 def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
     """The page on which a plan is confirmed."""
     groups = grouped(plan.actions)
-    for_ever = any(not each.reversible for each in plan.actions)
     return show(
         desk,
         "plan.html",
@@ -66,7 +65,7 @@ def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> 
         held_more=max(0, len(plan.held) - SHOWN),
         digest=remember(desk, plan)["digest"],
         verb=f"Apply {counted(len(plan.actions), 'action')}",
-        undoing="A warning that was given can not be taken back." if for_ever else _REVERSIBLE,
+        undoing=_REMOVING if any(each.bytes for each in groups) else "",
         is_live=False,
         **({"choices": None, "chosen": None, "back": "/"} | more),
     )

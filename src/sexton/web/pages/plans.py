@@ -6,8 +6,18 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from sexton.model.plan import Action, ArchiveSession, Held, Outcome, RemoveFiles, TrashSession
+from sexton.model.plan import (
+    Action,
+    ArchiveSession,
+    EndSession,
+    Held,
+    Outcome,
+    ReapSession,
+    RemoveFiles,
+    TrashSession,
+)
 from sexton.model.record import record
+from sexton.model.session import NATIVE
 
 VERBS = {
     "end": "end",
@@ -43,7 +53,7 @@ class Group:
     count: int
     members: tuple[Member, ...]
     bytes: int = 0
-    reversible: bool = True
+    undoing: str = ""
     result: str = ""
 
     @property
@@ -57,7 +67,7 @@ class Group:
 
 def grouped(actions: Iterable[Action], shown: int = SHOWN) -> list[Group]:
     """Actions by what they do and why, the most numerous first."""
-    heaps = _heaps(actions, lambda each: (each.kind, each.reason.code, each.reversible))
+    heaps = _heaps(actions, lambda each: (each.kind, each.reason.code, _undoing(each)))
     found = [
         Group(
             kind=kind,
@@ -65,9 +75,9 @@ def grouped(actions: Iterable[Action], shown: int = SHOWN) -> list[Group]:
             count=len(heap),
             members=tuple(_member(each) for each in heap[:shown]),
             bytes=sum(_size(each) for each in heap),
-            reversible=reversible,
+            undoing=undoing,
         )
-        for (kind, code, reversible), heap in heaps
+        for (kind, code, undoing), heap in heaps
     ]
     return sorted(found, key=lambda each: -each.count)
 
@@ -113,6 +123,17 @@ def _words(code: str, texts: Sequence[str]) -> str:
     first = texts[0]
     name = code.replace("_", " ")
     return first if len(set(texts)) == 1 else f"{name}, such as: {first}"
+
+
+def _undoing(action: Action) -> str:
+    """Whether a person can undo it; what was our own and is over is opened by its agent only."""
+    if not action.reversible:
+        return "can not be undone"
+    if action.seen.home == NATIVE and isinstance(action, EndSession):
+        return "can not be undone"
+    if action.seen.home == NATIVE and isinstance(action, ReapSession):
+        return "its agent can revive it"
+    return "can be undone"
 
 
 def _member(action: Action, detail: str = "") -> Member:
