@@ -52,8 +52,6 @@ crash: $(READY) ## Kill, pause and mislead processes on each engine and look for
 
 e2e: $(READY) ## Test the dashboard in a real browser (PICTURES=dir keeps its pictures)
 	@sh scripts/install_chromium.sh
-	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip install -qq \
-		--disable-pip-version-check --constraint constraints.txt --editable '.[dev,e2e]'
 	$(BIN)/python -m pytest tests/e2e
 
 hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19
