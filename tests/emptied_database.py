@@ -62,14 +62,21 @@ class EmptiedDatabase:
 
     def fresh(self) -> str:
         """The address of a ledger with nothing in it."""
-        before, self._name = self._name, f"emptied_{next(self._names)}"
-        change = sql.SQL("ALTER DATABASE {} RENAME TO {}")
+        before, name = self._name, f"emptied_{next(self._names)}"
         with psycopg.connect(self._server.url(), autocommit=True) as connection:
+            # Nobody comes back between the end of the last connection and the new name.
+            _tell(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS false", before)
             connection.execute(OTHERS, [before])
-            connection.execute(change.format(*map(sql.Identifier, (before, self._name))))
+            _tell(connection, "ALTER DATABASE {} RENAME TO {}", before, name)
+            _tell(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS true", name)
+        self._name = name
         url = self._server.url(self._name)
         with psycopg.connect(url) as connection:
             connection.execute("SELECT fresh.again()")
             # What is kept beside a ledger is named by its id.
             connection.execute("UPDATE sexton.ledger SET id = %s", [uuid4().hex])
         return url
+
+
+def _tell(connection: psycopg.Connection, statement: str, *names: str) -> None:
+    connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
