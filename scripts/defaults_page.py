@@ -26,7 +26,13 @@ PAGE = ROOT / "docs" / "defaults.md"
 TESTS = "tests/unit/test_defaults_acting.py"
 KEEPING_TESTS = "tests/unit/test_defaults_keeping.py"
 KEEPING = ("retention", "disk", "archive", "trash", "gc")
-"""The sections about what sessions leave behind; their tests have a file of their own."""
+"""The sections about what sessions leave behind."""
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    KEEPING_TESTS: KEEPING,
+    "tests/unit/test_defaults_working.py": ("finalizers", "notify", "keeper"),
+    "tests/unit/test_defaults_serving.py": ("serve",),
+}
+"""Sections whose tests have a file of their own."""
 
 SHOWN_BY: Mapping[str, str] = {
     "homes": "test_without_settings_no_home_is_looked_at",
@@ -135,6 +141,12 @@ SHOWN_BY: Mapping[str, str] = {
     "keeper.sweep_every": "test_a_keeper_sweeps_every_minute",
     "keeper.finalizers_at_once": "test_a_keeper_does_32_works_at_once",
     "keeper.keep_journal": "test_the_journal_goes_back_a_year",
+    "serve.host": "test_only_this_machine_reaches_the_server",
+    "serve.port": "test_the_server_listens_on_port_8780",
+    "serve.public_url": "test_no_proxy_is_taken_for_granted",
+    "serve.tls_certificate": "test_the_server_speaks_no_tls_by_itself",
+    "serve.tls_key": "test_a_key_without_a_certificate_is_refused",
+    "serve.messages": "test_messages_of_a_shared_ledger_are_not_shown",
 }
 
 LISTS = {
@@ -240,8 +252,9 @@ class Row:
     @property
     def test(self) -> str:
         """The id of the test that shows the default acting."""
-        keeping = self.setting.split(".")[0] in KEEPING
-        return f"{KEEPING_TESTS if keeping else TESTS}::{SHOWN_BY[self.setting]}"
+        section = self.setting.partition(".")[0].removesuffix("[]")
+        file = next((file for file, theirs in ELSEWHERE.items() if section in theirs), TESTS)
+        return f"{file}::{SHOWN_BY[self.setting]}"
 
 
 def rows() -> Iterator[Row]:

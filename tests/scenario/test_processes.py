@@ -46,7 +46,9 @@ from sexton.ports.processes import Ending, Stopped
 from sexton.settings.values import NotifySetting, Settings
 from sexton.system.clock import SystemClock
 from sexton.system.process_table import read_command, tags_of
+from sexton.system.refusals import NO_PIDFD, UNPROVEN
 from sexton.system.sampling import Sampler
+from sexton.system.stopping import Stopper
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import (
     BURN,
@@ -728,7 +730,23 @@ def test_what_nothing_proves_is_not_signalled_unattended_and_told_of_once(
         sexton.sweep()
     assert child.poll() is None
     [words] = told(sexton)
-    assert "it could not be stopped: refused" in words
+    assert f"it could not be stopped: refused: {UNPROVEN}" in words
+
+
+def test_without_pidfds_a_keeper_signals_nobody_and_tells_of_it_once(
+    house: House, nest: Nest
+) -> None:
+    sexton = house.open(on_end=Handling.STOP)
+    sexton.overseer.stopper = Stopper(house.clock, pidfds=False)
+    _, session = begun(sexton)
+    child = nest.python(WAIT)
+    session.register_process(child.pid)
+    session.end()
+    for _ in range(2):
+        sexton.sweep()
+    assert child.poll() is None
+    [words] = told(sexton)
+    assert f"it could not be stopped: refused: {NO_PIDFD}" in words
 
 
 @pytest.mark.parametrize("other", [{"host": "far"}, {"pid_namespace": 1}])

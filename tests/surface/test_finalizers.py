@@ -205,6 +205,11 @@ def test_a_backfill_of_memories_says_what_it_would_cost(cli: Cli, tmp_path: Path
     config.write_text(json.dumps({"finalizers": [memory]}), encoding="utf-8")
     answer = cli("finalizers", "backfill", "m", "--config", str(config))
     assert "tokens in about 4 calls" in answer.out
+    assert "$" not in answer.out  # nobody knows the price of this model
+    priced = {"finalizers": [memory], "prices": {"models": {"x": {"input": 100, "output": 200}}}}
+    config.write_text(json.dumps(priced), encoding="utf-8")
+    answer = cli("finalizers", "backfill", "m", "--config", str(config))
+    assert "about 2 000 tokens in about 4 calls, about $0.50" in answer.out
 
 
 def test_a_backfill_of_what_nobody_configured_is_refused(cli: Cli, failing: str) -> None:

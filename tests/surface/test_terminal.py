@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.cli.terminal import Column, cells, fitting, plain_table
-from sexton.cli.wording import ago, ahead, counted, share, size
+from sexton.shapes.wording import ago, ahead, counted, share, size
 from tests.surface.program import PATIENCE, ROOT, Cli, environment, program
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[31m\u202eevil\u2066\x9b5m\r\n\b[bold]x[/bold]\x00\x7f"

@@ -12,9 +12,9 @@ from sexton.settings.schema import SECTIONS
 
 MAPPINGS = (
     *("reset", "liveness", "processes", "prices", "breaker", "runaway"),
-    *("notify", "keeper", *defaults_page.KEEPING),
+    *("notify", "keeper", "serve", *defaults_page.KEEPING),
 )
-FILES = (defaults_page.TESTS, defaults_page.KEEPING_TESTS)
+FILES = (defaults_page.TESTS, *defaults_page.ELSEWHERE)
 
 
 def named_tests(file: str) -> list[str]:

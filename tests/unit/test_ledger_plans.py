@@ -19,6 +19,7 @@ LARGE = (
 )
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
+    "searched": "only a part of other statements",
     "table_sizes": "goes through the schema, which is small",
     "finalization": "only a part of other statements",
     "process": "only a part of other statements",

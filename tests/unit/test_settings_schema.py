@@ -48,6 +48,7 @@ def test_the_defaults_an_editor_offers_load_to_the_defaults(tmp_path: Path) -> N
             ("archive", "ArchiveFields"),
             ("trash", "TrashFields"),
             ("gc", "GcFields"),
+            ("serve", "ServeFields"),
         )
     }
     assert offered["trash"] == {"grace": "7d"}

@@ -20,6 +20,7 @@ from sexton.engine.reviving import ended_by, revive
 from sexton.errors import InputInvalid
 from sexton.model.message import Message
 from sexton.model.plan import Plan
+from sexton.model.record import record
 from sexton.model.session import NATIVE, Session
 from sexton.policies.collection import Collection
 from sexton.settings.values import ArchiveFormat
@@ -96,22 +97,34 @@ def plan_collection(
     return collect(opened.estate(), home or NATIVE, garbage(opened, wanted))
 
 
-def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
-    """Bring back all that an apply removed, and open what it ended in foreign homes.
+@record
+class Undone:
+    """What came of undoing an apply; `receipt` is the one of the undoing itself."""
 
-    What stood in the way of some of it is raised last.
-    """
+    receipt: str
+    files: tuple[Restored, ...] = ()
+    opened_again: int = 0
+
+
+def undo_receipt(opened: Sexton, receipt: str) -> Undone:
+    """Bring back all that an apply removed, and open what it ended in foreign homes."""
     estate = opened.estate()
     assert estate.removing is not None
     again = new_receipt()
     recover(estate.removing, estate.evidence, again)
     revived = revive(estate, ended_by(opened.ledger, receipt), again, receipt)
     found = files_to_undo(estate.removing, receipt, required=not revived)
-    done = list(undo(estate.removing, found, again))
+    done = tuple(undo(estate.removing, found, again))
+    return Undone(receipt=again, files=done, opened_again=revived)
+
+
+def undo_all(opened: Sexton, receipt: str) -> list[Restored]:
+    """The same for a program; what stood in the way of some of it is raised last."""
+    done = undo_receipt(opened, receipt).files
     for each in done:
         if each.trouble is not None:
             raise each.trouble
-    return done
+    return list(done)
 
 
 def read_removed(opened: Sexton, session: Session, since: int, through: int) -> Iterator[Message]:

@@ -8,7 +8,6 @@ from itertools import islice
 import click
 
 from sexton.bootstrap import Sexton
-from sexton.cli import shapes
 from sexton.cli.arguments import complete_session, limit_option, named
 from sexton.cli.command import Command, shared
 from sexton.cli.journal_view import show_entries
@@ -17,6 +16,7 @@ from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
 from sexton.model.plan import JournalEntry
 from sexton.model.session import Session
+from sexton.shapes import values as shapes
 
 CHUNK = 500
 

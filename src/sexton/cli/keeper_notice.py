@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sexton.cli.terminal import note
-from sexton.cli.wording import stamp
 from sexton.ports import Clock, LastSweep, Ledger
+from sexton.shapes.wording import stamp
 
 FRESH = timedelta(minutes=5)
 MISSED = 3

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sexton.cli.terminal import Column, say, table
-from sexton.cli.wording import counted
 from sexton.model.plan import Held, Outcome, Plan, Result, Seen
 from sexton.model.session import NATIVE
+from sexton.shapes.wording import counted
 
 _COLUMNS = (
     Column("ACTION"),

@@ -20,6 +20,7 @@ COMMANDS = {
     "trash": Late(_HERE, "List and empty the trash."),
     "archive": Late(_HERE, "List, restore and verify what was put away."),
     "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
+    "serve": Late(_HERE, "Serve the dashboard and the HTTP API, beside a keeper."),
     "finalizers": Late(_HERE, "List, show and decide about end-of-session work."),
     "notices": Late(_HERE, "List what people were told."),
     "processes": Late(_HERE, "List, stop and keep the background processes of sessions."),
@@ -30,6 +31,8 @@ COMMANDS = {
     "config": Late(_HERE, "Check, show, describe and import the settings."),
     "hermes": Late(_HERE, "Look after the sessions of Hermes from inside."),
     "ledger": Late(_HERE, "Look after the ledger itself."),
+    "mcp": Late(_HERE, "Answer an agent about its own sessions and processes, over MCP."),
+    "service": Late(_HERE, "Install, ask after and remove the service that keeps sessions well."),
     "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
     "completion": Late(_HERE, "Write the completion script of a shell."),
 }
@@ -44,6 +47,7 @@ COMMANDS = {
         "sexton why SESSION            # why is it still open, or why did it end?",
         "sexton plan                   # what should be done now?",
         "sexton keep                   # do it, and go on doing it",
+        "sexton serve                  # the same, with a dashboard",
     ),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -7,12 +7,12 @@ from typing import Any
 
 from sexton.bootstrap import Sexton
 from sexton.cli.terminal import Column, say, table
-from sexton.cli.wording import counted, size
 from sexton.engine.removing.heaps import heaps
 from sexton.model.session import NATIVE
 from sexton.ports.hygiene import LedgerSize, Space
 from sexton.ports.removal import WantedFiles
 from sexton.ports.vault import VaultKind
+from sexton.shapes.wording import counted, size
 
 SMALL = 1_000_000_000
 """The tables of a larger file are not measured: that would go through all of it."""

@@ -7,9 +7,10 @@ import click
 from sexton.cli.command import shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
-from sexton.cli.vault_view import files, means_of, shape, show_files
-from sexton.cli.wording import counted, size
+from sexton.cli.vault_view import files, means_of, show_files
 from sexton.ports.vault import VaultKind
+from sexton.shapes.things import vault_file as shape
+from sexton.shapes.wording import counted, size
 
 
 def list_files(

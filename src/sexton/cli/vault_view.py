@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 from sexton.bootstrap import Sexton
 from sexton.cli.homes import wanted_home
 from sexton.cli.terminal import Column, table
-from sexton.cli.wording import ago, ahead, iso, number, size
 from sexton.engine.removing.means import Means
-from sexton.engine.removing.restore import Restored
 from sexton.ports.removal import VaultFile, VaultState, WantedFiles
 from sexton.ports.vault import VaultKind
+from sexton.shapes.wording import ago, ahead, number, size
 
 CHUNK = 500
 _COLUMNS = (
@@ -51,42 +49,6 @@ def files(
 def show_files(found: Iterable[VaultFile], host: str, now: datetime) -> None:
     """A table of vault files."""
     table(_COLUMNS, (_row(each, host, now) for each in found))
-
-
-def shape(each: VaultFile) -> dict[str, Any]:
-    """A vault file for programs."""
-    return {
-        "name": each.name,
-        "kind": each.kind.value,
-        "holds": each.holds.value,
-        "home": each.home,
-        "source": each.source,
-        "host": each.host,
-        "place": each.place,
-        "state": each.state.value,
-        "worker": each.worker,
-        "receipt": each.receipt,
-        "made_at": iso(each.made_at),
-        "expires_at": iso(each.expires_at),
-        "sessions": each.written.sessions,
-        "messages": each.written.messages,
-        "files": each.written.files,
-        "bytes": each.written.bytes,
-        "raw_bytes": each.written.raw_bytes,
-        "sha256": each.written.sha256,
-    }
-
-
-def restored_shape(each: Restored) -> dict[str, Any]:
-    """What came back from a vault file, for programs."""
-    return {
-        "name": each.file.name,
-        "sessions": each.sessions,
-        "files": each.files,
-        "left": each.left,
-        "aside": dict(each.aside),
-        "trouble": None if each.trouble is None else str(each.trouble),
-    }
 
 
 def _row(each: VaultFile, host: str, now: datetime) -> tuple[str, ...]:

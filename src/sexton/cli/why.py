@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from sexton.cli import shapes
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
-from sexton.cli.homes import estate_around
+from sexton.cli.homes import reaching
 from sexton.cli.journal_view import show_entries
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, document, heading, say, table
 from sexton.engine.explain import Explanation, explain
+from sexton.shapes import values as shapes
 
 _COLUMNS = (Column("QUESTION"), Column("ANSWER"), Column("BECAUSE", cut=True))
 
@@ -37,9 +37,9 @@ def command(ctx: click.Context, session: str) -> None:
     options = shared(ctx)
     with existing(options) as opened:
         found = opened.find(session)
-        explanation = explain(estate_around(opened, found.home), found)
+        explanation = explain(reaching(opened, {found.home}), found)
     if options.json:
-        document(_shape(explanation))
+        document(shapes.explanation(explanation))
     else:
         _show(explanation)
 
@@ -53,14 +53,3 @@ def _show(explanation: Explanation) -> None:
     if explanation.journal:
         say()
         show_entries(explanation.journal, with_session=False)
-
-
-def _shape(explanation: Explanation) -> dict[str, object]:
-    return {
-        "session": shapes.session(explanation.session),
-        "answers": [
-            {"question": each.question, "answer": each.answer, "detail": each.detail}
-            for each in explanation.answers
-        ],
-        "journal": [shapes.journal_entry(entry) for entry in explanation.journal],
-    }

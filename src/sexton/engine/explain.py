@@ -9,6 +9,7 @@ from typing import assert_never
 
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
+from sexton.engine.owed import owed
 from sexton.engine.plan import decide
 from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import BACK, brought_back, verdict_of
@@ -58,6 +59,8 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
+        for finalizer, answer, words in owed(estate, session):
+            yield Answer(f"finalizer.{finalizer}", answer, words)
         yield from _removal(estate, session)
         yield from _retention(estate, session)
         tip = estate.ledger.compression.tip(session.ref)

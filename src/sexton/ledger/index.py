@@ -62,7 +62,7 @@ class LedgerIndex:
                 if wanted.home in (None, home[1])
             ]
             newest = sorted(chain.from_iterable(parts), key=_activity, reverse=True)
-            return _all_with_holders(tx, newest[:limit])
+            return with_holders(tx, newest[:limit])
 
         return self._database.read(job)
 
@@ -75,7 +75,7 @@ class LedgerIndex:
                 ref=0 if after is None else after.ref,
                 limit=limit,
             )
-            return _all_with_holders(tx, found)
+            return with_holders(tx, found)
 
         return self._database.read(job)
 
@@ -102,7 +102,7 @@ class LedgerIndex:
         return self._database.write(job)
 
 
-def _all_with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Session]:
+def with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Session]:
     """Sessions with their holders, fetched together; a worker holds many of them."""
     refs = json.dumps([row[0] for row in found if row[9] == State.OPEN])
     known: dict[str, Worker] = {}

@@ -48,6 +48,8 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         removable=late("removable", "LedgerRemovable", database),
         retained=late("retention", "LedgerRetained", database),
         hygiene=late("hygiene", "LedgerHygiene", database),
+        board=late("board", "LedgerBoard", database),
+        gauges=late("gauges", "LedgerGauges", database),
         close=database.close,
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sexton.model.record import record
 
 if TYPE_CHECKING:  # an agent does not pay for ports it never uses
+    from sexton.ports.board import Board, Gauges
     from sexton.ports.compression import Compression
     from sexton.ports.finalizing import Backfill, Finalizing
     from sexton.ports.homes import Homes
@@ -50,4 +51,6 @@ class Ledger:
     removable: Removable
     retained: Retained
     hygiene: Hygiene
+    board: Board
+    gauges: Gauges
     close: Callable[[], None]

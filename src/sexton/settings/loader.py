@@ -23,6 +23,7 @@ from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dott
 from sexton.settings.problems import Path as SettingPath
 from sexton.settings.retention import archive_of, retention_of
 from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
+from sexton.settings.serving import serve_of
 from sexton.settings.spending import spend_rules
 from sexton.settings.validation import complaints, contradictions
 from sexton.settings.values import (
@@ -54,6 +55,7 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
         archive=archive_of(fields.archive, _directory(path), environ),
         trash=TrashSettings(**dict(fields.trash)),
         gc=GcSettings(**dict(fields.gc)),
+        serve=serve_of(fields.serve, _directory(path), environ),
         source=None if path is None else str(path),
         places=found.places,
     )

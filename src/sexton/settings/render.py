@@ -34,6 +34,7 @@ from sexton.settings.schema import (
     PolicyFields,
     kind_of,
 )
+from sexton.settings.serve_fields import ServeFields
 from sexton.settings.spend_fields import BreakerFields, BudgetFields, RunawayFields
 from sexton.settings.spending import written, written_price
 from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
@@ -94,6 +95,7 @@ _LOCAL: Mapping[str, type[BaseModel]] = {
     "trash": TrashFields,
     "gc": GcFields,
     "keeper": KeeperFields,
+    "serve": ServeFields,
 }
 """The sections that every keeper has for itself."""
 

@@ -30,6 +30,7 @@ from sexton.settings.home_fields import HomeFields
 from sexton.settings.kinds import Kind
 from sexton.settings.problems import Path
 from sexton.settings.process_fields import ProcessFields
+from sexton.settings.serve_fields import ServeFields
 from sexton.settings.spend_fields import BreakerFields, BudgetFields, PricesFields, RunawayFields
 from sexton.settings.values import KeeperSettings
 
@@ -212,6 +213,7 @@ class SettingsFile(Strict):
     trash: Section[TrashFields] = Field(default_factory=TrashFields)
     gc: Section[GcFields] = Field(default_factory=GcFields)
     keeper: Section[KeeperFields] = Field(default_factory=KeeperFields)
+    serve: Section[ServeFields] = Field(default_factory=ServeFields)
 
 
 SECTIONS: Mapping[Path, type[BaseModel]] = {
@@ -234,6 +236,7 @@ SECTIONS: Mapping[Path, type[BaseModel]] = {
     ("trash",): TrashFields,
     ("gc",): GcFields,
     ("keeper",): KeeperFields,
+    ("serve",): ServeFields,
 }
 """Which model describes the settings below a path; places in lists are left out."""
 

@@ -166,6 +166,18 @@ class GcSettings:
     trivial_max: int = 5
 
 
+@record
+class ServeSettings:
+    """Where and to whom the ledger is shown; `messages` is about a shared one."""
+
+    host: str = "127.0.0.1"
+    port: int = 8780
+    public_url: str | None = None
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    messages: bool = False
+
+
 def _disk_budget() -> DiskBudget:
     from sexton.policies.disk_budget import DiskBudget  # noqa: PLC0415  # for keepers
 
@@ -189,6 +201,7 @@ class Settings:
     archive: ArchiveSettings = made(ArchiveSettings)
     trash: TrashSettings = made(TrashSettings)
     gc: GcSettings = made(GcSettings)
+    serve: ServeSettings = made(ServeSettings)
     source: str | None = None
     places: Mapping[str, str] = made(dict)
 
@@ -200,7 +213,7 @@ class Settings:
 
     def _said(self) -> tuple[object, ...]:
         work = self.rulebook, self.homes, self.finalizers, self.notify, self.keeper
-        return *work, self.disk, self.archive, self.trash, self.gc
+        return *work, self.disk, self.archive, self.trash, self.gc, self.serve
 
 
 def has_overrides(environ: Mapping[str, str]) -> bool:

@@ -17,6 +17,7 @@ from sexton.settings.vocabulary import MOST, PATH
 
 LEAST_TOKENS: Final = 1000
 MOST_AT_ONCE: Final = 256
+MOST_PORT: Final = 65535
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -161,3 +162,4 @@ ENDPOINT = Kind(
 FILE = Kind(words="a file", read=PATH.read, schema=PATH.schema)
 TOKENS = _from(LEAST_TOKENS, MOST)
 AT_ONCE = _from(1, MOST_AT_ONCE)
+PORT = _from(1, MOST_PORT)

@@ -12,6 +12,7 @@ The suite needs hypothesis.
 from __future__ import annotations
 
 from sexton.ports import Ledger
+from sexton.testing.ledger_contract_board import BoardContract, GaugesContract
 from sexton.testing.ledger_contract_census import CensusContract
 from sexton.testing.ledger_contract_compression import CompressionContract
 from sexton.testing.ledger_contract_compression_owing import CompressionOwingContract
@@ -57,6 +58,8 @@ class LedgerContract(
     LivenessContract,
     LivenessRacesContract,
     CensusContract,
+    BoardContract,
+    GaugesContract,
     OwingContract,
     ForeignOwingContract,
     ClaimsContract,

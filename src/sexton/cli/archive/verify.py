@@ -8,11 +8,12 @@ from sexton.cli.arguments import home_option, source_option
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, document, progress, say, table
-from sexton.cli.vault_view import files, means_of, shape
-from sexton.cli.wording import counted
+from sexton.cli.vault_view import files, means_of
 from sexton.engine.removing.means import Means
 from sexton.errors import VaultError
 from sexton.ports.removal import VaultFile, VaultState
+from sexton.shapes.things import vault_file as shape
+from sexton.shapes.wording import counted
 
 _COLUMNS = (Column("NAME"), Column("RECEIPT"), Column("SOURCE"), Column("TROUBLE", cut=True))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sexton.cli.terminal import Column, document, say, table
-from sexton.cli.wording import iso, stamp
+from sexton.shapes.wording import iso, stamp
 
 if TYPE_CHECKING:
     from sexton.settings.effect import RuleEffect

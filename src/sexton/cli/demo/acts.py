@@ -14,11 +14,11 @@ from sexton.cli.demo.stage import HOME, Stage
 from sexton.cli.examination import HomeReport, examine
 from sexton.cli.plan_view import summary, tallied
 from sexton.cli.terminal import Column, say, table
-from sexton.cli.wording import counted, number, size
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.restore import Restored
 from sexton.errors import NothingToUndo
 from sexton.model.plan import Outcome, Plan, Result
+from sexton.shapes.wording import counted, number, size
 
 _COMPARED = (Column(""), Column("BEFORE", right=True), Column("NOW", right=True))
 _REASONS = (Column("ACTION"), Column("WHY"), Column("SESSIONS", right=True))

@@ -10,15 +10,15 @@ from sexton.bootstrap import Sexton
 from sexton.cli.command import shared
 from sexton.cli.confirming import confirm
 from sexton.cli.finalizers.choosing import pages, wanted
-from sexton.cli.finalizers.view import shape
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, say
-from sexton.cli.wording import counted
 from sexton.engine.apply import new_receipt
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
 from sexton.model.record import record
 from sexton.ports import Entry
+from sexton.shapes.values import finalization as shape
+from sexton.shapes.wording import counted
 
 
 @record

@@ -15,11 +15,12 @@ from sexton.cli.finalizers.choosing import (
     session_option,
     wanted,
 )
-from sexton.cli.finalizers.view import shape, show
+from sexton.cli.finalizers.view import show
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
 from sexton.model.finalization import FinalizationState
+from sexton.shapes.values import finalization as shape
 
 
 @click.command(

@@ -7,11 +7,11 @@ import click
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.finalizers.choosing import pages, wanted
-from sexton.cli.finalizers.view import shape
 from sexton.cli.opening import existing
 from sexton.cli.terminal import array, heading, note, pairs, say
-from sexton.cli.wording import until
 from sexton.model.finalization import FinalizationState
+from sexton.shapes.values import finalization as shape
+from sexton.shapes.wording import until
 
 
 @click.command("show", cls=Command, examples=("sexton finalizers show 3f0c9a",))

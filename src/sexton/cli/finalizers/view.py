@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from sexton.cli.terminal import Column, table
-from sexton.cli.wording import ago, iso
 from sexton.model.finalization import Finalization
+from sexton.shapes.wording import ago
 
 COLUMNS = (
     Column("SESSION", cut=True),
@@ -18,27 +17,6 @@ COLUMNS = (
     Column("OWED", spare=True),
     Column("LAST ERROR", cut=True, spare=True),
 )
-
-
-def shape(each: Finalization) -> dict[str, Any]:
-    """One finalization for programs."""
-    return {
-        "session": each.session,
-        "home": each.home,
-        "finalizer": each.finalizer,
-        "state": str(each.state),
-        "attempts": each.attempts,
-        "last_error": each.last_error,
-        "note": each.note,
-        "crashes": each.crashes,
-        "key": each.key,
-        "since": each.since,
-        "through": each.through,
-        "worker": each.worker,
-        "owed_at": iso(each.owed_at),
-        "not_before": iso(each.not_before),
-        "finished_at": iso(each.finished_at),
-    }
 
 
 def show(found: Iterable[Finalization], now: datetime) -> None:

@@ -10,11 +10,12 @@ from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import of_session, session_option
-from sexton.cli.processes.view import shape, show
+from sexton.cli.processes.view import show
 from sexton.cli.terminal import array, note
 from sexton.engine.estate import Estate
 from sexton.engine.process_view import hints, view
 from sexton.model.process import Process, Watched
+from sexton.shapes.things import process as shape
 
 CHUNK = 500
 

@@ -15,9 +15,9 @@ from sexton.cli.opening import chosen_url, existing, ledger_file
 from sexton.cli.sessions.conversation import history
 from sexton.cli.sessions.exporting import WRITERS, messages
 from sexton.cli.terminal import document, note, progress
-from sexton.cli.wording import counted
 from sexton.errors import InputInvalid
 from sexton.model.session import NATIVE
+from sexton.shapes.wording import counted
 
 
 @click.command(

@@ -10,16 +10,16 @@ from typing import Any
 import click
 
 from sexton.bootstrap import Sexton
-from sexton.cli import shapes
 from sexton.cli.arguments import cursor_after, home_option, limit_option, named, to_place
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.homes import estate_of, observe_all
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import Column, array, note, table
-from sexton.cli.wording import ago
 from sexton.model.session import Session, State
 from sexton.ports import Filter, Place
+from sexton.shapes import values as shapes
+from sexton.shapes.wording import ago
 
 CHUNK = 500
 _COLUMNS = (

@@ -7,16 +7,16 @@ from datetime import datetime
 
 import click
 
-from sexton.cli import shapes
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.conversation import conversation
 from sexton.cli.terminal import document, heading, pairs, say
-from sexton.cli.vault_view import shape
-from sexton.cli.wording import ahead, number, size, until
 from sexton.model.removal import AWAY
 from sexton.model.session import Session
+from sexton.shapes import values as shapes
+from sexton.shapes.things import vault_file as shape
+from sexton.shapes.wording import ahead, number, size, until
 
 
 @click.command(

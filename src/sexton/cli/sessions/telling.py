@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sexton.cli import shapes
 from sexton.cli.plan_view import say_outcome
 from sexton.cli.terminal import document, say
 from sexton.model.plan import Outcome
+from sexton.shapes import values as shapes
 
 
 def tell_ended(receipt: str, outcome: Outcome, *, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import apsw
 
-from sexton.errors import HomeRefused
+from sexton.errors import HomeOutgrown, HomeRefused
 from sexton.homes.hermes.database import keeps_a_log
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import danger
@@ -161,7 +161,7 @@ def check(db: apsw.Connection, database: Path) -> Shape:
     shape = recognise(db, database)
     if shape.version not in CHANGEABLE:
         known = ", ".join(map(str, sorted(CHANGEABLE)))
-        raise HomeRefused(
+        raise HomeOutgrown(
             f"{database} has schema version {shape.version}; only {known} are changed",
             hint="Upgrade Hermes or Sexton; observing it works all the same.",
         )

@@ -95,15 +95,17 @@ class HermesRows:
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
         with changing(self._database, self._clock, LONG_PATIENCE) as hand:
-            if not hand.step(partial(begin_return, known=row)):
-                for _ in messages:  # whoever reads a file needs it read to the end
+            waiting = iter(messages)
+            some = list(islice(waiting, self._together))
+            if not hand.step(partial(begin_return, known=row, messages=some)):
+                for _ in waiting:  # whoever reads a file needs it read to the end
                     pass
                 return False
             hand.fold(self._is_alone())
-            waiting = iter(messages)
-            while some := list(islice(waiting, self._together)):
+            while some:
                 hand.step(partial(store_messages, known=row, messages=some))
                 self._learn(len(some), hand)
+                some = list(islice(waiting, self._together))
             return hand.step(partial(is_whole, known=row))
 
     def _is_alone(self) -> bool:

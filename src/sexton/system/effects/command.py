@@ -86,9 +86,9 @@ class Command:
                 self._end(process, tag)
         if code is None:
             seconds = f"{self._plan.timeout.total_seconds():g} s"
-            raise EffectFailed(f"stopped after {seconds}{_quoted(talk.tail)}")
+            raise EffectFailed(f"stopped after {seconds}", said=_quoted(talk.tail))
         if code != 0:
-            raise EffectFailed(f"{_ending(code)}{_quoted(talk.tail)}")
+            raise EffectFailed(_ending(code), said=_quoted(talk.tail))
         return "exit code 0"
 
     def _start(self, key: str, tag: str) -> subprocess.Popen[bytes]:
@@ -138,7 +138,6 @@ def _ending(code: int) -> str:
 
 
 def _quoted(tail: bytes) -> str:
-    """The program's last words, to be added to a sentence."""
+    """The program's last words."""
     words = one_line(tail.decode("utf-8", "replace"))
-    shown = words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"
-    return f": {shown}" if shown else ""
+    return words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"

@@ -38,8 +38,9 @@ class EntryPoint:
         except (ClaimLost, EffectFailed, EffectPostponed):
             raise
         except BaseException as problem:  # in a thread of its own, so no signal's
-            told = one_line(f"{type(problem).__name__}: {problem}")[:LONGEST]
-            raise EffectFailed(f"'{self._name}' raised {told}") from problem
+            said = one_line(str(problem))[:LONGEST]
+            kind = type(problem).__name__
+            raise EffectFailed(f"'{self._name}' raised {kind}", said=said) from problem
         return one_line(str(said))[:LONGEST] if said is not None else f"'{self._name}' returned"
 
     def _function(self) -> Callable[[Job], object]:

@@ -99,7 +99,7 @@ class Memory:
 
 
 def _is_nothing(answer: str) -> bool:
-    return answer.rstrip(".") == NOTHING
+    return answer.strip(" .*_`'\"").upper() == NOTHING
 
 
 def part_bytes(context_tokens: int, prompt: str = PROMPT) -> int:

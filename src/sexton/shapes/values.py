@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sexton.cli.wording import iso
-from sexton.engine.keep import Sweep
+from sexton.engine.explain import Explanation
+from sexton.engine.swept import Sweep
+from sexton.model.finalization import Finalization
 from sexton.model.plan import Held, JournalEntry, Outcome, Reason, Seen
 from sexton.model.session import Session
 from sexton.model.worker import Holder
+from sexton.shapes.wording import iso
 
 
 def session(each: Session) -> dict[str, Any]:
@@ -100,6 +102,7 @@ def sweep(each: Sweep) -> dict[str, Any]:
     return {
         "receipt": each.receipt,
         "finished": each.finished,
+        "seconds": round(each.seconds, 3),
         "finalizing": each.finalizing,
         "processes": [
             {
@@ -119,6 +122,39 @@ def sweep(each: Sweep) -> dict[str, Any]:
         "outcomes": [outcome(one) for one in each.outcomes],
         "held": [held(one) for one in each.held],
         "troubles": list(each.troubles),
+    }
+
+
+def explanation(each: Explanation) -> dict[str, Any]:
+    """Why a session is as it is."""
+    return {
+        "session": session(each.session),
+        "answers": [
+            {"question": one.question, "answer": one.answer, "detail": one.detail}
+            for one in each.answers
+        ],
+        "journal": [journal_entry(entry) for entry in each.journal],
+    }
+
+
+def finalization(each: Finalization) -> dict[str, Any]:
+    """One piece of end-of-session work."""
+    return {
+        "session": each.session,
+        "home": each.home,
+        "finalizer": each.finalizer,
+        "state": str(each.state),
+        "attempts": each.attempts,
+        "last_error": each.last_error,
+        "note": each.note,
+        "crashes": each.crashes,
+        "key": each.key,
+        "since": each.since,
+        "through": each.through,
+        "worker": each.worker,
+        "owed_at": iso(each.owed_at),
+        "not_before": iso(each.not_before),
+        "finished_at": iso(each.finished_at),
     }
 
 

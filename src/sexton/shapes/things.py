@@ -1,0 +1,136 @@
+"""Which JSON do programs get about processes, files of the vault and budgets?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sexton.engine.removing.restore import Restored
+from sexton.engine.worker_view import SeenWorker
+from sexton.model.process import Watched
+from sexton.model.spend import Budget
+from sexton.policies.budgets import free_from
+from sexton.policies.processes import bearing
+from sexton.ports.processes import Stopped
+from sexton.ports.removal import VaultFile
+from sexton.ports.spending import Standing
+from sexton.shapes.wording import iso
+
+
+def process(each: Watched) -> dict[str, Any]:
+    """A process for programs."""
+    said, who = each.process, each.process.identity
+    return {
+        "pid": who.pid or None,
+        "host": who.host,
+        "home": said.home,
+        "session": said.session,
+        "session_state": said.session_state and said.session_state.value,
+        "task": said.task,
+        "kind": said.kind.value,
+        "command": said.command,
+        "cwd": said.cwd,
+        "started_at": iso(said.started_at),
+        "registered_by": said.registered_by,
+        "hint": said.ref < 0,
+        "kept": said.kept,
+        "doing": each.doing.value,
+        "because": each.because,
+        "cpu_seconds": each.figures.cpu,
+        "io_bytes": each.figures.io,
+        "window_seconds": each.figures.seconds,
+        "memory_bytes": each.figures.memory,
+        "processes": each.figures.processes,
+        "ports": list(each.figures.ports),
+        "holds_reset": each.holds,
+        "holds_until": iso(each.holds_until),
+        "bearing": bearing(each),
+        "ended_at": iso(said.ended_at),
+        "ended_how": said.ended_how,
+    }
+
+
+def stopped(each: Stopped) -> dict[str, Any]:
+    """What came of a process, for programs."""
+    return {
+        "pid": each.pid,
+        "result": each.ending.value,
+        "because": each.why or None,
+        "command": each.command,
+    }
+
+
+def vault_file(each: VaultFile) -> dict[str, Any]:
+    """A vault file for programs."""
+    return {
+        "name": each.name,
+        "kind": each.kind.value,
+        "holds": each.holds.value,
+        "home": each.home,
+        "source": each.source,
+        "host": each.host,
+        "place": each.place,
+        "state": each.state.value,
+        "worker": each.worker,
+        "receipt": each.receipt,
+        "made_at": iso(each.made_at),
+        "expires_at": iso(each.expires_at),
+        "sessions": each.written.sessions,
+        "messages": each.written.messages,
+        "files": each.written.files,
+        "bytes": each.written.bytes,
+        "raw_bytes": each.written.raw_bytes,
+        "sha256": each.written.sha256,
+    }
+
+
+def restored(each: Restored) -> dict[str, Any]:
+    """What came back from a vault file, for programs."""
+    return {
+        "name": each.file.name,
+        "sessions": each.sessions,
+        "files": each.files,
+        "left": each.left,
+        "aside": dict(each.aside),
+        "trouble": None if each.trouble is None else str(each.trouble),
+    }
+
+
+def budget(each: Standing, of: Budget, word: str) -> dict[str, Any]:
+    """How a budget stands."""
+    meter = each.bound.meter
+    return {
+        "budget": of.name,
+        "scope": meter.scope,
+        "subject": meter.subject,
+        "unit": meter.unit,
+        "period": meter.period,
+        "limit": of.limit,
+        "spent": each.spent,
+        "reserved": each.reserved,
+        "added": each.added,
+        "action": of.action,
+        "state": word,
+        "until": iso(free_from(each.bound, each.oldest)),
+        "refused_at": iso(each.stopped_at),
+    }
+
+
+def worker(each: SeenWorker) -> dict[str, Any]:
+    """A process that holds sessions, what is known of it, and what it is doing."""
+    who = each.worker
+    return {
+        "id": who.id,
+        "kind": who.kind,
+        "version": who.version,
+        "host": who.identity.host,
+        "pid": who.identity.pid,
+        "registered_at": iso(who.registered_at),
+        "beat": who.beat,
+        "verdict": each.evidence.verdict.value,
+        "because": list(each.evidence.signals),
+        "sessions": each.sessions,
+        "busy": each.busy,
+        "stalled": len(each.stalls),
+        "stalled_seconds": int(max(each.stalls, default=timedelta(0)).total_seconds()),
+    }

@@ -1,0 +1,171 @@
+"""What every ledger promises to those who look at all of its sessions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sexton.model.plan import Reason
+from sexton.model.session import NATIVE, State
+from sexton.ports import Entry, Ledger, Place
+from sexton.ports.board import Order, Search, Spot
+from sexton.testing.ledger_contract_census import home_of, told
+from sexton.testing.ledger_contract_samples import NOON, born, enrol, observe
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def everything(
+    ledger: Ledger, order: Order = Order.ACTIVE, *, limit: int = 2, **wanted: Any
+) -> list[str]:
+    """The ids of all that a search finds, page by page."""
+    found: list[str] = []
+    after: Spot | None = None
+    for _ in range(1000):
+        part = ledger.board.search(Search(**wanted), order, after, limit)
+        assert len(part.sessions) <= limit
+        found += [each.id for each in part.sessions]
+        after = part.rest
+        if after is None:
+            return found
+    raise AssertionError("a search does not come to its end")
+
+
+def fill(ledger: Ledger) -> None:
+    """Two homes with sessions that alternate in time."""
+    for name, first in (("here", 0), ("there", 1)):
+        observe(
+            ledger,
+            home_of(ledger, name),
+            *(
+                told(
+                    f"{number}",
+                    NOON + number * HOUR,
+                    source="cron" if number % 4 < 2 else "chat",
+                    byte_count=(number * 7) % 12,
+                    title=f"Title {number} 100%" if number % 3 else "Größe_ä",
+                    **({} if number % 5 else {"end_reason": "done"}),
+                )
+                for number in range(first, 12, 2)
+            ),
+        )
+
+
+class BoardContract:
+    """A search finds each session once, in its order, whatever it looks for."""
+
+    @pytest.fixture(params=[(2000, (250,)), (0, (1, 2, 3))], ids=["few", "step by step"])
+    def pace(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Both ways of searching, whatever the size of the ledger."""
+        monkeypatch.setattr("sexton.ledger.board.FEW", request.param[0])
+        monkeypatch.setattr("sexton.ledger.board.STEPS", request.param[1])
+
+    @pytest.mark.usefixtures("pace")
+    def test_pages_hold_every_session_once_in_each_order(self, ledger: Ledger) -> None:
+        fill(ledger)
+        newest = [str(number) for number in range(11, -1, -1)]
+        assert everything(ledger) == newest
+        assert everything(ledger, Order.STARTED, limit=5) == newest
+        biggest = everything(ledger, Order.SIZE)
+        assert sorted(biggest) == sorted(newest)
+        sizes = [(int(each) * 7) % 12 for each in biggest]
+        assert sizes == sorted(sizes, reverse=True)
+
+    @pytest.mark.usefixtures("pace")
+    @pytest.mark.parametrize("order", Order)
+    def test_filters_are_heeded_together(self, ledger: Ledger, order: Order) -> None:
+        fill(ledger)
+        here = sorted(everything(ledger, order, home="here"), key=int)
+        assert here == [str(number) for number in range(0, 12, 2)]
+        ended = everything(ledger, order, state=State.ENDED)
+        assert sorted(ended, key=int) == ["0", "5", "10"]
+        assert sorted(everything(ledger, order, source="cron", state=State.ENDED)) == ["0", "5"]
+        assert everything(ledger, order, source="nowhere") == []
+        assert everything(ledger, order, home="nowhere") == []
+        young: dict[str, Any] = {"active_since": NOON + 3 * HOUR, "active_before": NOON + 5 * HOUR}
+        assert sorted(everything(ledger, order, **young)) == ["3", "4"]
+
+    @pytest.mark.usefixtures("pace")
+    def test_text_is_found_in_titles_as_it_is(self, ledger: Ledger) -> None:
+        fill(ledger)
+        assert everything(ledger, text="tItLe 1") == ["11", "10", "1"]
+        assert everything(ledger, text="7 100%") == ["7"]
+        assert everything(ledger, text="e_ä") == ["9", "6", "3", "0"]
+        for wild in ("%x", "t_tle", "!", "nothing"):
+            assert everything(ledger, text=wild) == []
+
+    def test_a_search_for_nothing_says_where_it_goes_on(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fill(ledger)
+        monkeypatch.setattr("sexton.ledger.board.STEPS", (2,))
+        part = ledger.board.search(Search(text="nothing"), Order.ACTIVE, None, 50)
+        assert (part.sessions, part.rest is not None) == ([], True)
+
+    def test_the_sources_of_sessions_are_known(self, ledger: Ledger) -> None:
+        assert ledger.board.sources(10) == []
+        fill(ledger)
+        assert ledger.board.sources(10) == ["chat", "cron"]
+
+    def test_open_sessions_are_told_with_who_holds_them(self, ledger: Ledger) -> None:
+        fill(ledger)
+        worker = enrol(ledger, "w")
+        mine = born(ledger, now=NOON + DAY, worker=worker, title="mine")
+        first, *others = ledger.board.live(100)
+        assert (first.id, first.home, first.title) == (mine.id, NATIVE, "mine")
+        assert first.holders == (("w", None),)
+        assert [each.id for each in others][:3] == ["11", "9", "8"]
+        assert [each.id for each in ledger.board.live(2)] == [mine.id, "11"]
+
+    def test_children_are_told_in_their_order(self, ledger: Ledger) -> None:
+        home = home_of(ledger, "here")
+        children = [told(f"c{n}", NOON + n * HOUR, parent="p") for n in (2, 0, 1)]
+        observe(ledger, home, told("p"), *children, told("other", parent="q"))
+        found = ledger.board.children("here", "p", None, 2)
+        assert [each.id for each in found] == ["c0", "c1"]
+        rest = ledger.board.children("here", "p", Place(found[-1].started_at, found[-1].ref), 2)
+        assert [each.id for each in rest] == ["c2"]
+        assert ledger.board.children("there", "p", None, 2) == []
+
+    def test_the_journal_is_followed(self, ledger: Ledger) -> None:
+        start = ledger.board.newest_entry()
+        reason = Reason("asked", "asked for")
+        entry = Entry(actor="a", receipt="r", action="x", result="done", reason=reason)
+        ledger.journal.write([entry] * 3, NOON)
+        found = ledger.board.journal_since(start, 2)
+        assert [each.action for each in found] == ["x", "x"]
+        last = ledger.board.journal_since(found[-1].ref, 2)
+        assert [each.ref for each in last] == [ledger.board.newest_entry()]
+
+
+class GaugesContract:
+    """What is counted is what is there."""
+
+    def test_sessions_are_counted_by_home_and_state(self, ledger: Ledger) -> None:
+        fill(ledger)
+        found = ledger.gauges.tally()
+        assert found["here", State.OPEN] == 4
+        assert found["here", State.ENDED] == 2
+        assert found[NATIVE, State.OPEN] == 0
+        assert sum(found.values()) == 12
+
+    def test_spending_is_summed_over_sessions_that_were_active(self, ledger: Ledger) -> None:
+        assert ledger.gauges.spent_since(NOON) == (0, 0, 0)
+        fill(ledger)
+        assert ledger.gauges.spent_since(NOON + 10 * HOUR).sessions == 2
+
+    def test_figures_are_kept_for_a_while(self, ledger: Ledger) -> None:
+        ledger.gauges.store({"a": 1, "b": 2**40}, NOON)
+        ledger.gauges.store({"a": 3}, NOON + HOUR)
+        assert ledger.gauges.since(NOON) == [
+            ("a", NOON, 1),
+            ("b", NOON, 2**40),
+            ("a", NOON + HOUR, 3),
+        ]
+        ledger.gauges.store({"a": 4}, NOON + 500 * DAY)
+        assert ledger.gauges.since(NOON) == [("a", NOON + 500 * DAY, 4)]
+
+    def test_no_work_is_owed_in_an_empty_ledger(self, ledger: Ledger) -> None:
+        assert ledger.gauges.oldest_work() == {}

@@ -1,0 +1,85 @@
+"""What stands before every path: the gate, and headers that bound what a page may do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sexton.web.access.gate import Asked, Refusal, refusal
+from sexton.web.access.keys import Keys
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",  # with none at all, forms name no origin
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+Refusing = Callable[[Refusal, Scope], Response]
+Shortcut = Callable[[Asked], Response | None]
+
+
+class Guard:
+    """ASGI middleware: lets in whom the gate lets in.
+
+    A `shortcut` may answer what was let in without going further: the cheap answer to what is
+    asked very often.
+    """
+
+    def __init__(self, app: ASGIApp, keys: Keys, refuse: Refusing, shortcut: Shortcut) -> None:
+        self._app = app
+        self._keys = keys
+        self._refuse = refuse
+        self._shortcut = shortcut
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = _asked(scope)
+        found = refusal(asked, self._keys)
+        if found is not None:
+            answer: Response | None = self._refuse(found, scope)
+        else:
+            answer = self._shortcut(asked)
+        sending = _with_headers(send, is_private=not asked.path.startswith("/static/"))
+        if answer is None:
+            await self._app(scope, receive, sending)
+        else:
+            await answer(scope, receive, sending)
+
+
+def _asked(scope: Scope) -> Asked:
+    headers: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for raw, value in scope["headers"]:
+        name = raw.decode("latin-1").lower()
+        counts[name] += 1
+        headers[name] = value.decode("latin-1")
+    repeated = frozenset(name for name, count in counts.items() if count > 1)
+    return Asked(scope["method"], scope["path"], headers, repeated)
+
+
+def _with_headers(send: Send, *, is_private: bool) -> Callable[[Any], Awaitable[None]]:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            if is_private:
+                headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return sending

@@ -1,0 +1,1 @@
+"""What is asked through the web, answered once for the API and the pages."""

@@ -1,0 +1,110 @@
+"""What goes on in all homes and on all hosts? One cheap answer for those who ask all the time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from typing import Any, NamedTuple
+
+from sexton.bootstrap import Sexton
+from sexton.model.session import NATIVE
+from sexton.model.worker import Worker
+from sexton.ports.board import Live
+from sexton.shapes.wording import iso
+from sexton.web.lookout import Lookout, standing_of
+
+MOST = 20_000
+"""Open sessions in one answer, those with the latest activity; of the others only their number."""
+FRESH = 1.0
+"""Seconds for which an answer is good at least."""
+SHARE = 10
+"""An answer that takes long to find is good for so many times as long."""
+
+
+class Snapshot(NamedTuple):
+    """An answer as it is sent, its tag, and until when it is good on our own clock."""
+
+    etag: str
+    body: bytes
+    good_until: float
+
+
+class Activity:
+    """What goes on, found anew when it is asked for and the last answer is too old.
+
+    While one finds it out the others get the last answer, so that nobody waits for long.
+    """
+
+    def __init__(self, house: Sexton, lookout: Lookout) -> None:
+        self._house = house
+        self._lookout = lookout
+        self._lock = threading.Lock()
+        self._last: Snapshot | None = None
+
+    def peek(self) -> Snapshot | None:
+        """The last answer if it is still good; costs nothing."""
+        last = self._last
+        if last is None or self._house.clock.monotonic() > last.good_until:
+            return None
+        return last
+
+    def current(self) -> Snapshot:
+        """The last answer if it is still good or somebody finds a newer one already, else a new."""
+        good = self.peek()
+        if good is not None:
+            return good
+        last = self._last
+        if not self._lock.acquire(blocking=last is None):
+            assert last is not None
+            return last
+        try:
+            return self.peek() or self._renew()
+        finally:
+            self._lock.release()
+
+    def _renew(self) -> Snapshot:
+        begun = self._house.clock.monotonic()
+        body = json.dumps(self._found(), separators=(",", ":"), ensure_ascii=False)
+        content = body.encode("utf-8", "replace")
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        now = self._house.clock.monotonic()
+        self._last = Snapshot(etag, content, now + max(FRESH, SHARE * (now - begun)))
+        return self._last
+
+    def _found(self) -> dict[str, Any]:
+        estate, ledger = self._lookout.estate(), self._house.ledger
+        workers = {worker.id: worker for worker in ledger.reaping.suspects()}
+        evidence = estate.evidence(workers.values())
+        live = ledger.board.live(MOST + 1)
+        records = ledger.homes.all()
+        hosts = {home.name: home.host for home in records}
+        proofs = {home.name: estate.owners(home.name) for home in records if home.name != NATIVE}
+        sessions = []
+        for each in live[:MOST]:
+            proof = proofs.get(each.home, {}).get(each.id)
+            held = [id for id, _ in each.holders]
+            verdict = standing_of(each.home, held, evidence, proof)
+            sessions.append(_shape(each, verdict, workers, hosts.get(each.home)))
+        return {"sessions": sessions, "truncated": len(live) > MOST}
+
+
+def _shape(
+    each: Live, verdict: str, workers: dict[str, Worker], home_host: str | None
+) -> dict[str, Any]:
+    """A session of which the first of its workers that is known stands for all."""
+    worker = next((workers[id] for id, _ in each.holders if id in workers), None)
+    busy = verdict in ("live", "suspect") and any(since is not None for _, since in each.holders)
+    return {
+        "id": each.id,
+        "home": each.home,
+        "source": each.source,
+        "title": each.title,
+        "verdict": verdict,
+        "busy": busy,
+        "last_activity": iso(each.active_at),
+        "started_at": iso(each.started_at),
+        "worker": worker.id if worker else None,
+        "workers": [id for id, _ in each.holders],
+        "host": worker.identity.host if worker else home_host,
+    }

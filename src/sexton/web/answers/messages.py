@@ -1,0 +1,54 @@
+"""What was said in a session? As text only, and not to everybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from sexton.bootstrap.removing import read_removed
+from sexton.errors import HomeObserved
+from sexton.model.message import Message
+from sexton.model.removal import AWAY
+from sexton.model.session import Session
+from sexton.shapes.wording import iso
+from sexton.web.desk import Desk
+
+LONGEST = 20_000
+"""Characters of one message that are shown; of a longer one it is told how long it is."""
+
+
+def messages(desk: Desk, name: str, after: int, limit: int) -> dict[str, Any]:
+    """A page of messages in order, as text; HomeObserved where they are not to be shown."""
+    if not desk.shows_messages:
+        raise HomeObserved(
+            "the messages of a shared ledger are not shown here",
+            hint="Set 'serve: {messages: true}' where the server is started.",
+        )
+    found = desk.house.find(name)
+    items = [_shape(each) for each in islice(_read(desk, found, after), limit)]
+    more = items[-1]["seq"] if len(items) == limit else None
+    return {"items": items, "next": more}
+
+
+def _read(desk: Desk, found: Session, after: int) -> Iterator[Message]:
+    if found.state in AWAY:
+        return iter(read_removed(desk.house, found, after, 2**62))
+    home = desk.lookout.estate().homes.get(found.home)
+    if home is None:
+        raise HomeObserved(f"the home '{found.home}' can not be read from here")
+    return home.transcript(found, after, 2**62)
+
+
+def _shape(message: Message) -> dict[str, Any]:
+    content = message.content
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    said = text.encode("utf-8", "replace").decode()
+    return {
+        "seq": message.seq,
+        "at": iso(message.at),
+        "role": message.role,
+        "text": said[:LONGEST],
+        "characters": len(said),
+    }

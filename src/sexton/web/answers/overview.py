@@ -1,0 +1,144 @@
+"""How does the ledger do, now and over time?"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sexton.engine.figures import Name, figures, today
+from sexton.engine.standing import samples
+from sexton.ports import Sample
+from sexton.shapes.wording import iso
+from sexton.web.desk import Desk
+
+FRESH = 5.0
+SHARE = 20
+"""Figures that take long to count are good for so many times as long."""
+POINTS = 60
+"""So many points has a line over time."""
+
+
+class Counts:
+    """The figures of this moment, counted again when they are too old."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: dict[str, Any] | None = None
+        self._good_until = 0.0
+
+    def current(self, desk: Desk) -> dict[str, Any]:
+        """The figures; one counts, the others wait for it."""
+        with self._lock:
+            begun = desk.house.clock.monotonic()
+            if self._last is None or begun > self._good_until:
+                self._last = _count(desk)
+                ended = desk.house.clock.monotonic()
+                self._good_until = ended + max(FRESH, SHARE * (ended - begun))
+            return self._last
+
+
+def _count(desk: Desk) -> dict[str, Any]:
+    estate, ledger = desk.lookout.estate(), desk.house.ledger
+    homes = ledger.homes.all()
+    found = samples(estate, homes)
+    states = ledger.gauges.tally()
+    last = ledger.workers.last_sweep()
+    recent = ledger.gauges.since(estate.clock.now() - timedelta(hours=1))
+    held = next((each.value for each in reversed(recent) if each.name == Name.HELD), 0)
+    space = estate.space() if estate.space is not None else None
+    work = ledger.gauges.oldest_work()
+    return {
+        "at": iso(estate.clock.now()),
+        "open": sum(each.open for each in found),
+        "live": sum(each.live for each in found),
+        "waiting": sum(each.waiting for each in found),
+        "leaked": sum(each.leaked for each in found),
+        "unproven": sum(each.unproven for each in found),
+        **figures(estate, held),
+        "spend_since": iso(today(estate.clock.now())),
+        "disk_total_bytes": space.total if space else None,
+        "last_sweep": iso(last.at) if last else None,
+        "sweeps_every_seconds": last.every.total_seconds() if last else None,
+        "oldest_work": {name: iso(at) for name, at in work.items()},
+        "homes": [
+            {
+                "name": home.name,
+                "kind": home.kind,
+                "host": home.host,
+                "path": home.path,
+                "act": home.act,
+                "observed_at": iso(home.observed_at),
+                "open": sample.open,
+                "live": sample.live,
+                "waiting": sample.waiting,
+                "leaked": sample.leaked,
+                "unproven": sample.unproven,
+                "states": {
+                    state.value: count
+                    for (name, state), count in states.items()
+                    if name == home.name
+                },
+            }
+            for home, sample in zip(homes, found, strict=True)
+        ],
+    }
+
+
+def history(desk: Desk, span: timedelta) -> dict[str, Any]:
+    """What was counted over a time, as lines of a few points each; the last of each is newest."""
+    now = desk.house.clock.now()
+    since = now - span
+    lines: defaultdict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for name, values in _standing(desk.house.ledger.samples.since(since)).items():
+        lines[name] += values
+    for each in desk.house.ledger.gauges.since(since):
+        lines[each.name].append((each.at, each.value))
+    return {
+        "since": iso(since),
+        "until": iso(now),
+        "lines": {
+            name: [{"at": iso(at), "value": value} for at, value in _thinned(points)]
+            for name, points in sorted(lines.items())
+        },
+        "leak_rate": _leak_rate(desk, since),
+    }
+
+
+def _standing(found: Iterable[Sample]) -> Mapping[str, list[tuple[datetime, int]]]:
+    """The samples of all homes together; those of one round are taken at about the same time."""
+    latest: dict[str, Sample] = {}
+    lines: defaultdict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for sample in found:
+        latest[sample.home] = sample
+        for name in ("open", "live", "waiting", "leaked", "unproven"):
+            total = sum(getattr(each, name) for each in latest.values())
+            line = lines[name]
+            if line and sample.at - line[-1][0] < timedelta(minutes=1):
+                line[-1] = (sample.at, total)
+            else:
+                line.append((sample.at, total))
+    return lines
+
+
+def _thinned(points: list[tuple[datetime, int]]) -> list[tuple[datetime, int]]:
+    """At most so many points, the last one of each stretch."""
+    step = -(-len(points) // POINTS) or 1
+    return points[::-1][::step][::-1]
+
+
+def _leak_rate(desk: Desk, since: datetime) -> list[dict[str, Any]]:
+    """Of the sessions started on each day, how many did not end by themselves."""
+    days: dict[str, list[int]] = {}
+    for home in desk.house.ledger.homes.all():
+        for each in desk.house.ledger.homes.census.started(home, today(since)):
+            day = days.setdefault(each.day.isoformat(), [0, 0, 0])
+            day[0] += each.sessions
+            day[1] += each.open
+            day[2] += each.reaped
+    return [
+        {"day": day, "sessions": count, "open": still, "reaped": reaped}
+        for day, (count, still, reaped) in sorted(days.items())
+    ]

@@ -1,0 +1,150 @@
+"""What would be done, and what came of it once a person said so?"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sexton.bootstrap.removing import undo_receipt
+from sexton.engine.apply import apply as carry_out
+from sexton.engine.apply import new_receipt
+from sexton.engine.estate import Estate
+from sexton.engine.narrowing import of_source
+from sexton.engine.observe import observe_home
+from sexton.engine.plan import survey
+from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.preconditions import as_seen
+from sexton.engine.removing.proposal import with_retention
+from sexton.engine.removing.recover import recover
+from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
+from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
+from sexton.model.session import NATIVE
+from sexton.shapes import things, values
+from sexton.web.desk import Desk
+from sexton.web.proposals import Errand, Proposal
+
+SHOWN = 1000
+"""So many actions and outcomes are listed; of more only their number is told."""
+
+
+def propose(desk: Desk, home: str | None, source: str | None) -> dict[str, Any]:
+    """What should be done now, with reasons. Changes nothing but what is known of homes."""
+    estate = desk.lookout.fresh()
+    if home is not None and home not in {each.name for each in estate.ledger.homes.all()}:
+        raise HomeNotFound(f"no home is called '{home}'", hint="GET /v1/homes lists them.")
+    troubles = observe(estate)
+    plan = with_retention(estate, survey(estate, home).plan, home)
+    shown = remember(desk, of_source(estate.ledger, plan, source))
+    return shown | {"troubles": troubles}
+
+
+def propose_end(desk: Desk, name: str, code: str) -> dict[str, Any]:
+    """A plan that ends one session, as it is now."""
+    found = desk.house.find(name)
+    tip = desk.house.ledger.compression.tip(found.ref) or found
+    if tip.home != NATIVE:
+        raise HomeObserved(f"{tip.name} belongs to the home '{tip.home}'")
+    if not tip.is_open:
+        raise SessionEnded(f"the session {tip.name} has ended: {tip.end_reason}")
+    words = {"reset": "reset by an operator, so that its key begins anew"}
+    reason = Reason(code, words.get(code, "ended by an operator"))
+    plan = Plan(
+        id=uuid.uuid4().hex,
+        ledger=desk.house.ledger.id,
+        policies="",
+        made_at=desk.house.clock.now(),
+        actions=(EndSession(seen=as_seen(tip), reason=reason),),
+    )
+    return remember(desk, plan)
+
+
+def remember(desk: Desk, plan: Plan) -> dict[str, Any]:
+    """The plan as it is shown, to be confirmed by its digest."""
+    shown: dict[str, Any] = json.loads(write_plan(plan))
+    desk.proposals.add(Proposal(digest=shown["digest"], shown=shown, work=plan))
+    return shown
+
+
+def observe(estate: Estate) -> list[str]:
+    """Look at every home; what could not be read."""
+    troubles = list(estate.unreachable)
+    for name, record in estate.records.items():
+        try:
+            observe_home(estate, estate.homes[name], record)
+        except SextonError as trouble:
+            troubles.append(f"{name}: {trouble}")
+    return troubles
+
+
+def apply_shown(desk: Desk, digest: str) -> dict[str, Any]:
+    """Carry out what was shown under a digest."""
+    work = desk.proposals.of(digest).work
+    return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work)
+
+
+def apply_document(desk: Desk, text: str) -> dict[str, Any]:
+    """Carry out a plan that comes along as a whole, as `sexton plan` writes it."""
+    plan = read_plan(text)
+    check_ledger(plan, desk.house.ledger.id)
+    return _apply(desk, plan)
+
+
+def _apply(desk: Desk, plan: Plan) -> dict[str, Any]:
+    receipt, estate = new_receipt(), desk.lookout.fresh()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    outcomes = list(carry_out(estate, plan, receipt))
+    return _report(plan, receipt, outcomes)
+
+
+def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    results = Counter(each.result for each in outcomes)
+    reversible = any(each.result is Result.DONE and each.action.reversible for each in outcomes)
+    return {
+        "receipt": receipt,
+        "plan": plan.id,
+        **{result.value: results[result] for result in Result},
+        "left": len(plan.actions) - len(outcomes),
+        "outcomes": [values.outcome(each) for each in outcomes[:SHOWN]],
+        "held": [values.held(each) for each in plan.held[:SHOWN]],
+        "undo": {"receipt": receipt} if reversible else None,
+    }
+
+
+def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
+    del desk
+    receipt = new_receipt()
+    done = errand.carry_out(receipt)
+    result = Result.DONE if done.is_done else Result.SKIPPED
+    return {
+        "receipt": receipt,
+        "plan": None,
+        **{each.value: int(each is result) for each in Result},
+        "left": 0,
+        "outcomes": [
+            {
+                "action": errand.kind,
+                "home": errand.home,
+                "session": errand.session,
+                "result": result.value,
+                "reason": values.reason(errand.reason),
+                "detail": done.detail,
+            }
+        ],
+        "held": [],
+        "undo": dict(errand.undo) if errand.undo and done.is_done else None,
+    }
+
+
+def undo(desk: Desk, receipt: str) -> dict[str, Any]:
+    """Bring back what an apply removed, and open again what it ended in other homes."""
+    done = undo_receipt(desk.house, receipt)
+    return {
+        "receipt": done.receipt,
+        "undone": receipt,
+        "files": [things.restored(each) for each in done.files],
+        "opened_again": done.opened_again,
+    }

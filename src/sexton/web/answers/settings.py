@@ -1,0 +1,29 @@
+"""Which settings are in force, and what is to be said about them?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sexton.policies.rulebook import digest, encode
+from sexton.settings.lint import inert
+from sexton.settings.render import show
+from sexton.shapes.wording import iso
+from sexton.web.desk import Desk
+
+
+def settings(desk: Desk) -> dict[str, Any]:
+    """The settings of this process as a file that says the same, and findings about them."""
+    house = desk.house
+    stored = house.ledger.policies.in_force()
+    own = digest(encode(house.settings.rulebook))
+    return {
+        "source": house.settings.source,
+        "text": show(house.settings),
+        "policies": stored.digest if stored else None,
+        "is_in_force": stored is not None and stored.digest == own,
+        "findings": [
+            {"setting": each.where, "place": each.location, "message": each.message}
+            for each in inert(house.settings)
+        ],
+        "at": iso(house.clock.now()),
+    }

@@ -1,0 +1,110 @@
+"""What would be done, and how is it confirmed and undone?"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+from pydantic import BaseModel, ConfigDict, Field
+
+from sexton.errors import InputInvalid
+from sexton.web.answers import errands, plans
+from sexton.web.api.documented import answers
+from sexton.web.api.inputs import Ref, Storable, Text
+from sexton.web.desk import Desk
+
+
+class Act(StrEnum):
+    """What a person can ask for about one thing."""
+
+    END = "end"
+    RESET = "reset"
+    PIN = "pin"
+    UNPIN = "unpin"
+    STOP_PROCESS = "stop_process"
+    KEEP_PROCESS = "keep_process"
+    RELEASE_PROCESS = "release_process"
+    RETRY_FINALIZER = "retry_finalizer"
+    DISCARD_FINALIZER = "discard_finalizer"
+
+
+class Confirmed(BaseModel):
+    """A plan as it was shown: by its digest, or as a whole."""
+
+    model_config = ConfigDict(extra="allow")
+    digest: Annotated[str, Field(min_length=1, max_length=128), Storable]
+
+
+class Undoing(BaseModel):
+    """Which apply is to be undone."""
+
+    receipt: Annotated[str, Field(min_length=1, max_length=128), Storable]
+
+
+def router(desk: Desk) -> APIRouter:
+    """Plans, and what becomes of them."""
+    routes = APIRouter(prefix="/v1", tags=["plans"])
+
+    @routes.get("/plan", responses=answers(404, 409))
+    def plan(  # each narrows it in its own way
+        home: Text = None,
+        source: Text = None,
+        action: Act | None = None,
+        session: Text = None,
+        process: Ref = None,
+        finalization: Ref = None,
+    ) -> dict[str, Any]:
+        """What should be done now, and why; or what one action would do. Changes nothing.
+
+        `end`, `reset`, `pin` and `unpin` need a `session`, what is about a process its `process`,
+        what is about end-of-session work its `finalization`.
+        """
+        if action is None:
+            return plans.propose(desk, home, source)
+        return _propose(desk, action, session, process, finalization)
+
+    @routes.post("/apply", responses=answers(404, 409))
+    def apply(plan: Annotated[Confirmed, Body()]) -> dict[str, Any]:
+        """Carry out a plan that was shown: its digest alone, or the whole of it.
+
+        Every action checks once more that things are as they were seen: what has moved on is
+        skipped, which is told in its outcome.
+        """
+        if plan.model_extra:
+            return plans.apply_document(desk, json.dumps(plan.model_dump()))
+        return plans.apply_shown(desk, plan.digest)
+
+    @routes.post("/undo", responses=answers(404, 409))
+    def undo(wanted: Annotated[Undoing, Body()]) -> dict[str, Any]:
+        """Bring back what an apply removed or ended, by its receipt."""
+        return plans.undo(desk, wanted.receipt)
+
+    return routes
+
+
+def _propose(
+    desk: Desk, action: Act, session: str | None, process: int | None, work: int | None
+) -> dict[str, Any]:
+    match action:
+        case Act.END | Act.RESET:
+            code = "closed" if action is Act.END else "reset"
+            return plans.propose_end(desk, _given(session, action, "session"), code)
+        case Act.PIN | Act.UNPIN:
+            name = _given(session, action, "session")
+            return errands.propose_pin(desk, name, pinned=action is Act.PIN)
+        case Act.STOP_PROCESS:
+            return errands.propose_stop(desk, int(_given(process, action, "process")))
+        case Act.KEEP_PROCESS | Act.RELEASE_PROCESS:
+            ref = int(_given(process, action, "process"))
+            return errands.propose_keep(desk, ref, kept=action is Act.KEEP_PROCESS)
+        case Act.RETRY_FINALIZER | Act.DISCARD_FINALIZER:
+            ref = int(_given(work, action, "finalization"))
+            return errands.propose_decision(desk, ref, retry=action is Act.RETRY_FINALIZER)
+
+
+def _given(value: str | int | None, action: Act, name: str) -> str:
+    if value is None:
+        raise InputInvalid(f"{action} needs a {name}", hint=f"Add {name}=... to the query.")
+    return str(value)

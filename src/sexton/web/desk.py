@@ -1,0 +1,35 @@
+"""What do the API and the pages work with?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sexton.bootstrap import Sexton
+from sexton.web.access.keys import Keys
+from sexton.web.lookout import Lookout
+from sexton.web.proposals import Proposals
+from sexton.web.rendering import Templates
+from sexton.web.sweeps import Sweeps
+
+if TYPE_CHECKING:
+    from sexton.web.answers.activity import Activity
+    from sexton.web.answers.overview import Counts
+    from sexton.web.events import News
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The house and everything that is asked of it through the web."""
+
+    house: Sexton
+    keys: Keys
+    templates: Templates
+    lookout: Lookout
+    activity: Activity
+    counts: Counts
+    news: News
+    proposals: Proposals = field(default_factory=Proposals)
+    sweeps: Sweeps = field(default_factory=Sweeps)
+    is_keeping: bool = False
+    shows_messages: bool = True

@@ -1,0 +1,152 @@
+"""What happens, told as it happens; whoever was away is told what was missed."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+import anyio
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from sexton.bootstrap import Sexton
+from sexton.errors import SextonError
+from sexton.model.plan import JournalEntry
+from sexton.shapes.values import journal_entry
+from sexton.web.answers.activity import Activity
+
+LOOK_EVERY = 1.0
+FRESH = 0.5
+LATE = 100
+"""Entries that are written together need not be seen in their order: so far back it is looked."""
+KEPT = 2000
+REPLAYED = 1000
+"""Who missed more than that is told to look at everything anew."""
+MOST_LISTENERS = 64
+
+
+class Arrived(NamedTuple):
+    """An entry of the journal, and the how manyth it was that came."""
+
+    place: int
+    entry: JournalEntry
+
+
+class News:
+    """The journal as it grows, read once for all who listen."""
+
+    def __init__(self, house: Sexton, activity: Activity) -> None:
+        self._board = house.ledger.board
+        self._clock = house.clock
+        self.activity = activity
+        self._lock = threading.Lock()
+        self._recent: deque[Arrived] = deque(maxlen=KEPT)
+        self._known: dict[int, None] = {}
+        self._place = 0
+        self._looked = float("-inf")
+        self._last: int | None = None
+        self._listeners = 0
+        self.is_over = False
+
+    def stop(self) -> None:
+        """Let every stream come to its end."""
+        self.is_over = True
+
+    def enter(self) -> bool:
+        """Become a listener; False if there are too many."""
+        with self._lock:
+            if self._listeners >= MOST_LISTENERS:
+                return False
+            self._listeners += 1
+            return True
+
+    def leave(self) -> None:
+        """Listen no more."""
+        with self._lock:
+            self._listeners -= 1
+
+    def place(self) -> int:
+        """Where somebody begins who wants to hear what comes from now on."""
+        with self._lock:
+            self._look()
+            return self._place
+
+    def since(self, place: int) -> list[Arrived]:
+        """What has come after a place."""
+        with self._lock:
+            self._look()
+            return [each for each in self._recent if each.place > place]
+
+    def missed(self, after: int) -> list[JournalEntry]:
+        """The entries behind one, as many as are told at once and one more."""
+        return self._board.journal_since(after, REPLAYED + 1)
+
+    def _look(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._looked < FRESH:
+            return
+        self._looked = now
+        if self._last is None:
+            self._last = self._board.newest_entry()
+            self._known = {each.ref: None for each in self._near(self._last)}
+        found = self._near(self._last)
+        for entry in found:
+            if entry.ref not in self._known:
+                self._place += 1
+                self._known[entry.ref] = None
+                self._recent.append(Arrived(self._place, entry))
+                self._last = max(self._last, entry.ref)
+        for ref in list(self._known)[: -2 * KEPT]:
+            del self._known[ref]
+
+    def _near(self, last: int) -> list[JournalEntry]:
+        return self._board.journal_since(max(0, last - LATE), KEPT)
+
+
+def stream(news: News, after: int | None) -> EventSourceResponse:
+    """All events from now on, and before them those behind an id."""
+    return EventSourceResponse(_events(news, after), ping=15, send_timeout=10)
+
+
+async def _events(news: News, after: int | None) -> AsyncIterator[ServerSentEvent]:
+    try:
+        place = await anyio.to_thread.run_sync(news.place)
+        if after is not None:
+            for event in await anyio.to_thread.run_sync(_replayed, news, after):
+                yield event
+        yield ServerSentEvent(event="ready", data="{}", retry=2000)
+        etag = ""
+        while not news.is_over:
+            try:
+                arrived = await anyio.to_thread.run_sync(news.since, place)
+                snapshot = await anyio.to_thread.run_sync(news.activity.current)
+            except SextonError as trouble:
+                yield ServerSentEvent(event="trouble", data=_text({"detail": str(trouble)}))
+                await anyio.sleep(LOOK_EVERY)
+                continue
+            for place, entry in arrived:  # noqa: B007  # goes on from the last one
+                yield _of_entry(entry)
+            if snapshot.etag != etag:
+                etag = snapshot.etag
+                yield ServerSentEvent(event="activity", data=_text({"etag": etag}))
+            await anyio.sleep(LOOK_EVERY)
+        yield ServerSentEvent(event="bye", data="{}")
+    finally:
+        news.leave()
+
+
+def _replayed(news: News, after: int) -> list[ServerSentEvent]:
+    found = news.missed(after)
+    if len(found) > REPLAYED:
+        return [ServerSentEvent(event="reset", data="{}", id=str(found[-1].ref))]
+    return [_of_entry(entry) for entry in found]
+
+
+def _of_entry(entry: JournalEntry) -> ServerSentEvent:
+    return ServerSentEvent(event="journal", id=str(entry.ref), data=_text(journal_entry(entry)))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,99 @@
+"""What does the web know of who lives? It listens to beats as a keeper does."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import replace
+
+from sexton.bootstrap import Sexton
+from sexton.engine.estate import Estate
+from sexton.errors import SextonError
+from sexton.model.evidence import Evidence, Verdict
+from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import HOME
+from sexton.policies.silence import Watch, listen
+
+LISTEN_EVERY = 5.0
+LONGEST_GAP = 20.0
+FRESH = 2.0
+"""Seconds for which one look at the machine and the homes answers every question."""
+WAITING = "waiting"
+"""Nobody holds it: a conversation that waits for its next message."""
+
+log = logging.getLogger("sexton.web")
+
+
+class Lookout:
+    """An estate for questions, not older than a moment; whoever changes something takes a new one.
+
+    Who is silent on another machine is known after it was listened to for a while.
+    """
+
+    def __init__(self, house: Sexton) -> None:
+        self._house = house
+        self._lock = threading.Lock()
+        self._watch = Watch()
+        self._estate: Estate | None = None
+        self._made = 0.0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="sexton-lookout", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop listening."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def estate(self) -> Estate:
+        """What is known now, or was a moment ago."""
+        with self._lock:
+            now = self._house.clock.monotonic()
+            if self._estate is None or now - self._made > FRESH:
+                self._estate = replace(self._house.estate(), watch=self._watch)
+                self._made = now
+            return self._estate
+
+    def fresh(self) -> Estate:
+        """What is known now, for whoever changes something."""
+        return replace(self._house.estate(), watch=self._watch)
+
+    def _listen(self) -> None:
+        while not self._stopped.wait(LISTEN_EVERY):
+            try:
+                self._hear()
+            except SextonError as trouble:
+                log.debug("beats were not heard: %s", trouble)
+
+    def _hear(self) -> None:
+        estate = self._house.estate()
+        beats = {worker.id: worker.beat for worker in estate.ledger.reaping.suspects()}
+        ttl = estate.rules(None).rules.liveness.ttl.total_seconds()
+        self._watch = listen(self._watch, beats, estate.look(), min(LONGEST_GAP, ttl))
+
+
+def verdict_of(session: Session, evidence: dict[str, Evidence]) -> str | None:
+    """What is known of who holds an open session, in one word; None of one that has ended."""
+    if not session.is_open:
+        return None
+    held = [holder.worker.id for holder in session.holders]
+    return standing_of(session.home, held, evidence, evidence.get(HOME))
+
+
+def standing_of(
+    home: str, holders: list[str], evidence: dict[str, Evidence], proof: Evidence | None
+) -> str:
+    """The same for one that is known by its holders only."""
+    verdicts = {evidence[id].verdict if id in evidence else Verdict.UNKNOWN for id in holders}
+    if proof is not None:
+        verdicts.add(proof.verdict)
+    if not verdicts:
+        return WAITING if home == NATIVE else Verdict.UNKNOWN.value
+    for verdict in (Verdict.LIVE, Verdict.SUSPECT, Verdict.UNKNOWN):
+        if verdict in verdicts:
+            return verdict.value
+    return Verdict.DEAD.value

@@ -1,0 +1,104 @@
+"""What was shown to a person and waits for a word?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sexton.errors import PlanInvalid
+from sexton.model.plan import Plan, Reason
+
+MOST = 100
+"""Proposals that are remembered; of more the oldest is forgotten, and has to be made anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What came of one action that is not a plan's: done or not, and why."""
+
+    is_done: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """One action that is not a plan's, with its reason; `carry_out` looks again before it acts.
+
+    `undo` is the query of the proposal that undoes it, if there is one.
+    """
+
+    kind: str
+    home: str | None
+    session: str | None
+    target: str
+    reason: Reason
+    reversible: bool
+    carry_out: Callable[[str], Done]
+    undo: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A plan or an errand as it was shown, and the digest by which it is confirmed."""
+
+    digest: str
+    shown: Mapping[str, Any]
+    work: Plan | Errand
+
+
+class Proposals:
+    """What was shown lately, by digest: what is confirmed is exactly what was shown."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[str, Proposal] = {}
+
+    def add(self, proposal: Proposal) -> Proposal:
+        """Remember what is shown."""
+        with self._lock:
+            self._waiting.pop(proposal.digest, None)
+            while len(self._waiting) >= MOST:
+                self._waiting.pop(next(iter(self._waiting)))
+            self._waiting[proposal.digest] = proposal
+        return proposal
+
+    def of(self, digest: str) -> Proposal:
+        """What was shown under that digest; PlanInvalid if that is too long ago."""
+        with self._lock:
+            found = self._waiting.get(digest)
+        if found is None:
+            raise PlanInvalid(
+                "nothing is known that was shown under this digest",
+                hint="Ask for the plan again, look at it, and confirm that one.",
+            )
+        return found
+
+
+def of_errand(errand: Errand, ledger: str, made_at: str | None) -> Proposal:
+    """An errand in the form in which plans are shown."""
+    named = {"home": errand.home, "id": errand.session}
+    content: dict[str, Any] = {
+        "format": "sexton-errand",
+        "version": 1,
+        "id": uuid.uuid4().hex,
+        "ledger": ledger,
+        "made_at": made_at,
+        "actions": [
+            {
+                "kind": errand.kind,
+                "session": named,
+                "target": errand.target,
+                "reason": {"code": errand.reason.code, "text": errand.reason.text},
+                "reversible": errand.reversible,
+            }
+        ],
+        "held": [],
+    }
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    digest = f"sha256:{hashlib.sha256(canonical.encode('utf-8', 'replace')).hexdigest()}"
+    return Proposal(digest=digest, shown={**content, "digest": digest}, work=errand)

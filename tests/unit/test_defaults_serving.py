@@ -1,0 +1,63 @@
+"""Do the defaults about serving act? One test per row of docs/defaults.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.cli.serve import tls_of
+from sexton.errors import AddressRefused, HomeObserved, InputInvalid
+from sexton.ledger.opening import open_ledger
+from sexton.settings.values import ServeSettings, Settings
+from sexton.web.access.addresses import Address, address_of, is_loopback
+from sexton.web.answers.messages import messages
+from sexton.web.serving import desk_for
+
+DEFAULTS = ServeSettings()
+
+
+def usual() -> Address:
+    return address_of(DEFAULTS.host, DEFAULTS.port, tls=False, public_url=DEFAULTS.public_url)
+
+
+def test_only_this_machine_reaches_the_server() -> None:
+    assert is_loopback(usual().host)
+    with pytest.raises(AddressRefused):
+        address_of("0.0.0.0", 8780, tls=False, public_url=None)
+
+
+def test_the_server_listens_on_port_8780() -> None:
+    assert usual().base == "http://127.0.0.1:8780"
+
+
+def test_no_proxy_is_taken_for_granted() -> None:
+    assert usual().hosts == {"127.0.0.1:8780", "localhost:8780", "[::1]:8780"}
+    declared = address_of("0.0.0.0", 8780, tls=False, public_url="https://sexton.example.org/")
+    assert "sexton.example.org" in declared.hosts
+    assert declared.is_secure
+
+
+def test_the_server_speaks_no_tls_by_itself() -> None:
+    assert tls_of(DEFAULTS) is None
+
+
+def test_a_key_without_a_certificate_is_refused() -> None:
+    with pytest.raises(InputInvalid, match="belong together"):
+        tls_of(ServeSettings(tls_key=Path("key.pem")))
+
+
+def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str, tmp_path: Path) -> None:
+    with Sexton(open_ledger(postgres_url), Settings()) as house:
+        desk = desk_for(house, usual(), {"SEXTON_TOKEN": "x" * 32}, tmp_path / "token", False)
+        with house.worker() as worker:
+            session = worker.session("talk", source="telegram")
+            session.append(role="user", content="a secret")
+            with pytest.raises(HomeObserved, match="shared ledger"):
+                messages(desk, session.id, 0, 10)
+    allowed = Settings(serve=ServeSettings(messages=True))
+    with Sexton(open_ledger(postgres_url), allowed) as house:
+        desk = desk_for(house, usual(), {"SEXTON_TOKEN": "x" * 32}, tmp_path / "token", False)
+        (shown,) = messages(desk, session.id, 0, 10)["items"]
+        assert shown["text"] == "a secret"
