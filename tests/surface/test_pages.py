@@ -241,4 +241,4 @@ def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> N
     text = visitor.see("/").text
     assert "All is well" in text
     assert "No keeper is at work" in text
-    assert "Live 1 a living process holds them" in text
+    assert "Live 1 held by the living" in text
