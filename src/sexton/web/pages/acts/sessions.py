@@ -15,7 +15,7 @@ from sexton.errors import HomeObserved, InputInvalid, SessionEnded
 from sexton.model.plan import EndSession, Plan, Reason
 from sexton.model.removal import AWAY, removed
 from sexton.model.session import NATIVE, Session
-from sexton.policies.handling import listed, running
+from sexton.policies.processes import listed, running
 from sexton.ports import Entry
 from sexton.shapes.wording import counted
 from sexton.web.desk import Desk
