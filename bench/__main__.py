@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bench import (
+    activity,
     append_many_sessions,
     append_one,
     archive,
@@ -48,6 +49,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         observe,
         doctor,
         processes,
+        activity,
         cold_start,
     )
 }

@@ -14,6 +14,7 @@ class Unit(StrEnum):
     """What a figure counts; of a rate more is better, of anything else less."""
 
     RATE = "msg/s"
+    REQUESTS = "req/s"
     MILLISECONDS = "ms"
     CPU = "ms CPU"
     BYTES = "bytes"

@@ -28,6 +28,7 @@ PROGRAMS = {
     "openai-agents": (PEERS, "bench.runs_openai_agents"),
     "langgraph": (PEERS, "bench.runs_langgraph"),
     LIMIT: (None, "bench.runs_bare"),
+    f"{OURS} site": (None, "bench.runs_site"),
     f"{OURS} writer": (None, "bench.runs_sexton"),
     "hermes writer": (HERMES, "bench.runs_hermes"),
     "hermes second writer": (HERMES, "bench.runs_hermes"),

@@ -193,9 +193,8 @@ def test_the_overview_and_its_history_count_what_is_there(site: Served) -> None:
 def test_metrics_say_how_it_does_and_nothing_that_was_said(site: Served) -> None:
     id = site.talk("a secret key", "a secret word")
     with site.house.worker() as worker:
-        site.house.find(id)
         keeper = site.house.keeper(worker, watchful=False)
-        keeper.run(lambda sweep: (site.desk.sweeps.add(sweep), keeper.stop()))
+        site.desk.sweeps.add(keeper.sweep())
         keeper.close()
     text = site.get("/metrics").body.decode()
     for line in (

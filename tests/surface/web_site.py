@@ -69,17 +69,12 @@ class Served:
 
     def get(self, path: str, **headers: str) -> Reply:
         """Ask as a program that has the token."""
-        return self.ask(path, Authorization=f"Bearer {self.token}", **headers)
+        return self.ask(path, "GET", None, Authorization=f"Bearer {self.token}", **headers)
 
     def post(self, path: str, said: Any, **headers: str) -> Reply:
         """Send JSON as a program that has the token."""
-        return self.ask(
-            path,
-            "POST",
-            json.dumps(said).encode(),
-            **{"Authorization": f"Bearer {self.token}", "Content_Type": "application/json"}
-            | headers,
-        )
+        usual = {"Authorization": f"Bearer {self.token}", "Content_Type": "application/json"}
+        return self.ask(path, "POST", json.dumps(said).encode(), **(usual | headers))
 
     def talk(self, key: str, *words: str, source: str = "telegram") -> str:
         """A session with messages that nobody holds any more; its id."""

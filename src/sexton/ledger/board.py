@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from sexton.errors import InputInvalid
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.index import with_holders
@@ -21,6 +22,7 @@ FEW = 2000
 """So many sessions of a state or source are fetched and sorted at once."""
 STEPS = (250, 1000, 4000, 16_000, 40_000)
 """How many sessions of a home a search looks at, step by step, until it has found enough."""
+MOST_SORTED = 50_000
 _END = 2**62
 _COLUMN = {Order.ACTIVE: 12, Order.STARTED: 11, Order.SIZE: 17}
 _ESCAPED = str.maketrans({"!": "!!", "%": "!%", "_": "!_"})
@@ -154,10 +156,7 @@ def _walk(
     place = start
     if order is Order.ACTIVE:
         place = min(start, Spot(values["until"], 0))
-    found: list[rows.Row] = []
-    if order is Order.SIZE:
-        given = {"home": home, "value": start.value, "ref": start.ref, "limit": limit, **values}
-        found = tx.all("search_size_open", **given)
+    found = _open_by_size(tx, home, values, start, limit) if order is Order.SIZE else []
     over = 0
     for steps in STEPS:
         bound = tx.one(
@@ -183,6 +182,22 @@ def _walk(
         if over >= limit:
             break
     return _Part(found, place)
+
+
+def _open_by_size(
+    tx: Transaction, home: int, values: Mapping[str, Any], start: Spot, limit: int
+) -> list[rows.Row]:
+    """Open sessions, which no index has by size: sorted as long as they are not too many."""
+    if values["state"] not in (None, State.OPEN):
+        return []
+    still = tx.all("few_of_state", home=home, state=State.OPEN, limit=MOST_SORTED + 1)
+    if len(still) > MOST_SORTED:
+        raise InputInvalid(
+            f"more than {MOST_SORTED} open sessions of a home are not sorted by size",
+            hint="Ask for those that have ended, or of one source, or sort by activity.",
+        )
+    given = {"home": home, "value": start.value, "ref": start.ref, "limit": limit, **values}
+    return tx.all("search_size_open", **given)
 
 
 def _spot(row: rows.Row, order: Order) -> Spot:

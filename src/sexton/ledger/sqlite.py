@@ -82,7 +82,7 @@ class SqliteDatabase:
     _attempt: Attempt | None
 
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = os.path.abspath(path)  # the program may change its directory
         self._closed = False
         self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()

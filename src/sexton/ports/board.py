@@ -89,7 +89,10 @@ class Board(Protocol):
     """Questions about many sessions at once; each costs about the same however many there are."""
 
     def search(self, wanted: Search, order: Order, after: Spot | None, limit: int) -> Found:
-        """Sessions of all homes in an order, the first ones first."""
+        """Sessions of all homes in an order, the first ones first.
+
+        InputInvalid if very many are open and are to be sorted by size.
+        """
 
     def sources(self, limit: int) -> list[str]:
         """Where sessions come from."""

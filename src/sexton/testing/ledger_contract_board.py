@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sexton.errors import InputInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import NATIVE, State
 from sexton.ports import Entry, Ledger, Place
@@ -103,6 +104,15 @@ class BoardContract:
         monkeypatch.setattr("sexton.ledger.board.STEPS", (2,))
         part = ledger.board.search(Search(text="nothing"), Order.ACTIVE, None, 50)
         assert (part.sessions, part.rest is not None) == ([], True)
+
+    def test_very_many_open_sessions_are_not_sorted_by_size(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fill(ledger)
+        monkeypatch.setattr("sexton.ledger.board.MOST_SORTED", 3)
+        with pytest.raises(InputInvalid, match="sorted by size"):
+            ledger.board.search(Search(), Order.SIZE, None, 10)
+        assert len(everything(ledger, Order.SIZE, state=State.ENDED)) == 3
 
     def test_the_sources_of_sessions_are_known(self, ledger: Ledger) -> None:
         assert ledger.board.sources(10) == []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,6 +24,9 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+
+_RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+_PRIVATE = (b"cache-control", b"no-store")
 
 Refusing = Callable[[Refusal, Scope], Response]
 Shortcut = Callable[[Asked], Response | None]
@@ -63,23 +64,24 @@ class Guard:
 
 def _asked(scope: Scope) -> Asked:
     headers: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for raw, value in scope["headers"]:
-        name = raw.decode("latin-1").lower()
-        counts[name] += 1
+    repeated = set()
+    for raw, value in scope["headers"]:  # uvicorn gives names in lower case
+        name = raw.decode("latin-1")
+        if name in headers:
+            repeated.add(name)
         headers[name] = value.decode("latin-1")
-    repeated = frozenset(name for name, count in counts.items() if count > 1)
-    return Asked(scope["method"], scope["path"], headers, repeated)
+    return Asked(scope["method"], scope["path"], headers, frozenset(repeated))
 
 
 def _with_headers(send: Send, *, is_private: bool) -> Callable[[Any], Awaitable[None]]:
+    """Adds what an answer does not say itself; done for every request, so in the rawest way."""
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-            if is_private:
-                headers.setdefault("cache-control", "no-store")
+            said = message.setdefault("headers", [])
+            names = {name for name, _ in said}
+            usual = [*_RAW, _PRIVATE] if is_private else _RAW
+            message["headers"] = [*said, *(each for each in usual if each[0] not in names)]
         await send(message)
 
     return sending

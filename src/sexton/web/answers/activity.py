@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sexton.bootstrap import Sexton
+from sexton.model.evidence import Evidence
 from sexton.model.session import NATIVE
-from sexton.model.worker import Worker
 from sexton.ports.board import Live
 from sexton.shapes.wording import iso
 from sexton.web.lookout import Lookout, standing_of
@@ -41,6 +42,7 @@ class Activity:
         self._lookout = lookout
         self._lock = threading.Lock()
         self._last: Snapshot | None = None
+        self._found: _Found | None = None
 
     def peek(self) -> Snapshot | None:
         """The last answer if it is still good; costs nothing."""
@@ -64,36 +66,58 @@ class Activity:
             self._lock.release()
 
     def _renew(self) -> Snapshot:
+        """A new answer, or where everything is as it was the last one for another while."""
         begun = self._house.clock.monotonic()
-        body = json.dumps(self._found(), separators=(",", ":"), ensure_ascii=False)
-        content = body.encode("utf-8", "replace")
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        found = self._look()
+        if self._last is not None and found == self._found:
+            etag, content = self._last.etag, self._last.body
+        else:
+            said = json.dumps(_told(found), separators=(",", ":"), ensure_ascii=False)
+            content = said.encode("utf-8", "replace")
+            etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         now = self._house.clock.monotonic()
+        self._found = found
         self._last = Snapshot(etag, content, now + max(FRESH, SHARE * (now - begun)))
         return self._last
 
-    def _found(self) -> dict[str, Any]:
+    def _look(self) -> _Found:
         estate, ledger = self._lookout.estate(), self._house.ledger
         workers = {worker.id: worker for worker in ledger.reaping.suspects()}
-        evidence = estate.evidence(workers.values())
-        live = ledger.board.live(MOST + 1)
-        records = ledger.homes.all()
-        hosts = {home.name: home.host for home in records}
-        proofs = {home.name: estate.owners(home.name) for home in records if home.name != NATIVE}
-        sessions = []
-        for each in live[:MOST]:
-            proof = proofs.get(each.home, {}).get(each.id)
-            held = [id for id, _ in each.holders]
-            verdict = standing_of(each.home, held, evidence, proof)
-            sessions.append(_shape(each, verdict, workers, hosts.get(each.home)))
-        return {"sessions": sessions, "truncated": len(live) > MOST}
+        homes = ledger.homes.all()
+        return _Found(
+            live=ledger.board.live(MOST + 1),
+            evidence=estate.evidence(workers.values()),
+            places={id: worker.identity.host for id, worker in workers.items()},
+            hosts={home.name: home.host for home in homes},
+            proofs={home.name: estate.owners(home.name) for home in homes if home.name != NATIVE},
+        )
+
+
+class _Found(NamedTuple):
+    """What an answer is made of; equal parts make the same answer."""
+
+    live: list[Live]
+    evidence: dict[str, Evidence]
+    places: dict[str, str]
+    hosts: dict[str, str | None]
+    proofs: dict[str, Mapping[str, Evidence]]
+
+
+def _told(found: _Found) -> dict[str, Any]:
+    sessions = []
+    for each in found.live[:MOST]:
+        proof = found.proofs.get(each.home, {}).get(each.id)
+        held = [id for id, _ in each.holders]
+        verdict = standing_of(each.home, held, found.evidence, proof)
+        sessions.append(_shape(each, verdict, found.places, found.hosts.get(each.home)))
+    return {"sessions": sessions, "truncated": len(found.live) > MOST}
 
 
 def _shape(
-    each: Live, verdict: str, workers: dict[str, Worker], home_host: str | None
+    each: Live, verdict: str, places: dict[str, str], home_host: str | None
 ) -> dict[str, Any]:
     """A session of which the first of its workers that is known stands for all."""
-    worker = next((workers[id] for id, _ in each.holders if id in workers), None)
+    worker = next((id for id, _ in each.holders if id in places), None)
     busy = verdict in ("live", "suspect") and any(since is not None for _, since in each.holders)
     return {
         "id": each.id,
@@ -104,7 +128,7 @@ def _shape(
         "busy": busy,
         "last_activity": iso(each.active_at),
         "started_at": iso(each.started_at),
-        "worker": worker.id if worker else None,
+        "worker": worker,
         "workers": [id for id, _ in each.holders],
-        "host": worker.identity.host if worker else home_host,
+        "host": places[worker] if worker else home_host,
     }

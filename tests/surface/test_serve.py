@@ -1,0 +1,109 @@
+"""`sexton serve` as a program: it tells its link, keeps, serves, and stops when it is told to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sexton.web
+from sexton.cli import run
+from sexton.engine.last_alive import LastAlive
+from sexton.model.evidence import Evidence, Verdict
+from sexton.model.plan import Outcome, ReapSession, Reason, Result, Seen
+from sexton.testing.clock import START
+from sexton.web.serving import listening
+from tests.surface.program import PATIENCE, Cli, environment, program
+
+TOKEN = "t" * 32
+
+
+@contextmanager
+def served(ledger: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """The program, once it has told where it serves."""
+    line = program("serve", "--port", "0", "--json", "--ledger", ledger, *options)
+    with subprocess.Popen(
+        line, env=environment(SEXTON_TOKEN=TOKEN), stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        try:
+            yield running, json.loads(running.stdout.readline())
+        finally:
+            running.kill()
+
+
+def ask(url: str) -> Any:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+        return json.load(reply)
+
+
+@pytest.mark.parametrize(("options", "kinds"), [((), ["keeper"]), (("--no-keep",), [])])
+def test_a_site_with_or_without_a_keeper_ends_at_sigterm(
+    tmp_path: Path, options: tuple[str, ...], kinds: list[str]
+) -> None:
+    with served(str(tmp_path / "ledger.db"), *options) as (running, told):
+        assert told["link"].startswith(f"{told['url']}/login?code=")
+        for _ in range(200):  # the keeper enrols while the site answers already
+            workers = [each["kind"] for each in ask(f"{told['url']}/v1/workers")["items"]]
+            if workers == kinds:
+                break
+        assert workers == kinds
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(PATIENCE) == 0
+
+
+def test_a_taken_port_is_told_before_anything_is_done(cli: Cli, tmp_path: Path) -> None:
+    with closing(listening("127.0.0.1", 0)) as taken:
+        answer = cli("serve", "--port", str(taken.getsockname()[1]), "--json")
+    assert (answer.code, answer.error()["error"]) == (71, "AddressTaken")
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_a_bind_that_others_can_reach_is_refused_without_tls_or_proxy(cli: Cli) -> None:
+    answer = cli("serve", "--host", "0.0.0.0", "--json")
+    assert (answer.code, answer.error()["error"]) == (72, "AddressRefused")
+    wrong = cli("serve", "--public-url", "http://sexton.example.org", "--json")
+    assert wrong.error()["error"] == "InputInvalid"
+    missing = cli("serve", "--port", "0", "--tls-certificate", "a", "--tls-key", "b", "--json")
+    assert missing.error()["error"] == "InputInvalid"
+
+
+def test_without_the_extra_it_is_said_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "sexton.web.serving")
+    monkeypatch.delattr(sexton.web, "serving")
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert run(["serve"]) == 60
+    told = capsys.readouterr().err
+    assert "uvicorn" in told
+    assert "pip install 'sexton[web]'" in told
+
+
+def test_a_reap_is_as_late_as_its_last_holder_was_seen_alive() -> None:
+    alive, dead = Evidence(verdict=Verdict.LIVE), Evidence(verdict=Verdict.DEAD)
+    looks = LastAlive()
+    looks.saw({"a": alive, "b": alive}, 10.0)
+    looks.saw({"a": dead, "b": alive}, 15.0)
+    looks.saw({"a": dead, "b": dead}, 20.0)
+    seen = Seen(
+        ref=1, home="native", id="s", epoch=1, active_at=START, message_count=0, turn_count=0,
+        pinned=False,
+    )  # fmt: skip
+    reason = Reason("reaped:process_gone", "gone")
+
+    def reaped(*workers: str, result: Result = Result.DONE) -> Outcome:
+        action = ReapSession(seen=seen, reason=reason, dead=tuple((id, 0) for id in workers))
+        return Outcome(action=action, result=result, detail="")
+
+    outcomes = [reaped("a"), reaped("a", "b"), reaped("c"), reaped("b", result=Result.SKIPPED)]
+    assert looks.latencies(outcomes, 21.0) == (11.0, 6.0)
