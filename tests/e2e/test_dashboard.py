@@ -51,7 +51,7 @@ def test_a_session_is_seen_to_die_and_says_why(page: Page, town: Town) -> None:
 
 
 def test_a_plan_is_read_applied_and_undone(page: Page) -> None:
-    page.goto("/sessions?home=demo&state=leaked&text=report")
+    page.goto("/sessions?home=demo&state=leaked")
     page.locator(".rows .title").first.click()
     word, session = page.locator(".verdict .word"), page.url
     expect(word).to_have_text("leaked")

@@ -220,9 +220,25 @@ def test_a_session_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) ->
     assert visitor.see("/nowhere", status=404)
 
 
+def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Visitor) -> None:
+    huge, nul = 10**30, "%00"
+    for asked in (f"/journal?before={huge}", f"/session?home=x&id={nul}", f"/vault?after={huge}",
+                  f"/act/stop?ref={huge}", f"/receipt?id={nul}"):  # fmt: skip
+        assert visitor.see(asked, status=422)
+    sessions = f"/sessions?text={nul}&source={nul}&home={nul}&age=x&state=x&sort=x"
+    work = f"/finalizers?finalizer={nul}&state=x"
+    for asked in (sessions, work, "/vault?kind=x", "/plan?what=x"):
+        assert visitor.see(asked)
+    assert visitor.see("/sessions?after=x", status=422)
+    page = visitor.see("/plan")
+    page.forms += [{"": "/act/pin"}, {"": "/act/stop", "ref": "x"}, {"": "/act/undo"}]
+    for action in ("/act/pin", "/act/stop", "/act/undo"):
+        assert visitor.send(page, action, status=422)
+
+
 def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> None:
     talking(house)
     text = visitor.see("/").text
     assert "All is well" in text
     assert "No keeper is at work" in text
-    assert "Live 1 a living process holds them" in text
+    assert "Live 1 held by the living" in text

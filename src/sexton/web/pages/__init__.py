@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from sexton.web.api.inputs import Ref
 from sexton.web.desk import Desk
 from sexton.web.pages import (
     finalizers,
@@ -18,7 +19,9 @@ from sexton.web.pages import (
     workers,
 )
 from sexton.web.pages.acts import routes as acts
+from sexton.web.pages.asking import Row, Word
 from sexton.web.pages.deeds import Deeds
+from sexton.web.pages.forms import storable
 from sexton.web.pages.glance import Glance
 from sexton.web.pages.settings import Findings
 from sexton.web.pages.vault import Vaults
@@ -47,7 +50,7 @@ def _standing(routes: APIRouter, desk: Desk) -> None:
         return findings.page()
 
     @routes.get("/vault")
-    def vault_page(kind: str | None = None, after: int = 0) -> Response:
+    def vault_page(kind: str | None = None, after: Row = 0) -> Response:
         return vaults.page(kind, after)
 
     @routes.get("/workers")
@@ -67,23 +70,23 @@ def _looking(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
         return sessions.sessions(desk, sessions.asked_by(request.query_params))
 
     @routes.get("/session")
-    def session_page(home: str, id: str, messages: int | None = None) -> Response:
+    def session_page(home: Word, id: Word, messages: Ref = None) -> Response:
         return session.session(desk, home, id, messages)
 
     @routes.get("/finalizers")
     def finalizers_page(
-        state: str | None = None, finalizer: str | None = None, after: int | None = None
+        state: str | None = None, finalizer: str | None = None, after: Ref = None
     ) -> Response:
-        return finalizers.finalizers(desk, state, finalizer, after)
+        return finalizers.finalizers(desk, state, storable(finalizer or ""), after)
 
     @routes.get("/journal")
-    def journal_page(before: int | None = None) -> Response:
+    def journal_page(before: Ref = None) -> Response:
         return journal.journal(desk, before)
 
     @routes.get("/receipt")
-    def receipt_page(id: str, before: int | None = None) -> Response:
+    def receipt_page(id: Word, before: Ref = None) -> Response:
         return receipts.receipt(desk, deeds, id, before)
 
     @routes.get("/plan")
     def plan_page(what: str = "due", home: str | None = None, id: str | None = None) -> Response:
-        return planning.planned(desk, what, home, id)
+        return planning.planned(desk, what, storable(home or ""), storable(id or ""))

@@ -14,6 +14,7 @@ E = TypeVar("E", bound=StrEnum)
 
 MOST_BYTES = 64 * 1024
 MOST_FIELDS = 100
+LONGEST = 2048
 
 
 async def form(request: Request) -> dict[str, str]:
@@ -33,6 +34,19 @@ async def form(request: Request) -> dict[str, str]:
 def choice(kind: type[E], value: str | None) -> E | None:
     """The member of a closed set that is meant; None for any other word."""
     return next((each for each in kind if each.value == value), None)
+
+
+def text(given: dict[str, str], name: str) -> str:
+    """A field that must be there, of text that every engine takes."""
+    value = given.get(name, "")
+    if not value or storable(value) != value:
+        raise InputInvalid(f"'{name}' is missing or no text", hint="Go back and try again.")
+    return value
+
+
+def storable(value: str) -> str:
+    """As much of a text as every engine takes as a parameter."""
+    return value.replace("\0", "").encode("utf-8", "ignore").decode()[:LONGEST]
 
 
 def whole(given: dict[str, str], name: str) -> int:

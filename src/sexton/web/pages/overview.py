@@ -131,18 +131,18 @@ def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Til
             href=more["href"], spark=spark, unit=more.get("unit", ""),
         )  # fmt: skip
 
-    yield counted_tile(Standing.LIVE, "a living process holds them")
+    yield counted_tile(Standing.LIVE, "held by the living")
     yield tile(
         "suspect", "Suspect", "suspect", found[Standing.SUSPECT], number(found[Standing.SUSPECT]),
-        say="look dead, not proved yet", href="/sessions?state=suspect",
+        say="look dead, unproved", href="/sessions?state=suspect",
     )  # fmt: skip
     yield counted_tile(
         Standing.LEAKED, f"{share(found[Standing.LEAKED], whole)} of {number(whole)} open"
     )
-    yield counted_tile(Standing.UNPROVEN, "nothing shows who has them")
+    yield counted_tile(Standing.UNPROVEN, "owner unknown")
     yield tile(
         "held", "Held", "held", len(plan.held), number(len(plan.held)),
-        say="due, but held back", href="/plan#held",
+        say="due, held back", href="/plan#held",
     )  # fmt: skip
     yield tile(
         "finalizing", "Finalizing", "busy", finalizing, number(finalizing),

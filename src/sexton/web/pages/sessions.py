@@ -18,13 +18,12 @@ from sexton.policies.budgets import shown
 from sexton.ports.board import Found, Order, Search, Spot
 from sexton.shapes.cursors import read_spot, write_spot
 from sexton.web.desk import Desk
-from sexton.web.pages.forms import choice
+from sexton.web.pages.forms import choice, storable
 from sexton.web.pages.showing import show
 from sexton.web.tones import short
 
 LIMIT = 50
 CHUNK = 500
-LONGEST = 1024
 FARTHEST = 10
 """So many times is gone on for one page; who wants more goes on from there."""
 SOURCES = 100
@@ -73,7 +72,7 @@ class Asked:
 def asked_by(given: Mapping[str, str]) -> Asked:
     """What the address of a page asks for; words that mean nothing are left out."""
     names = ("home", "source", "state", "age", "text", "sort", "after")
-    return Asked(**{name: given.get(name, "")[:LONGEST] for name in names})
+    return Asked(**{name: storable(given.get(name, "")) for name in names})
 
 
 def sessions(desk: Desk, asked: Asked) -> Response:

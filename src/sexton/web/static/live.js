@@ -59,7 +59,9 @@ async function look() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
     if (answer.status === 401) return void location.reload();
-    if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    if (!answer.ok) return void say("offline", `no answer (${answer.status})`);
+    replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    if (source.readyState === EventSource.OPEN) say("live", "live");
   } catch {
     say("offline", "no connection");
   } finally {

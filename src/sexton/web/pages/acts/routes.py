@@ -7,11 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
+from sexton.web.api.inputs import Ref
 from sexton.web.desk import Desk
 from sexton.web.pages import planning
 from sexton.web.pages.acts import processes, sessions, undoing, work
+from sexton.web.pages.asking import Row, Word
 from sexton.web.pages.deeds import Deeds
-from sexton.web.pages.forms import form, whole
+from sexton.web.pages.forms import form, text, whole
 
 Given = Annotated[dict[str, str], Depends(form)]
 
@@ -31,15 +33,15 @@ def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
         return planning.applied(desk, deeds, given.get("digest", ""))
 
     @routes.get("/act/undo")
-    def ask_undo(receipt: str) -> Response:
+    def ask_undo(receipt: Word) -> Response:
         return undoing.undoing(desk, receipt)
 
     @routes.post("/act/undo")
     def undo(given: Given) -> Response:
-        return undoing.undone(desk, deeds, given.get("receipt", ""))
+        return undoing.undone(desk, deeds, text(given, "receipt"))
 
     @routes.get("/act/retry")
-    def ask_retry(ref: int | None = None) -> Response:
+    def ask_retry(ref: Ref = None) -> Response:
         return work.retrying(desk, ref)
 
     @routes.post("/act/retry")
@@ -49,37 +51,37 @@ def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
 
 def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/end")
-    def ask_end(home: str, id: str) -> Response:
+    def ask_end(home: Word, id: Word) -> Response:
         return sessions.ending(desk, home, id)
 
     @routes.get("/act/pin")
-    def ask_pin(home: str, id: str) -> Response:
+    def ask_pin(home: Word, id: Word) -> Response:
         return sessions.pinning(desk, home, id, pinned=True)
 
     @routes.get("/act/unpin")
-    def ask_unpin(home: str, id: str) -> Response:
+    def ask_unpin(home: Word, id: Word) -> Response:
         return sessions.pinning(desk, home, id, pinned=False)
 
     @routes.post("/act/pin")
     def pin(given: Given) -> Response:
-        return sessions.pin(desk, deeds, given["home"], given["id"], pinned=True)
+        return sessions.pin(desk, deeds, text(given, "home"), text(given, "id"), pinned=True)
 
     @routes.post("/act/unpin")
     def unpin(given: Given) -> Response:
-        return sessions.pin(desk, deeds, given["home"], given["id"], pinned=False)
+        return sessions.pin(desk, deeds, text(given, "home"), text(given, "id"), pinned=False)
 
     @routes.get("/act/restore")
-    def ask_restore(home: str, id: str) -> Response:
+    def ask_restore(home: Word, id: Word) -> Response:
         return sessions.restoring(desk, home, id)
 
     @routes.post("/act/restore")
     def restore(given: Given) -> Response:
-        return sessions.restore(desk, deeds, given["home"], given["id"])
+        return sessions.restore(desk, deeds, text(given, "home"), text(given, "id"))
 
 
 def _processes(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/stop")
-    def ask_stop(ref: int) -> Response:
+    def ask_stop(ref: Row) -> Response:
         return processes.stopping(desk, ref)
 
     @routes.post("/act/stop")
@@ -87,11 +89,11 @@ def _processes(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
         return processes.stop(desk, deeds, whole(given, "ref"), given.get("command", ""))
 
     @routes.get("/act/keep")
-    def ask_keep(ref: int) -> Response:
+    def ask_keep(ref: Row) -> Response:
         return processes.keeping(desk, ref, kept=True)
 
     @routes.get("/act/release")
-    def ask_release(ref: int) -> Response:
+    def ask_release(ref: Row) -> Response:
         return processes.keeping(desk, ref, kept=False)
 
     @routes.post("/act/keep")
