@@ -1,7 +1,8 @@
 """Write into docs/hermes.md how sessions of the real Hermes end, with and without the plugin.
 
-Every way to run Hermes meets every way to end it, each in a home of its own. `--mode` and `--exit`
-choose some (`--mode=-z`); then the table is only printed.
+Every way to run Hermes meets every way to end it: each in a home of its own, and all of them one
+after another in a home that its gateway and an idle command line have open. `--place`, `--mode` and
+`--exit` choose some (`--mode=-z`); a table is written only if all of it was measured.
 """
 
 from __future__ import annotations
@@ -11,50 +12,98 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.scenario.hermes_exits import EXITS, MODES, Ends, ends_of  # noqa: E402
+from tests.scenario.hermes_exits import (  # noqa: E402
+    API,
+    EXITS,
+    MODES,
+    Ends,
+    company,
+    ends_of,
+    furnished,
+    rows,
+)
 from tests.scenario.hermes_inside import furnished_environment  # noqa: E402
 
 AIOHTTP = "aiohttp>=3.14,<4"
 PAGE = ROOT / "docs" / "hermes.md"
-BEGIN, END = "<!-- exits -->\n", "<!-- /exits -->\n"
+ALONE, BESIDE = "alone", "beside"
 HEAD = """| run as | ended by | Hermes alone | then the keeper | with the plugin | then the keeper |
 |---|---|---|---|---|---|
 """
+Case = tuple[str, str]
 
 
 def main() -> int:
-    """Measure, print, and write the page if everything was measured."""
+    """Measure, print, and write the tables of which everything was measured."""
     options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--place", choices=(ALONE, BESIDE), action="append")
     options.add_argument("--mode", choices=MODES, action="append")
     options.add_argument("--exit", choices=EXITS, action="append")
     chosen = options.parse_args()
     # What runs in the background of a shell ignores it, and so would every child.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     hermes = ROOT / ".venvs" / "hermes" / "bin" / "python"
-    lines = []
+    cases = [(mode, how) for mode in chosen.mode or MODES for how in chosen.exit or EXITS]
     with tempfile.TemporaryDirectory(prefix="sexton-exits-") as directory:
         python = furnished_environment(hermes, Path(directory) / "environment")
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, AIOHTTP], check=True)  # Hermes's API server needs it
-        for mode in chosen.mode or MODES:
-            for how in chosen.exit or EXITS:
-                place = Path(directory) / f"{mode}-{how}".replace(" ", "")
-                alone = ends_of(python, place / "alone", mode, how, plugin=False)
-                inside = ends_of(python, place / "inside", mode, how, plugin=True)
-                lines.append(row(mode, how, alone, inside))
-                print(lines[-1], end="", flush=True)
-    if chosen.mode or chosen.exit:
-        return 0
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(f"{before}{BEGIN}{HEAD}{''.join(lines)}{END}{after}")
+        for where in chosen.place or (ALONE, BESIDE):
+            measure = alone if where == ALONE else beside
+            found = {
+                plugin: dict(measure(python, Path(directory, where, str(plugin)), cases, plugin))
+                for plugin in (False, True)
+            }
+            lines = [row(*case, found[False][case], found[True][case]) for case in cases]
+            print(f"{where}\n{''.join(lines)}", flush=True)
+            if not (chosen.mode or chosen.exit):
+                write(where, lines)
     return 0
+
+
+def alone(
+    python: Path, place: Path, cases: Sequence[Case], plugin: bool
+) -> Iterator[tuple[Case, Ends]]:
+    """Each in a home in which nobody else is."""
+    for mode, how in cases:
+        found = ends_of(python, place / f"{mode}-{how}".replace(" ", ""), mode, how, plugin=plugin)
+        yield told(mode, how, found)
+
+
+def beside(
+    python: Path, place: Path, cases: Sequence[Case], plugin: bool
+) -> Iterator[tuple[Case, Ends]]:
+    """All in one home that a gateway and an idle command line have open; the latter stays open."""
+    with furnished(python, place, plugin=plugin) as home:
+        for api in (False, True):
+            some = [case for case in cases if (case[0] == API) == api]
+            if not some:
+                continue
+            with company(home.lab, gateway=not api) as idle:
+                for mode, how in some:
+                    yield told(mode, how, home.ends(mode, how))
+                    if rows(home.lab.home)[idle][1] is not None:
+                        raise SystemExit(f"{mode}, {how}: the row of the living was ended")
+
+
+def told(mode: str, how: str, ends: Ends) -> tuple[Case, Ends]:
+    """A case with what came of it, said at once: all of them take long."""
+    print(f"{mode}, {how}: {', then '.join(cells_of(ends))}", file=sys.stderr, flush=True)
+    return (mode, how), ends
+
+
+def write(where: str, lines: Sequence[str]) -> None:
+    """Put a table in the place of the one on the page."""
+    begin, end = f"<!-- exits {where} -->\n", f"<!-- /exits {where} -->\n"
+    before, rest = PAGE.read_text().split(begin)
+    _, after = rest.split(end)
+    PAGE.write_text(f"{before}{begin}{HEAD}{''.join(lines)}{end}{after}")
 
 
 def row(mode: str, how: str, alone: Ends, inside: Ends) -> str:
