@@ -50,10 +50,14 @@ bench: $(READY) ## Measure against the peers
 crash: $(READY) ## Kill, pause and mislead processes on each engine and look for losses (N=... SEED=...)
 	$(BIN)/python -m tests.crash
 
-e2e: $(READY) ## Test the surfaces as a user meets them
-	$(BIN)/python -m pytest tests/surface
+e2e: $(READY) ## Test the dashboard in a real browser (PICTURES=dir keeps its pictures)
+	@sh scripts/install_chromium.sh
+	$(BIN)/python -m pytest tests/e2e
 
 hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19
+	@set -e; for release in $(HERMES_RELEASES); do \
+		HERMES_VERSION=$$release sh scripts/install_hermes.sh; \
+	done
 	HERMES_RELEASES="$(HERMES_RELEASES)" $(BIN)/python -m pytest tests/surface/test_hermes_releases.py
 
 hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks

@@ -14,9 +14,9 @@ from bench.scene import Scene
 NAME = "hermes_remove"
 HERMES = "hermes"
 WRITERS = ("hermes writer", "hermes second writer")
-MESSAGES = 20
+MESSAGES = 24
 PAUSE = 0.1
-"""Seconds between two writes: after a thousand of them Hermes rebuilds its search index."""
+"""Seconds between two writes."""
 
 
 def run(scene: Scene) -> Iterator[Row]:

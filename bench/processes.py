@@ -13,9 +13,10 @@ import psutil
 
 from bench.figures import OURS, Row, Series, Unit, against, alone, at_most
 from bench.scene import Scene
+from sexton.model.evidence import Sight
 from sexton.model.process import Process, ProcessKind
 from sexton.system.clock import SystemClock
-from sexton.system.processes import pidfs_inode
+from sexton.system.processes import SystemProcesses
 from sexton.system.sampling import Sampler
 
 NAME = "processes"
@@ -38,13 +39,14 @@ def run(scene: Scene) -> Iterator[Row]:
             {OURS: lambda: sampler.look(known), PEER: lambda: _look(pids)},
         )
         yield from _judge(looks, many, SAMPLE_MS)
-        inodes = {pid: pidfs_inode(pid) for pid in pids}
+        table = SystemProcesses()
+        assert all(table.look(each.identity) is Sight.PRESENT for each in known)
         born = {pid: psutil.Process(pid).create_time() for pid in pids}
         identity = _measure(
             scene,
             f"whether {many:,} are the same",
             {
-                OURS: lambda: [pidfs_inode(pid) == inodes[pid] for pid in pids],
+                OURS: lambda: [table.look(each.identity) for each in known],
                 PEER: lambda: [psutil.Process(pid).create_time() == born[pid] for pid in pids],
             },
         )

@@ -207,8 +207,12 @@ class Hermes:
         return seconds(lambda: done.append(prune())), done[0]
 
     def begin_writing(self, store: str) -> None:
-        """Open a session in a database that somebody else prunes."""
+        """Open a session in a database that somebody else prunes.
+
+        Hermes would stop all writers itself to put its index in order, however long the run takes.
+        """
         database = self._store_at(store)
+        database._OPTIMIZE_EVERY_N_WRITES = 10**9
         self._writing = partial(database.append_message, self._session(database), "user")
 
     def write_until(self, stopped: str, pause: float) -> list[float | None]:

@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 python=${1:-.venv/bin/python}
 "$python" -m pip install --quiet --disable-pip-version-check uv
 "$python" -m uv pip compile --quiet --universal --upgrade --no-header --no-annotate \
-    --extra dev --extra postgres pyproject.toml --output-file constraints.txt
+    --extra dev --extra e2e --extra postgres pyproject.toml --output-file constraints.txt

@@ -25,9 +25,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"
 TESTS = "tests/unit/test_defaults_acting.py"
 KEEPING_TESTS = "tests/unit/test_defaults_keeping.py"
-SERVING_TESTS = "tests/unit/test_defaults_serving.py"
 KEEPING = ("retention", "disk", "archive", "trash", "gc")
-"""The sections about what sessions leave behind; their tests have a file of their own."""
+"""The sections about what sessions leave behind."""
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    KEEPING_TESTS: KEEPING,
+    "tests/unit/test_defaults_working.py": ("finalizers", "notify", "keeper"),
+    "tests/unit/test_defaults_serving.py": ("serve",),
+}
+"""Sections whose tests have a file of their own."""
 
 SHOWN_BY: Mapping[str, str] = {
     "homes": "test_without_settings_no_home_is_looked_at",
@@ -247,9 +252,8 @@ class Row:
     @property
     def test(self) -> str:
         """The id of the test that shows the default acting."""
-        section = self.setting.split(".")[0]
-        file = KEEPING_TESTS if section in KEEPING else TESTS
-        file = SERVING_TESTS if section == "serve" else file
+        section = self.setting.partition(".")[0].removesuffix("[]")
+        file = next((file for file, theirs in ELSEWHERE.items() if section in theirs), TESTS)
         return f"{file}::{SHOWN_BY[self.setting]}"
 
 

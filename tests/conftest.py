@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
-import psycopg
 import pytest
 from hypothesis import settings
-from psycopg.conninfo import conninfo_to_dict
 
 from sexton.ledger.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from tests.emptied_database import EmptiedDatabase
 
 # CI tries the same examples every time, so that a change is judged by what it changed; at a
 # developer's desk each run tries new ones.
 settings.register_profile("ci", derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+INSTALLING = ("hermes_python", "release")
+LONGEST_INSTALL = 1200.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever has to wait until a Hermes is installed may: a slow network is no hanging test."""
+    for item in items:
+        if not set(INSTALLING).isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.timeout(LONGEST_INSTALL))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -29,6 +38,17 @@ def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _log_of_its_own() -> Iterator[None]:
+    """Where one test's commands send the log is nothing to the next, whose streams are others."""
+    yield
+    for name in ("sexton", "psycopg"):
+        log = logging.getLogger(name)
+        log.handlers.clear()
+        log.setLevel(logging.NOTSET)
+        log.propagate = True
 
 
 @pytest.fixture
@@ -67,11 +87,9 @@ def new_file(empty_file: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def empty_database(postgres_server: PostgresServer) -> str:
-    """The name of a database with an empty ledger, to be copied."""
-    url = postgres_server.create_database()
-    open_ledger(url).close()
-    return str(conninfo_to_dict(url)["dbname"])
+def emptied_database(postgres_server: PostgresServer) -> EmptiedDatabase:
+    """A PostgreSQL ledger that is as if it were new for each test that asks."""
+    return EmptiedDatabase(postgres_server)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -80,9 +98,5 @@ def engine_url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{request.getfixturevalue('new_file')}"
         return
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    url = server.create_database(request.getfixturevalue("empty_database"))
-    with psycopg.connect(url) as connection:  # what is kept beside it is named by its id
-        connection.execute("UPDATE sexton.ledger SET id = %s", [uuid4().hex])
-    yield url
-    server.drop_database(url)
+    emptied: EmptiedDatabase = request.getfixturevalue("emptied_database")
+    yield emptied.fresh()

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sexton.errors import (
-    BreakerOpen,
-    BudgetExceeded,
-    SessionEnded,
-    SessionError,
-    SessionFenced,
-    SextonError,
-)
 from sexton.version import __version__
 
 if TYPE_CHECKING:
     from sexton.bootstrap import Sexton, open
+    from sexton.errors import (
+        BreakerOpen,
+        BudgetExceeded,
+        SessionEnded,
+        SessionError,
+        SessionFenced,
+        SextonError,
+    )
 
 __all__ = [
     "BreakerOpen",
@@ -38,8 +38,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("open", "Sexton"):
-        from sexton import bootstrap  # noqa: PLC0415  # `import sexton` alone stays cheap
-
-        return getattr(bootstrap, name)
-    raise AttributeError(f"module 'sexton' has no attribute '{name}'")
+    """What there is, loaded when it is first named: `import sexton` alone stays cheap."""
+    if name not in __all__:
+        raise AttributeError(f"module 'sexton' has no attribute '{name}'")
+    module = "sexton.bootstrap" if name in ("open", "Sexton") else "sexton.errors"
+    return getattr(__import__(module, fromlist=[name]), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 import os
 import subprocess
 import sys
@@ -13,17 +13,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAVY = {"click", "fastapi", "httpx", "psycopg", "pydantic", "rich", "yaml"}
 SLOW = {
-    "dataclasses", "getpass", "hashlib", "heapq", "inspect", "ipaddress", "logging", "pathlib",
-    "random", "socket", "urllib", "uuid",
+    "contextvars", "dataclasses", "getpass", "hashlib", "heapq", "importlib", "inspect",
+    "ipaddress", "json", "logging", "pathlib", "random", "socket", "urllib", "uuid",
+    "sexton.agent.turn", "sexton.errors.spending", "sexton.model.process",
 }  # fmt: skip
 EMBEDDED = {"apsw", "psutil", "sexton"}
 
 PROBE = """
-import json, sys
+import sys
 before = set(sys.modules)
 {statement}
 loaded = sorted({{name.partition(".")[0] for name in set(sys.modules) - before}})
-print(json.dumps([loaded, sorted(sys.modules)]))
+print([loaded, sorted(sys.modules)])
 """
 
 
@@ -34,7 +35,7 @@ def loaded_by(statement: str) -> tuple[set[str], set[str]]:
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
         check=True, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    loaded, everything = json.loads(done.stdout)
+    loaded, everything = ast.literal_eval(done.stdout)
     return set(loaded), set(everything)
 
 

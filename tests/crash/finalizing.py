@@ -37,7 +37,7 @@ from tests.scenario.finalizers_scene import (
 
 KEEPERS = 3
 SESSIONS_PER_KILL = 10
-KILLS_PER_LEDGER = 20
+KILLS_PER_LEDGER = 100
 THINKING = 0.03
 FINISHED = 10_000
 KEY = "MODEL_KEY"
@@ -117,7 +117,9 @@ class Finalizing:
             tempfile.TemporaryDirectory(prefix="sexton-memories-") as directory,
             Server([Thinking(THINKING)]) as model,
         ):
-            config = configure(Path(directory), memory(model.url, concurrency=1, api_key_env=KEY))
+            config = configure(
+                Path(directory), memory(model.url, concurrency=1, api_key_env=KEY, daily_calls=None)
+            )
             with open_house(url, config) as house:
                 crew = Crew(self._nursery, url, config)
                 try:

@@ -15,7 +15,8 @@ import sexton.ledger.postgres
 import sexton.system.deaths  # noqa: F401
 from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper, Sweep
+from sexton.engine.keep import Keeper
+from sexton.engine.swept import Sweep
 from sexton.errors import LedgerUnreachable
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.statements import statements

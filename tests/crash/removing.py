@@ -1,8 +1,8 @@
 """Kill processes that remove and restore sessions: `python -m tests.crash.removing`.
 
-N is the number of kills on each engine, each at a system call of the protocol; where there is no
-strace, at a random moment. Every session is always whole and in one place only, and after the next
-start nothing half done is left.
+N is the number of kills on each engine. Each is at a system call of the protocol, one after the
+other until all had their turn; where there is no strace, at a random moment. Every session is
+always whole and in one place only, and after the next start nothing half done is left.
 """
 
 from __future__ import annotations
@@ -33,13 +33,17 @@ from tests.crash.removing_scene import (
 )
 from tests.crash.removing_victims import ACT, ACTS, MODULE
 from tests.crash.running import Place, Tally, order, places, verdict
-from tests.crash.tracing import calls_of, killed_at, tracer
+from tests.crash.tracing import LONGEST, calls_of, killed_at, points_of, tracer
 
 KILLS = "kills"
 DURING = {act: f"killed during {act}" for act in ACTS}
+CALLS = "calls killed at"
 HALF = "left something half done"
 SURVIVED = "had finished before"
 AWAY = ("trash", "archive", "files")
+COURSE = ("trash", "undo", "archive", "undo", "files", "undo", "trash", "restore", "archive",
+          "restore", "trash", "purge")  # fmt: skip
+"""Everything that is done, after everything it can be done after."""
 TURNS = 4
 """How often the sessions of one house are put away and brought back."""
 LONGEST_ACT = 0.5
@@ -54,8 +58,10 @@ class Removing:
         self._tally = tally
         self._most = most
         self._calls: dict[str, Counter[str]] = {}
+        self._points: dict[str, list[tuple[str, int]]] = {}
+        self._met: set[tuple[str, str, int]] = set()
 
-    def round(self, chance: random.Random, _: int) -> None:
+    def round(self, chance: random.Random, number: int) -> None:
         """Put everything away and back again and again, and kill whoever does it."""
         with tempfile.TemporaryDirectory(prefix="sexton-removing-") as made, _data(made):
             place = Path(made)
@@ -63,33 +69,51 @@ class Removing:
             known = furnish(url, place, chance)
             if tracer() is not None and not self._calls:
                 self._calibrate(place, chance)
-            for _ in range(TURNS):
+            for turn in range(TURNS * number, TURNS * (number + 1)):
                 if self._is_enough:
                     break
-                self._act(url, place, known, chance, chance.choice(AWAY))
-                self._act(url, place, known, chance, "undo")
+                away, back = acts_of(turn)
+                self._act(url, place, known, chance, away, turn // len(AWAY))
+                nth = sum(acts_of(each) == (away, back) for each in range(turn % TURN_AROUND))
+                nth += turn // TURN_AROUND * OFTEN[away, back]
+                self._act(url, place, known, chance, back, nth, after=away)
             with _house(url, place) as house:
                 assert {each.state for each in sessions(house)} <= {State.ENDED, State.FINALIZED}
             if not self._is_enough:
                 self._finish(url, place, "trash")
-                self._act(url, place, known, chance, "purge")
+                self._act(url, place, known, chance, "purge", number)
                 with _house(url, place) as house:
                     assert {each.state for each in sessions(house)} == {State.PURGED}
+
+    def coverage(self) -> str:
+        """How many of the calls at which somebody is to be killed had their turn."""
+        total = sum(map(len, self._points.values()))
+        return f"{len(self._met)} of {total} {CALLS}" if total else ""
 
     @property
     def _is_enough(self) -> bool:
         return self._tally.events[KILLS] >= self._most
 
     def _act(
-        self, url: str, place: Path, known: dict[str, Truth], chance: random.Random, what: str
+        self,
+        url: str,
+        place: Path,
+        known: dict[str, Truth],
+        chance: random.Random,
+        what: str,
+        nth: int,
+        after: str = "",
     ) -> None:
         """Kill whoever does it, sometimes also whoever cleans up, then do it to the end."""
         purging = what == "purge"
-        self._kill(url, place, chance, what)
+        self._kill(url, place, chance, what, self._point(after + what, nth))
         with _house(url, place) as house:
             check(house, known, purging=purging)
         if chance.random() < 0.3:
-            self._kill(url, place, chance, "recover")
+            calls = self._calls.get("recover", Counter())
+            call = chance.choice(sorted(calls)) if calls else ""
+            number = chance.randint(1, calls[call]) if calls else 0
+            self._kill(url, place, chance, "recover", ("recover", call, number))
         with _house(url, place) as house:
             self._tally.events[HALF] += bool(mend(house))
             check(house, known, purging=purging)
@@ -99,19 +123,31 @@ class Removing:
             check(house, known, purging=purging)
             check_tidy(house)
 
-    def _kill(self, url: str, place: Path, chance: random.Random, what: str) -> None:
+    def _point(self, act: str, nth: int) -> tuple[str, str, int]:
+        """The call whose turn it is when an act is done for the nth time."""
+        points = self._points.get(act)
+        return (act, *points[nth % len(points)]) if points else (act, "", 0)
+
+    def _kill(
+        self,
+        url: str,
+        place: Path,
+        chance: random.Random,
+        what: str,
+        point: tuple[str, str, int],
+    ) -> None:
         child = self._start(url, place, what)
         if tracer() is None:
             _let_go(place)
             threading.Event().wait(chance.uniform(0, LONGEST_ACT))
             child.kill()
         else:
-            calls = self._calls[what]
-            call = chance.choice(sorted(calls))
-            with killed_at(child, call, chance.randint(1, calls[call])):
+            with killed_at(child, *point[1:]):
                 _let_go(place)
-                code = child.wait()
+                code = child.wait(2 * LONGEST)
             assert code in (0, -signal.SIGKILL), child.lines()
+        if what != "recover":
+            self._met.add(point)
         if "done" in child.lines():
             self._tally.events[SURVIVED] += 1
         else:
@@ -121,7 +157,7 @@ class Removing:
     def _finish(self, url: str, place: Path, what: str) -> None:
         child = self._start(url, place, what)
         _let_go(place)
-        assert child.wait() == 0, child.lines()
+        assert child.wait(LONGEST) == 0, child.lines()
 
     def _start(self, url: str, place: Path, what: str) -> Child:
         (place / "go").unlink(missing_ok=True)
@@ -135,12 +171,28 @@ class Removing:
         url, apart = self._place.another(), place / "apart"
         apart.mkdir()
         furnish(url, apart, chance)
-        for what in ("trash", "undo", "archive", "undo", "files", "undo", "trash", "purge"):
+        before = ""
+        for what in COURSE:
             child = self._start(url, apart, what)
             found = calls_of(child, lambda: _let_go(apart), apart / "calls")
-            self._calls[what] = found | self._calls.get(what, Counter())
+            act = before + what if before in AWAY and what != "purge" else what
+            self._calls[act] = found
+            self._points[act] = points_of(found, random.Random(f"{self._tally.seed} {act}"))
+            before = what
         # What is left to be completed is some of what an undo does, or an emptying.
-        self._calls["recover"] = self._calls["purge"]
+        self._calls["recover"] = self._calls["trashundo"] | self._calls["purge"]
+
+
+def acts_of(turn: int) -> tuple[str, str]:
+    """How sessions are put away in a turn, and how they are brought back."""
+    away = AWAY[turn % len(AWAY)]
+    one_by_one = away != "files" and turn // len(AWAY) % 3
+    return away, "restore" if one_by_one else "undo"
+
+
+TURN_AROUND = 9
+"""After so many turns they are the same again."""
+OFTEN = Counter(acts_of(turn) for turn in range(TURN_AROUND))
 
 
 def _let_go(place: Path) -> None:
@@ -178,11 +230,12 @@ def main() -> int:
                 engine=engine,
                 seed=wanted.seed,
                 counted=KILLS,
-                rare=[HALF, DURING["trash"], DURING["files"], DURING["undo"]],
+                rare=[HALF, *(DURING[act] for act in COURSE)],
             )
             removing = Removing(nursery, found[engine], tally, wanted.number)
             tally.run(wanted.number, wanted.only, removing.round)
             tally.tell()
+            print(f"  {engine:9} {removing.coverage()}", flush=True)
             tallies.append(tally)
     return verdict(tallies, wanted, () if tracer() else ["kills at a chosen system call"])
 

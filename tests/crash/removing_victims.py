@@ -10,10 +10,21 @@ from sexton.bootstrap import Sexton
 from sexton.cli.trash.empty import END_OF_TIME
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.empty import empty
+from sexton.engine.removing.undo import removed_with
+from sexton.engine.removing.undo import undo as bring_back
 from sexton.ledger.opening import open_ledger
+from sexton.model.removal import AWAY
 from sexton.ports.removal import WantedFiles
 from sexton.testing.crash import Report
-from tests.crash.removing_scene import ALL, EVERYTHING, archiving, means_of, mend, settings
+from tests.crash.removing_scene import (
+    ALL,
+    EVERYTHING,
+    archiving,
+    means_of,
+    mend,
+    sessions,
+    settings,
+)
 
 MODULE = "tests.crash.removing_victims"
 ACT = f"{MODULE}:act"
@@ -39,6 +50,15 @@ def undo(house: Sexton) -> None:
         house.undo(receipt)
 
 
+def restore(house: Sexton) -> None:
+    """One session after the other, each with what belongs to it, as a person asks for them."""
+    mend(house)
+    for session in [each for each in sessions(house) if each.state in AWAY]:
+        files, wanted = removed_with(house.ledger, session)
+        for back in bring_back(means_of(house), files, new_receipt(), wanted):
+            assert back.trouble is None
+
+
 def purge(house: Sexton) -> None:
     mend(house)
     files = house.ledger.vault.page(WantedFiles(), 0, ALL)
@@ -55,6 +75,7 @@ ACTS: Mapping[str, Callable[[Sexton], None]] = {
     "archive": archive,
     "files": files,
     "undo": undo,
+    "restore": restore,
     "purge": purge,
     "recover": recover,
 }

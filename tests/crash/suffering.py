@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -20,6 +20,7 @@ from sexton.testing.crash import Report
 from sexton.testing.ledger_contract_samples import born, heard, reread, say
 
 NOBODY = 65534
+PAGE = 4096
 THREADS = 6
 LAST_RESORT = 100_000
 
@@ -56,6 +57,10 @@ def fill_the_disk(report: Report, directory: str) -> None:
     _check(f"{directory}/ledger.db", said)
     open_ledger(f"{directory}/fresh.db").close()
     report.tell("went on")
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"\0" * PAGE):
+            pass
+    report.tell("then", _error_of(lambda: open_ledger(f"{directory}/ledger.db").close()))
 
 
 def reach_the_file_limit(report: Report, directory: str) -> None:

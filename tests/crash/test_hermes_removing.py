@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 
+from sexton.bootstrap.removing import NEAR
 from sexton.model.session import State
 from sexton.ports.removal import WantedFiles
 from tests.scenario.conftest import hermes, hermes_python, scene
@@ -36,7 +37,9 @@ def test_however_a_remover_of_a_hermes_home_is_killed_every_session_is_whole_and
     house.sexton.close()
     for left in LEFT:
         _remove_until(scene, url, left)
+        _mend_by_a_command(url)
         house = House(url, scene.path)
+        assert house.ledger.vault.unfinished(NEAR) == []
         house.sexton.sweep()
         house.observe()
         check(scene, house)
@@ -73,6 +76,12 @@ def _remove_until(scene: HermesScene, url: str, left: int) -> None:
         remover.kill()
         remover.wait()
         remover.stdout.close()
+
+
+def _mend_by_a_command(url: str) -> None:
+    """Whatever removes or restores first completes what was begun, also in an unlisted home."""
+    command = [sys.executable, "-m", "sexton", "trash", "empty", "--yes", "--ledger", url]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
 
 def _rows(scene: HermesScene) -> dict[str, int]:

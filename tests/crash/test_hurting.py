@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from sexton.ledger.opening import open_ledger
 from sexton.settings.values import Settings
 from sexton.testing.aftermath import assert_ended_once, assert_lives_on
 from sexton.testing.apart import may_live_apart
-from sexton.testing.crash import Nursery
+from sexton.testing.crash import Nursery, PidTaken
 from sexton.testing.freezing import Freezer, may_freeze
 from sexton.testing.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_pid, stopped
 from sexton.testing.jumping import WallClock, faked_by
@@ -77,6 +78,8 @@ def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
 ) -> None:
     if may_choose_pids():
         reuse(nursery, engine_url)
+        with pytest.raises(PidTaken):  # somebody who lives has this one
+            reuse_pid(nursery, os.getpid())
     else:  # then it is said, not passed over
         with pytest.raises(PermissionError):
             reuse_pid(nursery, 12_345)

@@ -84,10 +84,11 @@ def test_on_a_full_disk_nothing_is_half_written_and_after_making_room_it_goes_on
     told = run_on_a_small_disk(tmp_path, sys.executable, "-m", "tests.crash.suffering")
     if told is None:  # no disk can be mounted here: the next test stands in for this one
         return
-    refused, fresh, went_on = told
+    refused, fresh, went_on, then = told
     assert int(refused.split()[1]) > 50
     assert fresh == "fresh LedgerFull"
     assert went_on == "went on"
+    assert then == "then LedgerFull"  # it can not even be opened without room, and says why
 
 
 def run_on_a_small_disk(directory: Path, *command: str) -> list[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -19,10 +20,15 @@ from sexton.testing.crash import Child
 ROOT = Path(__file__).parents[2]
 CALLS = (
     "openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2",
-    "unlink", "unlinkat", "mkdir", "mkdirat", "ftruncate", "utimensat", "fchmod", "sendto",
+    "linkat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "ftruncate", "utimensat", "fchmod",
+    "sendto",
 )  # fmt: skip
 """What changes a file or speaks to a server."""
 PATIENCE = 30.0
+LONGEST = 120.0
+"""After so many seconds whoever is watched is let go; it is waited for longer than that."""
+ALIKE = 16
+"""Of a call that is made more often than this, so many are met: the first, the last, and others."""
 
 _LINE = re.compile(r"^(\d+) +(\w+)\(")
 
@@ -67,7 +73,7 @@ def calls_of(child: Child, let_go: Callable[[], None], told: Path) -> Counter[st
     with _attached(strace, child.pid, options) as is_attached:
         assert is_attached
         let_go()
-        assert child.wait() == 0, child.lines()
+        assert child.wait(LONGEST) == 0, child.lines()
     found: Counter[tuple[str, str]] = Counter()
     for line in told.read_text(errors="replace").splitlines():
         begun = _LINE.match(line)
@@ -79,6 +85,18 @@ def calls_of(child: Child, let_go: Callable[[], None], told: Path) -> Counter[st
     return most
 
 
+def points_of(calls: Counter[str], chance: random.Random) -> list[tuple[str, int]]:
+    """At which calls somebody is to be killed, each by its name and number, in any order."""
+    points = []
+    for call, times in sorted(calls.items()):
+        first = range(1, min(times, ALIKE // 2) + 1)
+        others = range(len(first) + 1, times)
+        some = chance.sample(others, min(len(others), ALIKE - len(first) - 1))
+        points += [(call, number) for number in {*first, *some, times}]
+    chance.shuffle(points)
+    return points
+
+
 @contextmanager
 def _attached(strace: tuple[str, ...], pid: int, options: tuple[str, ...]) -> Iterator[bool]:
     """Whether strace has a hold of the process; it lets go at the end of the block."""
@@ -86,15 +104,26 @@ def _attached(strace: tuple[str, ...], pid: int, options: tuple[str, ...]) -> It
     with subprocess.Popen(
         [*strace, "-f", "-qq", *quiet, *options, "-p", str(pid)], stderr=subprocess.DEVNULL
     ) as process:
+        # Now and then it waits for ever for a thread of a process that was killed under it.
+        watchdog = threading.Timer(LONGEST, process.kill)
+        watchdog.start()
         try:
             deadline = time.monotonic() + PATIENCE
             while not _is_traced(pid) and process.poll() is None and time.monotonic() < deadline:
                 threading.Event().wait(0.002)
             yield _is_traced(pid)
         finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(PATIENCE)
+            watchdog.cancel()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _is_traced(pid: int) -> bool:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper, Sweep
+from sexton.engine.keep import Keeper
+from sexton.engine.swept import Sweep
 from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Sight
 from sexton.model.session import Session

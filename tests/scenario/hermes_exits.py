@@ -6,9 +6,12 @@ import json
 import signal
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -18,7 +21,7 @@ import apsw
 from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.hermes_house import House
-from tests.scenario.hermes_lab import Lab
+from tests.scenario.hermes_lab import Lab, Terminal
 
 SUCCESS = "success"
 SIGNALS = {each.name: each for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -48,47 +51,117 @@ class Ends:
 
 def ends_of(python: Path, place: Path, mode: str, how: str, *, plugin: bool) -> Ends:
     """Run Hermes in a home of its own, end it, and look; then let a keeper look after it."""
+    with furnished(python, place, plugin=plugin) as home:
+        return home.ends(mode, how)
+
+
+class Later(SystemClock):
+    """The clock of somebody who comes two days later."""
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(days=2)
+
+
+class Furnished:
+    """A home for processes of Hermes, with the model they ask and the keeper that looks after it.
+
+    Rows that were there before are not counted.
+    """
+
+    def __init__(self, lab: Lab, model: FakeModel, ledger: str, api: Mapping[str, str]) -> None:
+        self.lab = lab
+        self._model = model
+        self._ledger = ledger
+        self._api = api
+
+    def ends(self, mode: str, how: str) -> Ends:
+        """Run Hermes and end it; how its rows stand then and after a sweep."""
+        before = frozenset(rows(self.lab.home))
+        self._model.reply = _delegating if mode == "subagent" else lambda _: ANSWER
+        if mode == API:
+            return self._served(how, before)
+        run = {"interactive": _interactive, "cron": _job}.get(mode, _command)
+        stayed = run(self.lab, self._model, mode, how)
+        self._model.go_on()
+        return self._swept(before, stayed)
+
+    def _swept(
+        self, before: frozenset[str], stayed: bool, clock: SystemClock | None = None
+    ) -> Ends:
+        left = self._by_source(before)
+        house = House(self._ledger, self.lab.home, clock=clock or SystemClock())
+        house.sexton.sweep()
+        house.sexton.close()
+        return Ends(left, self._by_source(before), stayed)
+
+    def _by_source(self, before: frozenset[str]) -> dict[str, str | None]:
+        found = rows(self.lab.home)
+        return {source: reason for id, (source, reason) in found.items() if id not in before}
+
+    def _served(self, how: str, before: frozenset[str]) -> Ends:
+        """A gateway whose API server has answered once; success is that it goes on running.
+
+        Whoever asked may go on, so the keeper comes when its session has been idle for long.
+        """
+        port = int(self._api["API_SERVER_PORT"])
+        body = {"model": "hermes", "messages": [{"role": "user", "content": f"Good day, {how}"}]}
+        asked = Request(
+            f"http://127.0.0.1:{port}/v1/chat/completions",
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+        )
+        with self.lab.started("gateway", "run", **self._api) as process:
+            _until(lambda: _answers(port) or process.poll() is not None)
+            with urlopen(asked, timeout=PATIENCE) as answer:
+                assert ANSWER in answer.read().decode()
+            if how == SUCCESS:
+                return self._swept(before, False, Later())
+            stayed = _ended(process, how)
+        return self._swept(before, stayed, Later())
+
+
+@contextmanager
+def furnished(python: Path, place: Path, *, plugin: bool) -> Iterator[Furnished]:
+    """A new home with nobody in it."""
     place.mkdir(parents=True)
     ledger = f"sqlite:///{place / 'ledger.db'}"
-    also = {"SEXTON_LEDGER": ledger, **(_api_settings() if mode == API else {})}
-    with FakeModel(_delegating if mode == "subagent" else lambda _: ANSWER) as model:
-        lab = Lab(python, place / "home", model.url, also)
+    with FakeModel() as model:
+        lab = Lab(python, place / "home", model.url, {"SEXTON_LEDGER": ledger})
         if plugin:
             with (lab.home / "config.yaml").open("a") as config:
                 config.write("plugins: {enabled: [sexton]}\n")
-        if mode == API:
-            return _served(lab, also, how, lambda stayed: _swept(lab.home, ledger, stayed))
-        run = {"interactive": _interactive, "cron": _job}.get(mode, _command)
-        stayed = run(lab, model, mode, how)
-        model.go_on()
-    return _swept(lab.home, ledger, stayed)
+        yield Furnished(lab, model, ledger, _api_settings())
 
 
-def _swept(home: Path, ledger: str, stayed: bool) -> Ends:
-    left = _rows(home)
-    house = House(ledger, home, clock=SystemClock())
-    house.sexton.sweep()
-    house.sexton.close()
-    return Ends(left, _rows(home), stayed)
+@contextmanager
+def company(lab: Lab, *, gateway: bool = True) -> Iterator[str]:
+    """An idle command line in the home and, unless it is to be left out, its gateway.
+
+    Yields the row of the command line, which nobody may end.
+    """
+    with ExitStack() as there:
+        if gateway:
+            there.enter_context(lab.gateway())
+        known = frozenset(rows(lab.home))
+        terminal = there.enter_context(lab.terminal())
+        terminal.wait_for("❯")
+        terminal.type("Good morning")
+        terminal.wait_for(ANSWER)
+        reading = threading.Event()
+        thread = threading.Thread(target=_read_on, args=(terminal, reading), daemon=True)
+        thread.start()
+        try:
+            (row,) = rows(lab.home).keys() - known
+            yield row
+        finally:
+            reading.set()
+            thread.join()
 
 
-def _served(lab: Lab, also: Mapping[str, str], how: str, look: Callable[[bool], Ends]) -> Ends:
-    """A gateway whose API server has answered once; success is that it goes on running."""
-    url = f"http://127.0.0.1:{also['API_SERVER_PORT']}/v1/chat/completions"
-    body = {"model": "hermes", "messages": [{"role": "user", "content": "Good morning"}]}
-    asked = Request(
-        url,
-        json.dumps(body).encode(),
-        {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
-    )
-    with lab.started("gateway", "run") as process:
-        _until(lambda: _answers(int(also["API_SERVER_PORT"])) or process.poll() is not None)
-        with urlopen(asked, timeout=PATIENCE) as answer:
-            assert ANSWER in answer.read().decode()
-        if how == SUCCESS:
-            return look(False)
-        stayed = _ended(process, how)
-    return look(stayed)
+def _read_on(terminal: Terminal, enough: threading.Event) -> None:
+    """Whoever shows something must not wait for somebody to look."""
+    while not enough.is_set():
+        terminal.read()
 
 
 def _api_settings() -> dict[str, str]:
@@ -111,12 +184,13 @@ def _command(lab: Lab, model: FakeModel, mode: str, how: str) -> bool:
 def _job(lab: Lab, model: FakeModel, _mode: str, how: str) -> bool:
     lab.run("cron", "create", "every 12h", "Good morning")
     jobs: Any = json.loads((lab.home / "cron" / "jobs.json").read_text())
-    [job] = jobs["jobs"] if isinstance(jobs, dict) else jobs
+    job = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]
     return _watched(lab, model, ("cron", "run", job["id"]), how, 1)
 
 
 def _watched(lab: Lab, model: FakeModel, words: tuple[str, ...], how: str, calls: int) -> bool:
     """A process that is ended while it waits for its model, or that is left to its end."""
+    calls += len(model.asked)
     if how != SUCCESS:
         model.hold_from(calls)
     with lab.started(*words) as process:
@@ -164,10 +238,14 @@ def _delegating(messages: list[Any]) -> str | ToolUse:
     return ToolUse("delegate_task", {"goal": GOAL})
 
 
-def _rows(home: Path) -> dict[str, str | None]:
+def rows(home: Path) -> dict[str, tuple[str, str | None]]:
+    """The source and the end of every session, by id, in the order in which they began."""
+    if not (home / "state.db").exists():
+        return {}
     db = apsw.Connection(str(home / "state.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        return dict(db.execute("SELECT source, end_reason FROM sessions ORDER BY started_at"))
+        found = db.execute("SELECT id, source, end_reason FROM sessions ORDER BY started_at")
+        return {id: (source, reason) for id, source, reason in found}
     finally:
         db.close()
 

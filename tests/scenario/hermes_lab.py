@@ -80,12 +80,12 @@ class Lab:
         )  # fmt: skip
 
     @contextmanager
-    def started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-        """A command of Hermes that runs."""
+    def started(self, *words: str, **also: str) -> Iterator[subprocess.Popen[bytes]]:
+        """A command of Hermes that runs, with more in its environment if need be."""
         process = subprocess.Popen(
             [self._python, "-m", "hermes_cli.main", *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=self._environment, cwd=self.home,
+            env={**self._environment, **also}, cwd=self.home,
         )  # fmt: skip
         try:
             yield process

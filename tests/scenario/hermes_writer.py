@@ -34,8 +34,8 @@ def obey(home: str, method: str, arguments: list[Any], named: dict[str, Any]) ->
             return [list(row) for row in database(home)._conn.execute(*arguments)]
         case "write_many":
             return write_many(database(home), *arguments)
-        case "reset_policy":
-            return reset_policy(home)
+        case "reset_policy" | "lock_holder":
+            return reset_policy(home) if method == "reset_policy" else lock_holder()
         case _:
             return getattr(database(home), method)(*arguments, **named)
 
@@ -66,6 +66,12 @@ def reset_policy(home: str) -> Any:
     os.environ["HERMES_HOME"] = home
     policy = importlib.import_module("gateway.config").load_gateway_config().default_reset_policy
     return [policy.mode, policy.idle_minutes, policy.at_hour]
+
+
+def lock_holder() -> Any:
+    """Under which name this process locks a session that it compresses."""
+    compression = importlib.import_module("agent.conversation_compression")
+    return compression._compression_lock_holder(object())
 
 
 if __name__ == "__main__":

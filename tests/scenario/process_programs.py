@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -32,6 +33,14 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready", flush=True)
 while True: signal.pause()
 """
+HEADLESS = """
+import ctypes, threading
+def work():
+    while True: sum(range(1000))
+threading.Thread(target=work).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+"""One whose first thread ends; the process goes on, although its state says zombie."""
 ROLL = """
 import os, sys, time
 end = time.monotonic() + 20
@@ -77,6 +86,11 @@ def lives(pid: int) -> bool:
     """Whether a process exists and has not exited."""
     row = read_row(pid)
     return row is not None and row.state not in ZOMBIES
+
+
+def is_headless(pid: int) -> bool:
+    """Whether the first thread of a process has ended."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def rests(pid: int) -> bool:

@@ -49,11 +49,12 @@ def kept(place: Path) -> str:
     return (place / "MEMORY.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("ending", ["stop", "eos"])
 def test_the_model_is_asked_once_and_its_answer_is_kept(
-    tmp_path: Path, manual_clock: ManualClock
+    ending: str, tmp_path: Path, manual_clock: ManualClock
 ) -> None:
     desk = Desk(tmp_path, title="Holidays\nin Å")
-    with Server([say("- likes the sea")]) as server:
+    with Server([reply(200, completion("- likes the sea", ending))]) as server:
         effect = memory(server.url, tmp_path, manual_clock)
         assert effect.carry_out(desk.job()) == "added to the memory file"
         assert effect.carry_out(desk.job()) == "was in the memory file already"
@@ -88,9 +89,12 @@ def test_the_model_is_told_that_the_transcript_is_data_and_where_it_ends(
     ]  # fmt: skip
 
 
-def test_a_model_may_find_nothing_worth_keeping(tmp_path: Path, manual_clock: ManualClock) -> None:
+@pytest.mark.parametrize("answer", [" NOTHING.\n", "Nothing", '**"nothing"**'])
+def test_a_model_may_find_nothing_worth_keeping(
+    answer: str, tmp_path: Path, manual_clock: ManualClock
+) -> None:
     desk = Desk(tmp_path)
-    with Server([say(" NOTHING.\n")]) as server:
+    with Server([say(answer)]) as server:
         effect = memory(server.url, tmp_path, manual_clock)
         assert effect.carry_out(desk.job()) == "nothing worth keeping"
         assert effect.carry_out(desk.job()) == "nothing worth keeping"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
@@ -38,13 +39,20 @@ def wait(job):
 def lose(job):
     raise ClaimLost
 """
-NAMES = ("tell", "say_nothing", "stumble", "leave", "fail", "wait", "lose")
+DOCUMENTED = re.findall(
+    "```python\n(.*?)```",
+    (Path(__file__).parents[2] / "docs" / "finalizers.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+NAMES = ("remember", "tell", "say_nothing", "stumble", "leave", "fail", "wait", "lose")
 
 
 @pytest.fixture(autouse=True)
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package is installed that names its functions as finalizers."""
-    (tmp_path / "somebodys_finalizers.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "somebodys_finalizers.py").write_text(
+        "\n".join([*DOCUMENTED, CODE]), encoding="utf-8"
+    )
     about = tmp_path / "somebodys_finalizers-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Name: somebodys_finalizers\nVersion: 1.0\n", encoding="utf-8")
@@ -64,6 +72,11 @@ def test_the_function_gets_the_job_and_says_what_came_of_it(tmp_path: Path) -> N
     assert carry_out("tell", tmp_path) == "native/s1/2/notes had 2 messages"
 
 
+def test_the_documented_function_works(tmp_path: Path) -> None:
+    assert carry_out("remember", tmp_path) == "1 messages of s1"
+    assert carry_out("remember", tmp_path) == "was there already"
+
+
 def test_it_need_not_say_anything(tmp_path: Path) -> None:
     assert carry_out("say_nothing", tmp_path) == "'say_nothing' returned"
 
@@ -81,6 +94,7 @@ def test_whatever_it_does_wrong_is_a_failed_attempt(name: str, told: str, tmp_pa
     with pytest.raises(EffectFailed) as caught:
         carry_out(name, tmp_path)
     assert str(caught.value) == told
+    assert caught.value.for_logs == told.partition(":")[0]  # the rest may quote what was said
     assert not caught.value.hopeless
 
 

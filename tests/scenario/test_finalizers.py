@@ -18,6 +18,7 @@ from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.duties import duties
 from sexton.engine.finalize import Duty, Runner
+from sexton.errors import BudgetExceeded
 from sexton.model.session import State
 from sexton.policies.finalizing import RetryPolicy
 from sexton.ports import Clock
@@ -40,6 +41,7 @@ from tests.scenario.finalizers_scene import (
 from tests.surface.holding import holder
 
 LIMIT = {"max_messages": 6}
+BUDGET = {"scope": "session", "tokens": 100, "action": "kill"}
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def house(
     engine_url: str, tmp_path: Path, model: Server, manual_clock: ManualClock
 ) -> Iterator[Sexton]:
     """A house whose sessions owe a memory."""
-    config = configure(tmp_path, memory(model.url, concurrency=2), reset=LIMIT)
+    config = configure(tmp_path, memory(model.url, concurrency=2), reset=LIMIT, budgets=[BUDGET])
     with open_house(engine_url, config, manual_clock) as opened:
         yield opened
 
@@ -87,7 +89,35 @@ def _expire_unwatched(worker: AgentWorker, house: Sexton) -> None:
     worker.session("a", source="telegram")
 
 
-@pytest.mark.parametrize("way", [_end, _reset, _leave, _expire, _expire_unwatched])
+def _branch(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    worker.session(parent=session, relation="branch").append(role="user", content="x")
+    assert session.end("branched")
+
+
+def _resume_another(worker: AgentWorker, _: Sexton) -> None:
+    another = worker.session("b", source="telegram")
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    worker.resume(another.id)
+    assert session.end("resumed_other")
+
+
+def _overspend(worker: AgentWorker, _: Sexton) -> None:
+    session = worker.session("a", source="telegram")
+    session.append_many([{"role": "user", "content": "x"}] * 4)
+    with session.turn() as turn:
+        turn.reserve(input_tokens=90).commit(input_tokens=100)
+        with pytest.raises(BudgetExceeded):
+            turn.reserve(input_tokens=1)
+    assert not session.end()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [_end, _reset, _leave, _expire, _expire_unwatched, _branch, _resume_another, _overspend],
+)
 def test_whatever_ends_a_session_its_work_is_done_once(
     way: Callable[[AgentWorker, Sexton], None], house: Sexton, model: Server, tmp_path: Path
 ) -> None:
@@ -122,6 +152,54 @@ def test_what_is_too_short_or_was_said_by_a_timer_owes_no_memory(
     house.sweep()
     assert owed(house) == []
     assert model.requests == []
+
+
+def test_a_timers_session_that_ends_with_its_process_owes_whoever_names_timers(
+    engine_url: str, tmp_path: Path, model: Server
+) -> None:
+    hook = webhook(model.url)
+    config = configure(tmp_path, memory(model.url, sources=["cron"]), hook)
+    with open_house(engine_url, config) as house:
+        with house.worker() as worker:
+            session = worker.session(source="cron", job="nightly")
+            session.append_many([{"role": "user", "content": "x"}] * 4)
+        house.sweep()
+        assert {(each.finalizer, each.state) for each in owed(house)} == {
+            ("memories", "done"),
+            ("hook", "done"),
+        }
+
+
+def test_why_tells_what_was_owed_and_why_nothing_is(
+    engine_url: str, tmp_path: Path, model: Server
+) -> None:
+    def answers(house: Sexton, id: str) -> dict[str, tuple[str, str]]:
+        found = house.why(id).answers
+        told = ((each.question, (each.answer, each.detail)) for each in found)
+        return {name: told for name, told in told if name.startswith("finalizer.")}
+
+    config = configure(tmp_path)
+    with open_house(engine_url, config) as house:
+        [old] = talk(house, "old")
+    failing = {"name": "log", "kind": "command", "command": ["false"], "sources": ["telegram"]}
+    config = configure(tmp_path, memory(model.url), failing)
+    with open_house(engine_url, config) as house:
+        [long] = talk(house, "long")
+        [short] = talk(house, "short", count=3, source="discord")
+        house.sweep()
+        told = answers(house, long)
+        before = answers(house, old)["finalizer.log"]
+        none = answers(house, short)
+    assert told["finalizer.memories"] == ("done", "messages 1 to 4; added to the memory file")
+    assert told["finalizer.log"][0] == "pending"
+    assert "; tried again from " in told["finalizer.log"][1]
+    assert told["finalizer.log"][1].endswith("; exit code 1")
+    assert before[0] == "nothing owed"
+    assert before[1].endswith("see 'sexton finalizers backfill log'")
+    assert none == {
+        "finalizer.memories": ("nothing owed", "3 messages of at least 4"),
+        "finalizer.log": ("nothing owed", "log is not for sessions of discord"),
+    }
 
 
 def test_a_restart_does_nothing_for_what_is_done_and_the_next_end_is_handled_in_one_sweep(

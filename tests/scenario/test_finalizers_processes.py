@@ -83,6 +83,27 @@ def test_wherever_a_keeper_is_killed_the_next_one_finishes_its_work_once(
     assert len(model.requests) == (2 if step in ASKED_AGAIN else 1)
 
 
+@pytest.mark.parametrize("kind", ["command", "webhook"])
+def test_what_a_keeper_had_done_and_not_reported_is_done_again_with_the_same_key(
+    kind: str, engine_url: str, tmp_path: Path, nursery: Nursery
+) -> None:
+    keys = tmp_path / "keys"
+    script = f'echo "$SEXTON_IDEMPOTENCY_KEY" >> {keys}'
+    command = {"name": "log", "kind": "command", "command": ["sh", "-c", script]}
+    with Server([reply()]) as server:
+        config = configure(tmp_path, webhook(server.url) if kind == "webhook" else command)
+        with open_house(engine_url, config) as house:
+            talk(house, "a")
+            step = {STEP: "call LedgerFinalizing.finish"}
+            keeper = nursery.start(KEEP, engine_url, str(config), environ=step)
+            assert keeper.wait() == -signal.SIGKILL, keeper.lines()
+            house.sweep()
+            [done] = owed(house)
+        heard = [request.headers["idempotency-key"] for request in server.requests]
+    told = heard if kind == "webhook" else keys.read_text().split()
+    assert (done.state, told) == ("done", [done.key] * 2)
+
+
 def test_two_keepers_share_the_work_and_do_each_piece_once(
     engine_url: str, tmp_path: Path, nursery: Nursery
 ) -> None:

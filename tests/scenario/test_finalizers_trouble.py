@@ -203,7 +203,9 @@ def test_work_that_kills_every_keeper_is_given_up_and_other_work_is_not(
     assert other.state == "done"
 
 
-def test_the_last_words_of_a_program_are_kept(engine_url: str, tmp_path: Path) -> None:
+def test_the_last_words_of_a_program_are_kept_for_people_and_in_no_log(
+    engine_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     script = "print('noise ' * 900); print('REAL ERROR: disk on fire'); raise SystemExit(3)"
     command = {"name": "c", "kind": "command", "command": [sys.executable, "-c", script]}
     with open_house(engine_url, configure(tmp_path, command)) as house:
@@ -213,6 +215,7 @@ def test_the_last_words_of_a_program_are_kept(engine_url: str, tmp_path: Path) -
         assert failed.last_error is not None
         assert failed.last_error.startswith("exit code 3: …")
         assert failed.last_error.endswith("REAL ERROR: disk on fire")
+    assert f"{failed.key} failed and is tried again: exit code 3" in caplog.messages
 
 
 def test_every_call_counts_against_the_rate_and_not_only_every_work(
@@ -286,6 +289,25 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
             }
         finally:
             gate.set()
+
+
+def test_a_keeper_for_one_sweep_that_is_stopped_leaves_no_program_behind(
+    engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sexton.engine.keep.PATIENCE", 0.2)
+    script = f"echo begun >> {tmp_path}/runs; sleep 60"
+    command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
+    with open_house(engine_url, configure(tmp_path, command)) as house:
+        talk(house, "a")
+        keeper = house.keeper(house.worker(kind="keeper"), watchful=False)
+        sweeping = threading.Thread(target=keeper.once)
+        sweeping.start()
+        wait_until((tmp_path / "runs").exists)
+        keeper.stop()
+        sweeping.join()
+        [work] = owed(house)
+        assert (work.state, work.attempts) == ("pending", 0)
+        assert carriers(tag_of(work.key)) == []
 
 
 def test_one_finalizer_with_much_work_does_not_starve_the_others(house: Sexton) -> None:

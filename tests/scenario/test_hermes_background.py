@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from sexton.bootstrap.visiting import visit
 from sexton.engine.process_view import hints
+from sexton.integrations.hermes_plugin.background import Background
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.model.process import Doing
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import House
@@ -79,3 +85,43 @@ def test_what_our_own_registry_knows_is_not_told_twice(
 def test_a_broken_file_says_nothing(house: House, scene: HermesScene, text: str) -> None:
     (scene.path / "processes.json").write_text(text)
     assert hints(house.sexton.estate(), []) == []
+
+
+class Registry:
+    """What Hermes's own registry of processes says."""
+
+    def __init__(self, *entries: tuple[str, int, str]) -> None:
+        self._entries = {
+            name: SimpleNamespace(exited=False, pid_scope="host", pid=pid, session_key=key)
+            for name, pid, key in entries
+        }
+
+    def list_sessions(self) -> list[dict[str, str]]:
+        return [{"session_id": name} for name in self._entries]
+
+    def get(self, name: str) -> SimpleNamespace:
+        return self._entries[name]
+
+
+def test_inside_a_gateway_a_process_is_of_the_conversation_that_started_it(
+    house: House,
+    scene: HermesScene,
+    server: subprocess.Popen[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whichever of several that are at it at once is done with its tool first."""
+    other = TALK.replace("7", "8")
+    for id, key in (("talk", TALK), ("other", other)):
+        scene.start(id, "telegram", session_key=key)
+    house.observe()
+    elsewhere = ("p2", os.getpid(), "agent:main:telegram:dm:9")
+    registry = Registry(("p1", server.pid, TALK), elsewhere)
+    module = SimpleNamespace(process_registry=registry)
+    monkeypatch.setitem(sys.modules, "tools.process_registry", module)
+    with visit(house.sexton, scene.path, "hermes") as inside:
+        guests = Guests(lambda: inside, house.clock.now)
+        for id in ("talk", "other"):
+            guests._held[id] = inside.hold(house.session(id))
+        Background(guests, Trying(house.clock)).register("other")
+    running = house.ledger.registry.running()
+    assert [(each.session, each.identity.pid) for each in running] == [("talk", server.pid)]

@@ -62,20 +62,23 @@ def test_a_broken_lease_file_claims_nothing(scene: HermesScene, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("holder", "expires", "found"),
+    ("who", "expires", "found"),
     [
-        (f"{ME}:7:abc", 300, LIVE),
-        (f"{ME}:7:abc", -1, DEAD),
-        ("999999999:7:abc", 300, DEAD),
+        ("pid={}", 300, LIVE),
+        ("{}:7:abc", 300, LIVE),
+        ("pid={}", -1, DEAD),
+        ("pid=99999{}", 300, DEAD),
         ("odd", 300, DEAD),
     ],
-    ids=["ours", "ours, over", "of nobody", "odd"],
+    ids=["as Hermes writes it", "as older ones do", "over", "of nobody", "odd"],
 )
 def test_a_session_that_is_being_compressed_is_live(
-    scene: HermesScene, holder: str, expires: float, found: Verdict
+    scene: HermesScene, who: str, expires: float, found: Verdict
 ) -> None:
     scene.start("one")
-    now = time.time()
+    holder, now = scene.ask("lock_holder"), time.time()
+    its = holder.removeprefix("pid=").partition(":")[0]
+    holder = holder.replace(f"pid={its}", who.format(its))
     scene.sql("INSERT INTO compression_locks VALUES ('one', ?, ?, ?)", holder, now, now + expires)
     assert verdict(scene) is found
 

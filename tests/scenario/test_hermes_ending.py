@@ -284,6 +284,7 @@ def test_what_is_leaked_is_counted_as_such(house: House, scene: HermesScene) -> 
     [
         ("UPDATE schema_version SET version = 21", "schema version 21; only 22, 30"),
         ("PRAGMA journal_mode = delete", "no write-ahead log"),
+        ("DROP TABLE gateway_routing", "no table gateway_routing"),
         (
             "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN DELETE FROM messages; END",
             "the trigger 'odd'",
@@ -319,6 +320,13 @@ def test_a_home_that_can_not_be_changed_keeps_no_keeper_from_its_other_work(
     done = house.swept()
     assert done.pop("left") == "skipped reaped:owner_gone"
     assert ends(scene) == {"left": None}
+
+
+def test_a_database_that_can_not_be_opened_for_writing_is_refused(tmp_path: Path) -> None:
+    """As on a disk that is read-only."""
+    words = "can not be changed: unable to open"
+    with pytest.raises(HomeRefused, match=words), changing(tmp_path, ManualClock()):
+        pass
 
 
 class Hasty(ManualClock):

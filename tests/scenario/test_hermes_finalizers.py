@@ -14,6 +14,7 @@ from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_house import DAY, make_older
 
 KEEP = "import json, sys; open(sys.argv[1], 'a').write(json.dumps(json.load(sys.stdin)) + '\\n')"
 
@@ -23,13 +24,13 @@ def said(house: Sexton, scene: HermesScene, since: int, through: int) -> list[Me
     return list(scene.home.transcript(session, since, through))
 
 
-def keeping(url: str, home: Path, notes: Path) -> Sexton:
+def keeping(url: str, home: Path, notes: Path, *, act: bool = False) -> Sexton:
     """A house that writes what it is given about each ended session into a file."""
     command = FinalizerSetting(
         name="notes", kind=FinalizerKind.COMMAND, command=(sys.executable, "-c", KEEP, str(notes))
     )
     settings = Settings(
-        homes=(HomeSetting(path=home, name="work"),),
+        homes=(HomeSetting(path=home, name="work", act=act),),
         finalizers=(command,),
         rulebook=Rulebook(finalizers=(Owing(name="notes"),)),
     )
@@ -64,6 +65,32 @@ def test_what_hermes_ends_is_finalized_once_and_what_had_ended_before_is_not(
         )  # fmt: skip
         assert [each["content"] for each in note["messages"]] == ["word 0", "word 1", "word 2"]
         assert house.find("work/talk").state == "finalized"
+
+
+def test_what_is_ended_from_outside_is_finalized_once(
+    engine_url: str, scene: HermesScene, tmp_path: Path
+) -> None:
+    """A conversation that expired, one of the API server that is idle, a row that leaked."""
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    key = "agent:main:telegram:dm:7"
+    for id, source, named in (("talk", "telegram", key), ("asked", "api_server", None),
+                              ("left", "cli", None)):  # fmt: skip
+        scene.start(id, source, session_key=named)
+        scene.say(id, f"what {id} says")
+    make_older(scene, DAY * 2)
+    scene.close()
+    notes = tmp_path / "notes.jsonl"
+    with keeping(engine_url, scene.path, notes, act=True) as house:
+        for _ in range(3):
+            house.sweep()
+        told = {each["session"]["id"]: each for each in noted(notes)}
+        assert len(noted(notes)) == len(told) == 3, "each of them once"
+        assert {id: each["end_reason"] for id, each in told.items()} == {
+            "talk": "session_reset", "asked": "idle", "left": "reaped",
+        }  # fmt: skip
+        for id, each in told.items():
+            assert [message["content"] for message in each["messages"]] == [f"what {id} says"]
+            assert house.find(f"work/{id}").state == "finalized"
 
 
 def test_a_part_of_a_transcript_is_read_by_place_whatever_lies_between(

@@ -11,7 +11,8 @@ import pytest
 
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
-from sexton.errors import HomeRefused
+from sexton.errors import HomeRefused, VaultOutdated
+from sexton.homes.hermes.acting import LONG_PATIENCE
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
@@ -200,6 +201,32 @@ def test_the_log_is_folded_in_only_while_nobody_else_is_there(
     changed = scene.database.stat().st_mtime_ns
     assert set(house.apply(plan).values()) == {"done"}
     assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+    changed = scene.database.stat().st_mtime_ns
+    house.sexton.undo("receipt")
+    assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+
+
+def test_a_home_that_is_written_to_for_long_is_waited_for_and_then_left_alone(
+    house: House, scene: HermesScene
+) -> None:
+    """What can wait waits for longer; nothing is lost if even that was in vain."""
+    small(scene, "one")
+    scene.start("left")
+    make_older(scene, OLD)
+    reap, garbage = house.plan(), house.garbage()
+    before = everything(scene)
+    scene.sql("BEGIN IMMEDIATE")
+    begun = house.clock.monotonic()
+    assert house.apply(reap)["left"] == "skipped"
+    assert house.clock.monotonic() - begun < LONG_PATIENCE
+    with pytest.raises(HomeRefused, match="busy for more than 180 s"):
+        house.apply(garbage)
+    scene.sql("ROLLBACK")
+    assert everything(scene) == before
+    house.sexton.sweep()  # completes what was begun
+    assert [row[0] for row in everything(scene)["sessions"]] == ["left"]
+    house.sexton.undo("receipt")
+    assert everything(scene) == before
 
 
 def test_whoever_dies_in_between_leaves_what_the_next_one_completes(
@@ -280,6 +307,32 @@ def test_a_home_of_another_schema_is_refused_before_anything_is_copied(
         house.apply(plan)
     assert house.session("one").state is State.ENDED
     assert house.ledger.vault.of_receipt("receipt") == []
+
+
+def test_into_a_home_whose_schema_has_changed_nothing_is_brought_back_but_it_is_given_out(
+    house: House, scene: HermesScene, tmp_path: Path
+) -> None:
+    scene.sql("ALTER TABLE messages ADD COLUMN mood TEXT")
+    small(scene, "one")
+    scene.sql("UPDATE messages SET mood = 'curious'")
+    make_older(scene, OLD)
+    assert house.apply(house.garbage()) == {"one": "done"}
+    scene.sql("ALTER TABLE messages DROP COLUMN mood")
+    with pytest.raises(VaultOutdated, match="no column 'mood' of messages any more"):
+        house.sexton.undo("receipt")
+    [exported] = tmp_path.rglob("exported.*")
+    assert "curious" in exported.read_text()
+    assert exported.stat().st_mode & 0o777 == 0o600
+    assert scene.sql("SELECT * FROM sessions") == []
+    scene.sql("UPDATE schema_version SET version = 21")
+    with pytest.raises(VaultOutdated, match="schema version 21"):
+        house.sexton.undo("receipt")
+    scene.sql("UPDATE schema_version SET version = 22")
+    scene.sql("ALTER TABLE messages ADD COLUMN mood TEXT")
+    (restored,) = house.sexton.undo("receipt")
+    assert (restored.sessions, restored.left) == (1, 0)
+    assert scene.sql("SELECT DISTINCT mood FROM messages") == [["curious"]]
+    assert list(tmp_path.rglob("exported.*")) == []  # what was said is in one place again
 
 
 def test_another_session_in_the_place_of_a_removed_one_is_never_written_over(

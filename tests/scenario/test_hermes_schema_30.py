@@ -5,6 +5,9 @@ Made by hand: no release of Hermes writes it yet.
 
 from __future__ import annotations
 
+import json
+import os
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,10 @@ import pytest
 from sexton.errors import HomeRefused
 from sexton.model.evidence import Verdict
 from tests.scenario.hermes_house import DAY, House, reasons
+from tests.scenario.test_hermes_finalizers import keeping, noted
+from tests.unit.hermes_holding import holding, ticks
+
+TALK = "agent:main:telegram:dm:7"
 
 OLD = time.time() - 30 * DAY.total_seconds()
 TABLES = """
@@ -34,12 +41,30 @@ TABLES = """
         id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL REFERENCES sessions (id),
         role TEXT NOT NULL, content TEXT, tool_name TEXT, timestamp REAL NOT NULL,
         active INTEGER NOT NULL DEFAULT 1, display_kind TEXT);
+    CREATE TABLE session_model_usage (
+        session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, model TEXT, mark BLOB,
+        PRIMARY KEY (session_id, model));
+    CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
+    CREATE TABLE gateway_routing (scope TEXT, session_key TEXT, entry_json TEXT, updated_at REAL);
+    CREATE TABLE compression_locks (
+        session_id TEXT PRIMARY KEY, holder TEXT, acquired_at REAL, expires_at REAL);
     CREATE TABLE session_turn_leases (
         conversation_id TEXT PRIMARY KEY, holder TEXT, acquired_at REAL, expires_at REAL);
+    CREATE TABLE gateway_heartbeats (
+        backend_id TEXT PRIMARY KEY, pid INTEGER NOT NULL, started_at REAL NOT NULL,
+        last_heartbeat REAL NOT NULL, profile TEXT NOT NULL DEFAULT '', host TEXT NOT NULL);
     CREATE TABLE conversation_generations (
-        session_id TEXT REFERENCES sessions (id) ON DELETE CASCADE, generation INTEGER, mark BLOB);
-    CREATE VIEW messages_fts_trigram_src AS SELECT * FROM messages WHERE role <> 'tool';
+        source TEXT NOT NULL, session_key TEXT NOT NULL, generation INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (source, session_key));
+    CREATE VIEW messages_fts_trigram_src AS
+        SELECT m.id, m.content, m.tool_name FROM messages AS m
+        JOIN sessions AS s ON s.id = m.session_id WHERE m.role <> 'tool' AND s.source <> 'cron';
 """
+INDEXED = """({0}.id > COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta
+                                  WHERE key = 'fts_rebuild_high_water'), -1))"""
+"""As the newer triggers ask: what is still to be indexed anew is not in the index yet."""
+OF_PEOPLE = """{0}.role <> 'tool' AND EXISTS (
+    SELECT 1 FROM sessions WHERE id = {0}.session_id AND source <> 'cron')"""
 INDEX = """
     CREATE VIRTUAL TABLE {name} USING fts5(
         content, tool_name, content = '{content}', content_rowid = 'id'{more});
@@ -62,10 +87,15 @@ class Home:
         db = apsw.Connection(str(path / "state.db"))
         db.pragma("journal_mode", "wal")
         db.execute(TABLES)
-        values = {"which": "1", "gone": "1", "content": "messages", "more": ""}
+        which, gone = INDEXED.format("new"), INDEXED.format("old")
+        values = {"which": which, "gone": gone, "content": "messages", "more": ""}
         db.execute(INDEX.format(name="messages_fts", **values))
-        values = {"which": "new.role <> 'tool'", "gone": "old.role <> 'tool'"}
-        values |= {"content": "messages_fts_trigram_src", "more": ", tokenize = 'trigram'"}
+        values = {
+            "which": f"{OF_PEOPLE.format('new')} AND {which}",
+            "gone": f"{OF_PEOPLE.format('old')} AND {gone}",
+            "content": "messages_fts_trigram_src",
+            "more": ", tokenize = 'trigram'",
+        }
         db.execute(INDEX.format(name="messages_fts_trigram", **values))
         db.close()
 
@@ -88,7 +118,7 @@ class Home:
             )  # fmt: skip
 
     def everything(self) -> list[list[tuple[Any, ...]]]:
-        tables = ("sessions", "messages", "conversation_generations", "system_prompts")
+        tables = ("sessions", "messages", "session_model_usage", "system_prompts")
         return [self.sql(f"SELECT * FROM {table} ORDER BY 1") for table in tables]
 
     def found(self, words: str) -> list[list[tuple[Any, ...]]]:
@@ -114,13 +144,15 @@ def house(tmp_path: Path, home: Home) -> Iterator[House]:
 def test_what_leaves_it_comes_back_with_all_that_refers_to_it(home: Home, house: House) -> None:
     home.sql("INSERT INTO system_prompts VALUES ('h', 'be kind')")
     home.session("one", title="Plans", system_prompt_hash="h")
-    home.sql("INSERT INTO conversation_generations VALUES ('one', 3, x'00ff')")
+    home.session("run", source="cron")
+    home.sql("INSERT INTO session_model_usage VALUES ('one', 'm', x'00ff')")
+    home.sql("INSERT INTO conversation_generations VALUES ('cli', 'one', 3)")
     home.session("pinned", pinned=1)
     home.session("lately", last_activity_at=time.time())
     before, found = home.everything(), home.found("says")
     plan = house.garbage()
-    assert reasons(plan) == {"one": "trivial"}
-    assert house.apply(plan) == {"one": "done"}
+    assert reasons(plan) == {"one": "trivial", "run": "trivial"}
+    assert set(house.apply(plan).values()) == {"done"}
     assert [row[0] for row in home.sql("SELECT id FROM sessions ORDER BY id")] == [
         "lately",
         "pinned",
@@ -128,6 +160,9 @@ def test_what_leaves_it_comes_back_with_all_that_refers_to_it(home: Home, house:
     assert home.found("one") == [[], []]
     assert home.sql("SELECT hash FROM system_prompts") == [("h",)], (
         "nobody's but Hermes's to remove"
+    )
+    assert home.sql("SELECT generation FROM conversation_generations") == [(3,)], (
+        "what counts conversations is never counted anew"
     )
     house.sexton.undo("receipt")
     assert home.everything() == before
@@ -159,6 +194,97 @@ def test_a_turn_that_runs_keeps_its_session_and_other_rows_are_reaped(
     assert house.sexton.estate().owners("work")["busy"].verdict is Verdict.LIVE
     assert house.swept() == dict.fromkeys(("left", "late"), "done reaped:owner_gone")
     assert home.sql("SELECT id FROM sessions WHERE ended_at IS NULL") == [("busy",)]
+
+
+def test_a_turn_keeps_all_of_its_conversation(home: Home, house: House) -> None:
+    """Its lease names the first session of a chain; what is written to is the last one."""
+    home.session("first", end_reason="compression")
+    home.session("second", parent_session_id="first", end_reason="compression")
+    home.session("tip", parent_session_id="second", ended_at=None)
+    home.session("other", ended_at=None)
+    now = time.time()
+    home.sql("INSERT INTO session_turn_leases VALUES ('first', 'pid=1:turn=x', ?, ?)", now, now + 9)
+    assert house.garbage().actions == ()
+    assert house.swept() == {"other": "done reaped:owner_gone"}
+    home.sql("DELETE FROM session_turn_leases")
+    assert house.swept() == {"tip": "done reaped:owner_gone"}
+
+
+@pytest.mark.parametrize(
+    ("beat", "found"),
+    [
+        ({}, Verdict.UNKNOWN),
+        ({"host": ""}, Verdict.UNKNOWN),
+        ({"pid": 2**22 + 1}, Verdict.DEAD),
+        ({"started_at": OLD}, Verdict.DEAD),
+        ({"host": "elsewhere"}, Verdict.UNKNOWN),
+        ({"host": "elsewhere", "last_heartbeat": OLD}, Verdict.DEAD),
+    ],
+    ids=["ours", "of no host", "gone", "its pid is another's", "far", "far and silent"],
+)
+def test_a_backend_that_beats_may_own_what_no_terminal_owns(
+    home: Home, house: House, beat: dict[str, Any], found: Verdict
+) -> None:
+    """It need not have the database open while nobody asks it anything."""
+    for source in ("tui", "cli"):
+        home.session(source, source=source, ended_at=None)
+    now = time.time()
+    row = {"backend_id": "b", "pid": os.getpid(), "started_at": now, "last_heartbeat": now}
+    row |= {"host": socket.gethostname()} | beat
+    home.sql(
+        f"INSERT INTO gateway_heartbeats ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+        *row.values(),
+    )
+    house.observe()
+    owners = house.sexton.estate().owners("work")
+    assert {id: each.verdict for id, each in owners.items()} == {"tui": found, "cli": Verdict.DEAD}
+
+
+def test_a_session_that_shows_activity_may_be_of_a_terminal_that_runs(
+    home: Home, house: House
+) -> None:
+    """Newer homes note it while a turn writes nothing."""
+    home.session("silent", ended_at=None)
+    home.session("active", ended_at=None, last_activity_at=time.time())
+    with holding(home.path / "state.db", "hermes"):
+        house.observe()
+        owners = house.sexton.estate().owners("work")
+    assert {id: each.verdict for id, each in owners.items()} == {
+        "silent": Verdict.SUSPECT, "active": Verdict.UNKNOWN,
+    }  # fmt: skip
+
+
+def test_what_its_gateway_never_resets_is_reset_and_finalized_from_outside(
+    home: Home, tmp_path: Path
+) -> None:
+    """The newer Hermes has no clock any more: it is not waited for while its gateway runs."""
+    (home.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    home.session("talk", source="telegram", session_key=TALK, ended_at=None, said=3)
+    home.session("new", source="telegram", session_key=f"{TALK}8", started_at=time.time(),
+                 ended_at=None, said=0, last_activity_at=time.time())  # fmt: skip
+    notes, url = tmp_path / "notes.jsonl", f"sqlite:///{tmp_path / 'mine.db'}"
+    database = home.path / "state.db"
+    with holding(database, "hermes", ["gateway", "run"]) as gateway:
+        record = {"pid": gateway.pid, "kind": "hermes-gateway", "start_time": ticks(gateway.pid)}
+        (home.path / "gateway.pid").write_text(json.dumps(record))
+        with keeping(url, home.path, notes, act=True) as house:
+            for _ in range(3):
+                house.sweep()
+    assert home.sql("SELECT id, end_reason FROM sessions ORDER BY id") == [
+        ("new", None), ("talk", "session_reset"),
+    ]  # fmt: skip
+    [note] = noted(notes)
+    assert note["end_reason"] == "session_reset"
+    assert [each["content"] for each in note["messages"]] == [f"talk says {n}" for n in range(3)]
+
+
+def test_a_home_that_is_only_half_up_to_date_is_not_changed(home: Home, house: House) -> None:
+    home.session("one")
+    plan = house.garbage()
+    home.sql("ALTER TABLE sessions DROP COLUMN pinned")
+    with pytest.raises(HomeRefused, match=r"schema version 30 but no column sessions\.pinned"):
+        house.apply(plan)
+    assert home.sql("SELECT COUNT(*) FROM messages") == [(2,)]
 
 
 def test_an_index_that_needs_a_tokenizer_of_its_own_is_not_touched(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sexton.bootstrap import Sexton
-from sexton.engine.keep import Sweep
 from sexton.engine.observe import observe_home
+from sexton.engine.swept import Sweep
 from sexton.homes.hermes.home import HermesHome
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Result

@@ -169,11 +169,18 @@ def test_a_bound_for_their_source_reaps_rows_of_which_nothing_is_known(engine_ur
     site = Site(engine_url, "here", bound)
     silent = born(site.ledger, "silent", source="cli", now=site.clock.now())
     other = born(site.ledger, "other", source="cron", now=site.clock.now())
+    pinned = born(site.ledger, "pinned", source="cli", now=site.clock.now())
+    site.ledger.book.mark(pinned.ref, pinned=True)
     held = site.house.worker().session("held", source="cli")
     site.clock.advance(timedelta(days=6, hours=23))
     assert site.sweep().outcomes == ()
     site.clock.advance(timedelta(hours=1))
-    assert codes(site.sweep()) == ["reaped:inactive"]
+    sweep = site.sweep()
+    assert codes(sweep) == ["reaped:inactive"]
+    assert [(each.seen.id, each.holding.code) for each in sweep.held] == [(pinned.id, "pinned")]
+    assert ("reap", "held") in [
+        (each.question, each.answer) for each in site.house.why(pinned.id).answers
+    ]
     found = site.find(silent.id)
     assert (found.end_reason, found.ended_at) == ("reaped:inactive", silent.active_at)
     assert site.find(other.id).is_open

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sexton.bootstrap import Sexton
+from sexton.engine.removing.proposal import with_retention
 from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
 from sexton.model.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
@@ -364,6 +365,64 @@ def test_it_is_told_what_stands_in_the_way_of_the_budget(
     assert "1 sessions with" in caplog.text
     assert "it is pinned" in caplog.text
     assert "are in use" in caplog.text  # told before it is too late, and also after
+
+
+def test_what_something_else_keeps_does_not_stand_in_for_what_could_go(
+    opened: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    native: Native = opened("disk: {max_use: 40MB}\nretention: {max_age: 90d}")
+    parent = native.over(size=20_000_000)
+    native.pass_days(1)
+    younger = native.over(size=20_000_000)
+    with native.sexton.worker() as worker:
+        worker.session("child", source="chat", parent=parent)
+        with caplog.at_level(logging.WARNING, "sexton.keeper"):
+            assert native.done(native.sweep()) == [("remove_files", younger)]
+        assert native.file(parent).exists()
+        assert "exceeded" not in caplog.text
+        native.sexton.ledger.book.mark(
+            native.sexton.find(native.over(size=30_000_000)).ref, pinned=True
+        )
+        with caplog.at_level(logging.WARNING, "sexton.keeper"):
+            native.sweep()
+    assert "1 sessions with 20000000 bytes: a child of it is open" in caplog.text
+
+
+def test_the_budget_takes_a_conversation_to_be_as_old_as_its_newest_part(opened: Any) -> None:
+    native: Native = opened("disk: {max_use: 55MB}\nretention: {max_age: 90d}")
+    with native.sexton.worker() as worker:
+        talk = worker.session("talk", source="chat")
+        talk.append_many([{"role": "user", "content": "hello"}] * 9)
+        old = talk.id
+        (native.files.directory(old) / "report.txt").write_bytes(b"x" * 20_000_000)
+        native.pass_days(1)
+        talk.compress(lambda _: "in short", keep_tail=2)
+        middle = native.over(size=20_000_000)
+        native.pass_days(1)
+        talk.append(role="user", content="still there?")
+        talk.end()
+    (native.files.directory(talk.id) / "report.txt").write_bytes(b"x" * 20_000_000)
+    assert native.done(native.sweep()) == [("remove_files", middle)]
+    assert native.file(old).exists()
+
+
+def test_archives_are_named_where_they_stand_in_the_way_of_the_budget(opened: Any) -> None:
+    native: Native = opened("disk: {max_use: 1MB}\n" + CRON % "archive")
+    native.over(size=10)
+    with native.sexton.worker() as worker:
+        session = worker.session(None, source="cron")
+        for _ in range(20):
+            session.append(role="user", content=os.urandom(50_000).hex())
+        session.end()
+    native.over(source="chat")  # or nothing would be left, which is refused
+    native.pass_days(31)
+    native.sweep()
+    told: list[str] = []
+    estate = native.sexton.estate()
+    with_retention(estate, native.sexton.plan(), tell=told.append)
+    assert len(told) == 1
+    assert "exceeded" in told[0]
+    assert ": archives are kept" in told[0]
 
 
 def test_people_are_told_once_a_day_that_space_runs_out(opened: Any) -> None:

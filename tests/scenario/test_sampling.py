@@ -18,11 +18,20 @@ from sexton.policies.processes import Judgement, judge
 from sexton.ports.processes import Ending
 from sexton.system import process_table
 from sexton.system.clock import SystemClock
-from sexton.system.hunting import UNREADABLE
 from sexton.system.listening import Ports
-from sexton.system.sampling import Sampler
+from sexton.system.refusals import UNREADABLE
+from sexton.system.sampling import Sampler, presence
 from sexton.system.stopping import Stopper
-from tests.scenario.process_programs import BURN, WAIT, Nest, eventually, nesting, registered
+from tests.scenario.process_programs import (
+    BURN,
+    HEADLESS,
+    WAIT,
+    Nest,
+    eventually,
+    is_headless,
+    nesting,
+    registered,
+)
 
 ROUND_TRIPS = """
 import os, signal, sys
@@ -62,10 +71,23 @@ def judged(process: Process, seconds: float = 0.4) -> Judgement:
 
 
 def test_a_process_that_computes_is_working(nest: Nest) -> None:
-    found = judged(registered(nest.python(BURN).pid))
-    assert found.doing is Doing.WORKING
-    assert found.figures.cpu > 0.02
-    assert found.figures.memory > 1_000_000
+    process, sampler = registered(nest.python(BURN).pid), Sampler(SystemClock())
+    before = sampler.look([process])[process.ref]
+
+    def found() -> Judgement:
+        return judge([before, sampler.look([process])[process.ref]])
+
+    assert eventually(lambda: found().figures.cpu > 0.02)
+    assert found().figures.memory > 1_000_000
+    assert judged(process).doing is Doing.WORKING
+
+
+def test_one_whose_first_thread_has_ended_works_on(nest: Nest) -> None:
+    headless = nest.python(HEADLESS).pid
+    assert eventually(lambda: is_headless(headless))
+    process = registered(headless)
+    assert look(process).presence is Presence.PRESENT
+    assert eventually(lambda: judged(process).doing is Doing.WORKING)
 
 
 def test_a_process_that_waits_is_idle(nest: Nest) -> None:
@@ -227,6 +249,13 @@ def _listener_v6() -> socket.socket:
         return socket.create_server(("::1", 0), family=socket.AF_INET6)
     except OSError:
         return socket.create_server(("127.0.0.1", 0))
+
+
+def test_what_could_not_be_read_although_it_is_there_is_not_gone(nest: Nest) -> None:
+    process = registered(nest.python(WAIT).pid)
+    assert presence(process, {}) is Presence.HIDDEN
+    stranger = replace(process, identity=replace(process.identity, inode=1))
+    assert presence(stranger, {}) is Presence.GONE
 
 
 def test_a_table_that_shows_nothing_buries_nobody(

@@ -31,6 +31,11 @@ def test_nobody_is_reaped_wrongly_and_all_the_dead_are_found(outcome: Outcome) -
     assert outcome.wrongs == ()
 
 
+def test_a_keeper_that_sleeps_between_decision_and_reap_is_judged_by_what_it_had_seen() -> None:
+    # A life in which a host falls asleep in the middle of a sweep, long after a full TTL.
+    assert simulate(seed=4_711_001, days=0.5).wrongs == ()
+
+
 def test_every_rare_event_happened_so_that_the_run_has_shown_something(outcome: Outcome) -> None:
     assert outcome.never == ()
 

@@ -269,6 +269,7 @@ def test_the_iterations_of_one_turn_are_bounded_by_default(ruled: Ruled) -> None
         with pytest.raises(BudgetExceeded) as caught:
             turn.reserve(input_tokens=1)
     assert caught.value.budget == "turn.iterations"
+    assert "next turn" in caught.value.hint
     call(session, 1)
 
 
@@ -518,6 +519,23 @@ def test_what_is_only_held_refuses_and_ends_nothing(ruled: Ruled) -> None:
             with pytest.raises(BudgetExceeded):
                 turn.reserve(input_tokens=1)
         assert found(worker, session).end_reason == f"budget:{scope}.tokens"
+
+
+@pytest.mark.parametrize("scope", [Scope.SESSION, Scope.TREE, Scope.DAY, Scope.TURN])
+@pytest.mark.parametrize("action", [Act.KILL, Act.RESET, Act.PAUSE])
+def test_a_call_that_does_not_fit_into_what_is_left_reaches_the_limit(
+    ruled: Ruled, scope: Scope, action: Act
+) -> None:
+    """Nobody spends a budget to the last token: the last call is refused before."""
+    worker = ruled(budget(scope, Unit.TOKENS, 100, action))
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        turn.reserve(input_tokens=60).commit(input_tokens=60)
+        with pytest.raises(BudgetExceeded) as caught:
+            turn.reserve(input_tokens=60)
+        assert (caught.value.spent, caught.value.limit) == (60, 100)
+    ended = None if action is Act.PAUSE else f"budget:{scope}.tokens"
+    assert found(worker, session).end_reason == ended
 
 
 def test_what_a_dead_worker_held_is_there_again_before_anybody_is_refused(ruled: Ruled) -> None:

@@ -64,3 +64,17 @@ def test_what_a_killed_process_held_is_given_back_by_the_next_sweep(engine_url: 
             house.sweep()
             turn.reserve(input_tokens=1000).commit(input_tokens=1000)
     house.close()
+
+
+def test_without_a_keeper_it_is_given_back_to_whoever_needs_it(engine_url: str) -> None:
+    house = opened(engine_url, 1000)
+    session = house.worker().session("other", source="shared")
+    with Nursery(VICTIMS) as nursery:
+        child = nursery.start(f"{VICTIMS}:hold", engine_url)
+        child.wait_for(lambda lines: "holds" in lines)
+        with session.turn() as turn:
+            with pytest.raises(BudgetExceeded):
+                turn.reserve(input_tokens=1)
+            child.kill()
+            turn.reserve(input_tokens=1000).commit(input_tokens=1000)
+    house.close()

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 import psutil
 import pytest
@@ -18,10 +20,12 @@ from sexton.model.record import replace
 from sexton.ports.processes import Ending, Spared, Stopped
 from sexton.system.clock import SystemClock
 from sexton.system.grips import PlainGrip
-from sexton.system.hunting import MOVES, NO_PIDFD, OTHERS, OURSELVES, UNPROVEN, Hunt
+from sexton.system.hunting import Hunt
 from sexton.system.process_table import ancestors, owner, read_row, read_table, tags_of
+from sexton.system.refusals import MOVES, NO_PIDFD, NO_ROOM, OTHERS, OURSELVES, UNPROVEN
 from sexton.system.stopping import Stopper
 from tests.scenario.process_programs import (
+    HEADLESS,
     PATIENCE,
     ROLL,
     STUBBORN,
@@ -29,6 +33,7 @@ from tests.scenario.process_programs import (
     WAIT,
     Nest,
     eventually,
+    is_headless,
     lives,
     nesting,
     registered,
@@ -92,7 +97,6 @@ def test_nothing_is_left_of_a_tree_of_200_that_double_forks(nest: Nest, tmp_path
     assert eventually(lambda: len(list(tmp_path.iterdir())) == 201)
     pids = [int(each.name) for each in tmp_path.iterdir()]
     found = stop(registered(root.pid, tag=nest.tag), grace=SOON)
-    assert not any(map(lives, pids))
     assert carriers(nest.tag) == []
     assert set(pids) <= found.keys()
     assert {each.ending for each in found.values()} == {Ending.TERM, Ending.KILL}
@@ -117,6 +121,69 @@ def test_descendants_are_stopped_although_they_shed_their_environment(nest: Nest
     found = stop(process)
     assert {each.ending for each in found.values()} == {Ending.TERM}
     assert not any(lives(pid) for pid in found)
+
+
+def test_descendants_are_stopped_although_their_first_thread_has_ended(nest: Nest) -> None:
+    script = f"import os, time\nif os.fork() and os.fork():\n    time.sleep(60)\n{HEADLESS}"
+    root = nest.python(script)
+    assert eventually(lambda: sum(map(is_headless, carriers(nest.tag))) == 2)
+    pids = carriers(nest.tag)
+    found = stop(registered(root.pid))
+    assert sorted(found) == sorted(pids)
+    assert carriers(nest.tag) == []
+
+
+def test_what_is_left_by_one_that_is_gone_is_stopped_although_its_first_thread_has_ended(
+    nest: Nest,
+) -> None:
+    root = nest.python(f"import os\nif os.fork(): os._exit(0)\n{HEADLESS}")
+    process = registered(root.pid, tag=nest.tag)
+    root.wait()
+    assert eventually(lambda: [is_headless(pid) for pid in carriers(nest.tag)] == [True])
+    [left] = carriers(nest.tag)
+    found = stop(process)
+    assert found[left].ending is Ending.TERM
+    assert "sum(range(1000))" in found[left].command
+    assert carriers(nest.tag) == []
+
+
+@contextmanager
+def descriptors_left(number: int) -> Iterator[None]:
+    """Only so many more files can be opened in this process."""
+    usual, taken = getrlimit(RLIMIT_NOFILE), list[int]()
+    most = max(map(int, os.listdir("/proc/self/fd"))) + number + 2
+    setrlimit(RLIMIT_NOFILE, (most, usual[1]))
+    try:
+        with suppress(OSError):
+            taken += (os.dup(0) for _ in range(most))
+        for _ in range(number):
+            os.close(taken.pop())
+        yield
+    finally:
+        setrlimit(RLIMIT_NOFILE, usual)
+        for each in taken:
+            os.close(each)
+
+
+def test_a_tree_is_stopped_to_the_last_with_fewer_descriptors_than_processes(
+    nest: Nest, tmp_path: Path
+) -> None:
+    root = nest.python(TREE, "16", str(tmp_path))
+    assert eventually(lambda: len(list(tmp_path.iterdir())) == 17)
+    process = registered(root.pid, tag=nest.tag)
+    with descriptors_left(8):
+        seen = stop_would(process)
+        found = stop(process, grace=SOON)
+    assert NO_ROOM in {each.why for each in seen.values()}
+    assert carriers(nest.tag) == []
+    assert all(each.is_over for each in found.values())
+
+
+def test_one_that_can_not_be_held_on_to_is_not_said_to_be_gone(nest: Nest) -> None:
+    process = registered(waiting(nest).pid)
+    with descriptors_left(1):
+        found = stop_would(process)
+    assert {(each.ending, each.why) for each in found.values()} == {(Ending.FOUND, NO_ROOM)}
 
 
 def stop_would(process: Process, *, confirmed: bool = False) -> dict[int, Stopped]:

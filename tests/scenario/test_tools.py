@@ -268,6 +268,7 @@ def test_a_rate_of_tool_calls_is_a_loop(session_of: Open, manual_clock: ManualCl
         with pytest.raises(BudgetExceeded) as caught, turn.tool("t"):
             pass
     assert caught.value.budget == "runaway.tool_calls"
+    assert "runaway" in caught.value.hint
 
 
 def test_handles_of_one_session_in_a_process_share_its_breaker(session_of: Open) -> None:

@@ -72,13 +72,12 @@ def test_a_name_that_can_not_be_stored_exits_25(cli: Cli, name: str) -> None:
 
 
 @pytest.mark.parametrize("command", READING, ids=spoken)
-def test_a_ledger_that_is_a_directory_exits_12(
-    cli: Cli, tmp_path: Path, command: list[str]
-) -> None:
+def test_a_ledger_that_is_a_directory_exits_9(cli: Cli, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "ledger.db").mkdir()
     answer = cli(*command)
-    assert answer.code == 12
+    assert answer.code == 9
     assert "is a directory" in answer.err
+    assert "hint: Name a file in it" in answer.err
 
 
 @pytest.mark.parametrize("command", READING, ids=spoken)

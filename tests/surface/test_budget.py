@@ -86,6 +86,40 @@ def test_a_session_gets_a_limit_of_its_own_and_loses_it_again(any_cli: Cli, spen
     assert (tokens["limit"], tokens["spent"]) == (100, 150)
 
 
+def test_every_limit_of_its_own_goes_at_one_word(any_cli: Cli, spent: str) -> None:
+    for option, amount in (("--tokens", "150"), ("--usd", "3")):
+        any_cli.ok("budget", "set", spent, option, amount)
+    any_cli.ok("budget", "set", spent, "--tree", "--usd", "4")
+    any_cli.ok("budget", "set", spent, "--off")
+    found = {each["budget"]: each for each in any_cli("budget", "show", spent, "--json").json()}
+    assert found["session.tokens"]["limit"] == 100
+    assert "session.usd" not in found
+    assert found["tree.usd"]["limit"] == 4_000_000
+
+
+def test_what_did_not_fit_is_shown(any_cli: Cli, config: str) -> None:
+    any_cli.ok("keep", "--once", "--config", config)
+    id = spend(any_cli, 60)
+    with pytest.raises(BudgetExceeded):
+        spend(any_cli, 60)
+    assert "a call did not fit at" in any_cli.ok("budget", "show", id)
+    found = {each["budget"]: each for each in any_cli("budget", "show", id, "--json").json()}
+    assert found["session.tokens"]["refused_at"] is not None
+    any_cli.ok("budget", "raise", id, "--tokens", "50")
+    assert "a call did not fit at" not in any_cli.ok("budget", "show", id)
+
+
+def test_where_nothing_is_counted_it_is_said_what_is_in_force(cli: Cli) -> None:
+    cli.talk("a", "hello", source="telegram")
+    told = cli("budget", "show").err
+    assert "turn.iterations (200 iterations, then pause)" in told
+    assert "Name a session" in told
+    assert "no session has the source" not in cli("budget", "show", "--source", "telegram").err
+    for command in (("show",), ("set", "--tokens", "5")):
+        answer = cli("budget", *command, "--source", "telegrm")
+        assert (answer.code, "'telegrm'" in answer.err) == (0, True)
+
+
 def test_a_source_and_a_tree_get_limits_of_their_own(any_cli: Cli, spent: str) -> None:
     any_cli.ok("budget", "set", "--source", "telegram", "--usd", "12.50")
     any_cli.ok("budget", "set", spent, "--tree", "--wall", "8h")
@@ -124,12 +158,14 @@ def test_the_budget_that_killed_is_shown_with_what_it_did(cli: Cli, tmp_path: Pa
     with cli.opened() as opened, opened.worker() as worker:
         session = worker.session("a", source="cron")
         with session.turn() as turn:
-            turn.reserve(input_tokens=100).commit(input_tokens=100)
+            turn.reserve(input_tokens=90).commit(input_tokens=90)
             with pytest.raises(BudgetExceeded):
-                turn.reserve(input_tokens=1)
+                turn.reserve(input_tokens=20)
         id = session.id
     found = {each["budget"]: each for each in cli("budget", "show", id, "--json").json()}
     assert found["session.tokens"]["state"] == "kill"
+    told = cli("budget", "raise", id, "--tokens", "50")
+    assert (told.code, "the session has ended (budget:session.tokens)" in told.err) == (0, True)
 
 
 def test_what_is_not_counted_can_not_be_raised(cli: Cli) -> None:

@@ -45,6 +45,8 @@ def test_without_a_terminal_it_goes_through_to_the_end_and_leaves_nothing(scratc
     assert before[:2] == now[:2] == ["files", "728"]
     assert int(before[2]) < 728
     assert now[2] == "728"
+    told = [words for words in lines if words[:1] == ["findings"]]
+    assert told[-1][1] == told[-1][2], "everything is as it was"
     assert list(scratch.iterdir()) == []
     assert _servers(scratch) == []
 

@@ -143,7 +143,21 @@ def test_a_linked_sessions_folder_is_not_followed(
     elsewhere.mkdir()
     (elsewhere / "session_gone.json").write_text("x")
     (scene.path / "sessions").symlink_to(elsewhere)
-    assert "orphan_files" not in findings(cli, scene.path)
+    told = findings(cli, scene.path)
+    assert "orphan_files" not in told
+    assert told["linked_folder"]["where"] == str(scene.path / "sessions")
+    assert str(elsewhere) in told["linked_folder"]["words"]
+    scene.close()
+    done = cli("apply", "--home", scene.path.name, "--yes")
+    assert done.code == 0, "the rest is done all the same"
+    assert (elsewhere / "session_gone.json").exists()
+
+
+@pytest.mark.parametrize("file", ["processes.json", "gateway.pid", "config.yaml", "gateway.json"])
+def test_what_is_no_file_keeps_nobody_waiting(cli: Cli, scene: HermesScene, file: str) -> None:
+    scene.start("a")
+    os.mkfifo(scene.path / file)
+    assert set(findings(cli, scene.path)) <= {"old_sqlite"}
 
 
 def test_names_made_from_strange_ids_are_found_again(cli: Cli, scene: HermesScene) -> None:

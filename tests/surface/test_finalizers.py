@@ -55,6 +55,34 @@ def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing
     assert any_cli("finalizers", "show", id[:8], "--json").json() == [dead]
 
 
+def test_what_could_not_work_here_is_told_before_anything_is_owed(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "here.sh").touch(mode=0o700)
+    unready: list[dict[str, Any]] = [
+        {"name": "a", "kind": "memory", "base_url": "http://127.0.0.1:9", "model": "m"},
+        {"name": "b", "kind": "command", "command": ["no such program"]},
+        {"name": "c", "kind": "python", "entry_point": "missing"},
+        {"name": "d", "kind": "webhook", "url": "http://127.0.0.1:9", "secret_env": "NO_SECRET"},
+        {"name": "e", "kind": "command", "command": ["./away.sh"]},
+    ]
+    unready[0]["api_key_env"] = "NO_KEY"
+    ready = [
+        {"name": "f", "kind": "command", "command": ["./here.sh"]},
+        {"name": "g", "kind": "command", "command": ["true"]},
+        {"name": "h", "kind": "webhook", "url": "http://127.0.0.1:9"},
+    ]
+    config = tmp_path / "settings.yaml"
+    config.write_text(json.dumps({"finalizers": [*unready, *ready]}), encoding="utf-8")
+    for command in (["config", "check"], ["keep", "--once"]):
+        answer = cli(*command, "--config", str(config))
+        told = [line.partition("the finalizer ")[2] for line in answer.err.splitlines()]
+        assert (answer.code, [line[0] for line in told]) == (0, ["a", "b", "c", "d", "e"])
+        for line, words in zip(
+            told, ("NO_KEY is not set", "no such program", "'missing'", "NO_SECRET", "away.sh"),
+            strict=True,
+        ):  # fmt: skip
+            assert words in line
+
+
 def test_what_is_left_is_shown_by_doctor_also_if_nobody_would_do_it(
     any_cli: Cli, failing: str, tmp_path: Path
 ) -> None:
@@ -205,6 +233,11 @@ def test_a_backfill_of_memories_says_what_it_would_cost(cli: Cli, tmp_path: Path
     config.write_text(json.dumps({"finalizers": [memory]}), encoding="utf-8")
     answer = cli("finalizers", "backfill", "m", "--config", str(config))
     assert "tokens in about 4 calls" in answer.out
+    assert "$" not in answer.out  # nobody knows the price of this model
+    priced = {"finalizers": [memory], "prices": {"models": {"x": {"input": 100, "output": 200}}}}
+    config.write_text(json.dumps(priced), encoding="utf-8")
+    answer = cli("finalizers", "backfill", "m", "--config", str(config))
+    assert "about 2 000 tokens in about 4 calls, about $0.50" in answer.out
 
 
 def test_a_backfill_of_what_nobody_configured_is_refused(cli: Cli, failing: str) -> None:

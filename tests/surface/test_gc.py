@@ -90,6 +90,13 @@ def test_nothing_is_promised_where_nothing_went(cli: Cli, tmp_path: Path) -> Non
     assert "1 skipped" in said.out
     assert "undo" not in said.out
     assert "is a symbolic link" in said.err
+    (directory / "link").unlink()
+    (directory / "chart.png").write_bytes(b"x" * 5000)
+    assert " 5.0 KB " in cli.ok("gc", "--dry-run")
+    written = cli("gc", "--output", str(tmp_path / "plan.json")).err
+    assert "1 session with 6 B and 5.0 KB of files into the trash" in written
+    [of_source] = cli("gc", "--yes", "--json").json()["sources"]
+    assert (of_source["bytes"], of_source["file_bytes"]) == (6, 5000)
 
 
 def test_without_a_yes_and_a_terminal_nothing_goes(cli: Cli) -> None:
@@ -239,8 +246,29 @@ def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
     assert "nothing is archived" in cli("archive", "list").err
 
 
+def test_where_only_files_are_archived_those_of_one_session_come_back_alone(
+    cli: Cli, tmp_path: Path
+) -> None:
+    id, other = garbage(cli, 2)
+    kept = OwnFiles(tmp_path / "ledger.db.files", NATIVE)
+    for each in (id, other):
+        (kept.directory(each) / "report.txt").write_text(each)
+    config = tmp_path / "sexton.yaml"
+    config.write_text("retention: {on_reset: archive}\n")
+    done = cli("apply", "--yes", "--json", "--config", str(config)).json()
+    assert done["done"] == 2
+    listed = cli("archive", "list", "--json").json()
+    assert [(each["holds"], each["sessions"]) for each in listed] == [("files", 1)] * 2
+    assert "1 file brought back" in cli.ok("archive", "restore", id)
+    assert (kept.directory(id) / "report.txt").read_text() == id
+    assert not (kept.directory(other) / "report.txt").exists()
+    assert cli("archive", "restore", id).code == 62
+    assert "1 file brought back" in cli.ok("undo", done["receipt"])
+    assert (kept.directory(other) / "report.txt").read_text() == other
+
+
 def test_a_hermes_home_is_collected_at_a_persons_word_and_comes_back(
-    cli: Cli, scene: HermesScene
+    cli: Cli, scene: HermesScene, tmp_path: Path
 ) -> None:
     scene.start("trivial")
     scene.say("trivial", "hello")
@@ -253,7 +281,8 @@ def test_a_hermes_home_is_collected_at_a_persons_word_and_comes_back(
     )
     home = ("--home", str(scene.path))
     assert "trivial" in cli.ok("gc", "--dry-run", *home)
-    done = cli("gc", "--yes", "--json", *home).json()
+    cli.ok("gc", "--output", str(tmp_path / "plan.json"), *home)
+    done = cli("apply", str(tmp_path / "plan.json"), "--json").json()  # which knows its home
     assert scene.sql("SELECT * FROM sessions") == []
     cli.ok("undo", done["receipt"])
     assert scene.sql("SELECT id, end_reason FROM sessions") == [["trivial", "cli_close"]]

@@ -144,7 +144,10 @@ def test_a_home_of_the_release_is_observed_and_examined_and_left_as_it_was(
     assert again["messages"] == 4
     assert again["disk"]["schema_version"] in range(1, 31)
     assert scene.stamps() == before
-    assert cli("why", "work/child", "--json").json()["session"]["parent"] == "one"
+    why = cli("why", "work/child", "--json").json()
+    assert why["session"]["parent"] == "one"
+    answers = {each["question"]: each["answer"] for each in why["answers"]}
+    assert answers["owner"] == "dead", "the home is asked although no settings list it"
 
 
 def test_the_configuration_that_the_release_writes_is_left_in_peace(

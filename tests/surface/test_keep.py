@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sexton.cli.keep import _tell_person
 from sexton.testing.ledger_contract_samples import everything
 from sexton.testing.ledger_contract_spending_samples import budget, granted
 from sexton.testing.postgres import PostgresServer
@@ -52,7 +53,24 @@ def test_a_person_reads_what_a_sweep_did(cli: Cli, short: str) -> None:
     cli.ok("sessions", "pin", held)
     out = cli.ok("keep", "--once", "--config", short)
     assert f"done: end {session}" in out
+    assert f"reset of native/{held} held back by pinned (max_messages): it is pinned" in out
     assert "1 done; 1 held back" in out
+
+
+def test_a_reset_that_is_held_back_is_told_when_that_changes_and_not_by_every_sweep(
+    cli: Cli, short: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = cli.talk("b", "1", "2", "3")
+    cli.ok("sessions", "pin", held)
+    cli.ok("keep", "--once", "--config", short)
+    with cli.opened() as opened:
+        tell = _tell_person(opened)
+        for expected in (["held back by pinned", "1 held back"], [], []):
+            tell(opened.sweep())
+            lines = capsys.readouterr().out.splitlines()
+            assert [words in line for words, line in zip(expected, lines, strict=True)] == [
+                True for _ in expected
+            ]
 
 
 def test_a_sweep_says_what_the_dead_had_reserved_and_gives_back(any_cli: Cli) -> None:

@@ -42,6 +42,9 @@ def test_nothing_told_is_said_so(cli: Cli) -> None:
     assert "no notice is failed" in cli("notices", "list", "--state", "failed").err
 
 
-def test_no_more_than_the_limit_are_listed(cli: Cli) -> None:
+def test_a_list_that_ends_before_the_notices_do_says_so(cli: Cli) -> None:
     tell(cli, "a", "b", "c")
-    assert len(cli("notices", "list", "--limit", "2", "--json").json()) == 2
+    short = cli("notices", "list", "--limit", "2", "--json")
+    assert len(short.json()) == 2
+    assert "there is more than 2" in short.err
+    assert "more than" not in cli("notices", "list", "--limit", "3").err

@@ -130,6 +130,26 @@ def test_all_processes_of_a_session_are_stopped_together(any_cli: Cli, desk: Des
     )
 
 
+def test_what_a_person_keeps_outlives_the_others_unless_it_is_named(cli: Cli) -> None:
+    with cli.opened() as opened:
+        desk = Desk(opened)
+        kept, other = desk.spawn(), desk.spawn()
+        cli.ok("processes", "keep", str(kept.pid))
+        of_session = ("processes", "stop", "--session", desk.session.id, "--yes")
+        would = cli(*of_session, "--dry-run", "--json").json()["processes"]
+        assert {each["pid"]: each["result"] for each in would} == {
+            kept.pid: "spared",
+            other.pid: "would be stopped",
+        }
+        assert "spared: it is kept" in cli.ok(*of_session)
+        assert kept.poll() is None
+        assert not lives(other.pid)
+        assert "ended by TERM" in cli.ok("processes", "stop", str(kept.pid), "--yes")
+        for each in desk.spawned:
+            each.popen.wait()
+            each.close()
+
+
 def test_nobody_is_stopped_without_a_yes(cli: Cli) -> None:
     with cli.opened() as opened:
         desk = Desk(opened)
@@ -157,6 +177,9 @@ def test_without_proof_only_who_was_asked_may_stop(any_cli: Cli, desk: Desk) -> 
         process = desk.session.register_process(child.pid)
         weak = replace(process, identity=replace(process.identity, inode=None))
         desk.opened.ledger.registry.register(weak, desk.opened.find(desk.session.id))
+        dry = ("processes", "stop", str(child.pid), "--dry-run", "--json")
+        results = [any_cli(*dry, *more).json()["processes"] for more in ((), ("--yes",))]
+        assert [each["result"] for [each] in results] == ["would be stopped", "refused"]
         answer = any_cli("processes", "stop", str(child.pid), "--yes")
         assert answer.code == 64
         assert "refused" in answer.out

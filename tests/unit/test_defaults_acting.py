@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +18,6 @@ from sexton.agent.membership import Membership
 from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.home_channels import home_channels
-from sexton.engine.keep import Keeper, Sweep
 from sexton.errors import (
     BreakerOpen,
     BudgetExceeded,
@@ -24,56 +25,22 @@ from sexton.errors import (
     SettingsInvalid,
 )
 from sexton.homes.hermes.places import DATABASE
-from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Verdict
 from sexton.model.plan import EndSession, ReapSession, WarnSession
 from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session, State
+from sexton.model.session import Session
 from sexton.model.worker import Worker
-from sexton.policies.finalizing import OWES, RetryPolicy, next_try
-from sexton.policies.finalizing import why as why_owing
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.silence import Watch, listen
 from sexton.ports import Birth
-from sexton.settings.finalizers import owing
 from sexton.settings.loader import load
-from sexton.settings.values import FinalizerSetting
+from sexton.system.stopping import Stopper
 from sexton.testing.clock import ManualClock
+from tests.unit.conftest import START, Opener
 
-START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-MEMORY = "kind: memory, base_url: 'http://127.0.0.1', model: m"
-COMMAND = "kind: command, command: [a]"
-WEBHOOK = "kind: webhook, url: 'http://127.0.0.1'"
-PYTHON = "kind: python, entry_point: e"
-
-Opener = Callable[[str], Sexton]
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START)
-
-
-@pytest.fixture
-def opened(tmp_path: Path, clock: ManualClock) -> Iterator[Opener]:
-    """Opens a ledger under the settings of a text."""
-    all_opened: list[Sexton] = []
-
-    def open_with(text: str) -> Sexton:
-        file = tmp_path / "sexton.yaml"
-        file.write_text(text)
-        ledger = open_ledger(str(tmp_path / "ledger.db"))
-        sexton = Sexton(ledger, load(file, {}), clock=clock)
-        sexton.publish()
-        all_opened.append(sexton)
-        return sexton
-
-    yield open_with
-    for sexton in all_opened:
-        sexton.close()
+DEAF = "trap 'echo asked' TERM; echo deaf; while :; do sleep 0.05; done"
 
 
 def ended(sexton: Sexton) -> list[str]:
@@ -160,20 +127,6 @@ def assert_left_and_told(sexton: Sexton, session: OpenSession, pid: int, reason:
     assert sexton.find(session.id).end_reason == reason
     assert told(sexton, session, "leave_process") == [sexton.clock.now()]
     os.kill(pid, 0)
-
-
-def finalizer(tmp_path: Path, text: str) -> FinalizerSetting:
-    """A finalizer of which only what a text says was written down."""
-    file = tmp_path / "finalizers.yaml"
-    file.write_text(f"finalizers: [{{name: x, {text}}}]")
-    (setting,) = load(file, {}).finalizers
-    return setting
-
-
-def owes(setting: FinalizerSetting, messages: int = 10, source: str = "telegram") -> bool:
-    """Whether a session of so many messages owes the work once it has ended."""
-    session = replace(a_session(START), state=State.ENDED, message_count=messages, source=source)
-    return why_owing(session, owing(setting)).code == OWES
 
 
 def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
@@ -471,8 +424,22 @@ def test_a_working_process_holds_a_reset_for_the_idle_time_and_no_longer(
     assert watched.holds_until == clock.now() + timedelta(minutes=120)
 
 
-def test_a_process_has_ten_seconds_to_end(opened: Opener) -> None:
-    assert opened("").overseer.policy.grace == timedelta(seconds=10)
+def test_a_process_has_ten_seconds_to_end(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("processes: {on_end: stop}")
+    sexton.overseer.stopper = Stopper(clock)
+    with subprocess.Popen(["sh", "-c", DEAF], stdout=subprocess.PIPE) as deaf:
+        assert deaf.stdout is not None
+        deaf.stdout.readline()  # it is deaf by now
+        session = with_process(sexton, deaf.pid)
+        session.end()
+        sweeping = threading.Thread(target=sexton.sweep)
+        sweeping.start()
+        deaf.stdout.readline()  # it was asked to end
+        clock.advance(9.9)
+        assert deaf.poll() is None
+        clock.advance(0.1)
+        sweeping.join(30)
+        assert deaf.wait(30) == -signal.SIGKILL
 
 
 def test_half_an_hour_before_a_daily_reset_stops_something_people_hear_of_it(
@@ -486,162 +453,6 @@ def test_half_an_hour_before_a_daily_reset_stops_something_people_hear_of_it(
     clock.advance(60)
     sexton.sweep()
     assert told(sexton, session, "announce_stop") == [clock.now()]
-
-
-def test_without_settings_no_work_is_owed(opened: Opener) -> None:
-    sexton = opened("")
-    assert sexton.settings.finalizers == ()
-    assert sexton.rules(None).rules.finalizers == ()
-
-
-def test_a_finalizer_without_a_name_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].name: is required"):
-        opened(f"finalizers: [{{{PYTHON}}}]")
-
-
-def test_a_finalizer_without_a_kind_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].kind: is required"):
-        opened("finalizers: [{name: x, command: [a]}]")
-
-
-def test_sessions_of_every_source_owe_but_cron_owes_no_memories(tmp_path: Path) -> None:
-    command, memory = finalizer(tmp_path, COMMAND), finalizer(tmp_path, MEMORY)
-    assert owes(command, source="anything")
-    assert owes(command, source="cron")
-    assert owes(memory, source="anything")
-    assert not owes(memory, source="cron")
-
-
-def test_memories_need_four_messages_and_other_work_needs_one(tmp_path: Path) -> None:
-    command, memory = finalizer(tmp_path, COMMAND), finalizer(tmp_path, MEMORY)
-    assert [owes(command, messages=count) for count in (0, 1)] == [False, True]
-    assert [owes(memory, messages=count) for count in (3, 4)] == [False, True]
-
-
-def test_failing_work_is_given_up_after_the_fourteenth_attempt(tmp_path: Path) -> None:
-    retry = RetryPolicy(attempts=finalizer(tmp_path, COMMAND).attempts)
-    assert retry == RetryPolicy()
-    assert next_try(13, retry, None, START, 0.0) is not None
-    assert next_try(14, retry, None, START, 0.0) is None
-
-
-def test_four_works_at_once_but_one_of_python_code(tmp_path: Path) -> None:
-    kinds = (MEMORY, COMMAND, WEBHOOK, PYTHON)
-    assert [finalizer(tmp_path, kind).concurrency for kind in kinds] == [4, 4, 4, 1]
-
-
-def test_work_is_not_slowed_down_by_itself(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, WEBHOOK).per_minute is None
-
-
-def test_a_model_has_five_minutes_and_all_else_one(tmp_path: Path) -> None:
-    spans = [finalizer(tmp_path, kind).timeout for kind in (MEMORY, COMMAND, WEBHOOK)]
-    assert [span.total_seconds() for span in spans] == [300, 60, 60]
-
-
-def test_kind_command_without_a_command_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match="command: is required for kind command"):
-        opened("finalizers: [{name: x, kind: command}]")
-
-
-def test_a_program_runs_beside_the_settings_file(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, COMMAND).cwd == tmp_path
-
-
-def test_kind_webhook_without_a_url_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match="url: is required for kind webhook"):
-        opened("finalizers: [{name: x, kind: webhook}]")
-
-
-def test_posts_of_a_finalizer_are_not_signed_by_themselves(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, WEBHOOK).secret_env is None
-
-
-def test_kind_memory_without_an_endpoint_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match="base_url: is required for kind memory"):
-        opened("finalizers: [{name: x, kind: memory, model: m}]")
-
-
-def test_kind_memory_without_a_model_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match="model: is required for kind memory"):
-        opened("finalizers: [{name: x, kind: memory, base_url: 'http://127.0.0.1'}]")
-
-
-def test_no_key_goes_to_an_endpoint_by_itself(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, MEMORY).api_key_env is None
-
-
-def test_memories_are_kept_beside_the_settings_file(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, MEMORY).file == tmp_path / "memories.md"
-
-
-def test_a_model_is_taken_to_read_32000_tokens(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, MEMORY).context_tokens == 32_000
-
-
-def test_memories_cost_at_most_500_calls_a_day(tmp_path: Path) -> None:
-    assert finalizer(tmp_path, MEMORY).daily_calls == 500
-    assert finalizer(tmp_path, COMMAND).daily_calls is None
-
-
-def test_kind_python_without_an_entry_point_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match="entry_point: is required for kind python"):
-        opened("finalizers: [{name: x, kind: python}]")
-
-
-def test_by_default_nobody_is_told_by_apprise(opened: Opener) -> None:
-    notify = opened("").settings.notify
-    assert notify.urls_env is None
-    assert not notify.has_target
-
-
-def test_by_default_nothing_is_posted(opened: Opener) -> None:
-    assert opened("").settings.notify.webhook is None
-
-
-def test_posts_of_notifications_are_not_signed_by_themselves(opened: Opener) -> None:
-    sexton = opened("notify: {webhook: 'http://127.0.0.1'}")
-    assert sexton.settings.notify.secret_env is None
-
-
-def test_who_names_a_target_is_told_everything(opened: Opener) -> None:
-    notify = opened("notify: {urls_env: NOTIFY_URLS}").settings.notify
-    assert notify.has_target
-    assert set(notify.events) == {
-        "reset",
-        "limit",
-        "dead_letter",
-        "held",
-        "process",
-        "budget",
-        "disk",
-    }
-
-
-def test_a_reset_held_back_for_a_day_is_told(opened: Opener) -> None:
-    assert opened("").settings.notify.held_after == DAY
-
-
-def test_a_keeper_does_32_works_at_once(opened: Opener) -> None:
-    assert opened("").settings.keeper.finalizers_at_once == 32
-
-
-def test_the_journal_goes_back_a_year(opened: Opener) -> None:
-    assert opened("").settings.keeper.keep_journal == 365 * DAY
-
-
-def test_a_keeper_sweeps_every_minute(opened: Opener) -> None:
-    sexton = opened("")
-    keepers: list[Keeper] = []
-    sweeps: list[Sweep] = []
-
-    def finish(sweep: Sweep) -> None:
-        sweeps.append(sweep)
-        keepers[0].stop()
-
-    sexton.keep_until(keepers.append, finish)
-    assert len(sweeps) == 1
-    assert keepers[0].interval == 60
 
 
 def spend(sexton: Sexton, key: str = "a", source: str = "telegram", **used: int) -> None:
@@ -661,12 +472,20 @@ def budget_of(text: str) -> str:
     return f"budgets: [{{scope: session, {text}}}]"
 
 
-def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener) -> None:
-    budgets = opened("").settings.rulebook.spend.budgets
-    assert [(each.name, each.limit, each.action) for each in budgets] == [
-        ("turn.iterations", 200, "pause"),
-        ("tree.tokens/1h", 5_000_000, "pause"),
-    ]
+def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    with sexton.worker() as worker, worker.session("a", source="telegram").turn() as turn:
+        for _ in range(200):
+            turn.reserve().commit()
+        with pytest.raises(BudgetExceeded, match=r"turn\.iterations"):
+            turn.reserve()
+    for _ in range(10):
+        spend(sexton, "b", input_tokens=500_000)
+        clock.advance(61)
+    with pytest.raises(BudgetExceeded, match=r"tree\.tokens/1h"):
+        spend(sexton, "b", input_tokens=1)
+    clock.advance(timedelta(hours=1))
+    spend(sexton, "b", input_tokens=1)
 
 
 def test_a_budget_without_a_scope_is_refused(opened: Opener) -> None:
@@ -723,8 +542,14 @@ def test_tool_calls_are_not_bounded_by_themselves(opened: Opener, clock: ManualC
                 call.ok(number)
 
 
-def test_messages_are_not_bounded_by_a_budget_of_something_else(opened: Opener) -> None:
-    assert bounded_only_by(opened(budget_of("tokens: 5")), "tokens")
+def test_messages_are_not_bounded_by_a_budget_of_something_else(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened(budget_of("tokens: 5"))
+    write(sexton, messages=140)
+    clock.advance(61)
+    write(sexton, messages=140)
+    spend(sexton, "chat", input_tokens=5)
 
 
 def test_time_is_not_bounded_by_itself(opened: Opener, clock: ManualClock) -> None:
@@ -758,13 +583,20 @@ def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
 
 
 def test_a_budget_is_named_by_what_it_bounds(opened: Opener) -> None:
-    sexton = opened("budgets: [{scope: day, tokens: 5, usd: 1, sources: [cron]}]")
-    names = [each.name for each in sexton.settings.rulebook.spend.budgets[2:]]
-    assert names == ["day.tokens@cron", "day.usd@cron"]
+    sexton = opened("budgets: [{scope: day, tokens: 5, tool_calls: 1, sources: [telegram]}]")
+    with pytest.raises(BudgetExceeded, match=r"day\.tokens@telegram"):
+        spend(sexton, input_tokens=6)
 
 
 def test_no_model_has_a_price_of_ones_own(opened: Opener) -> None:
-    assert opened("").settings.rulebook.spend.prices.models == ()
+    for text in ("", "prices: {models: {mine: {input: 1, output: 1}}}"):
+        sexton = opened(f"{budget_of('usd: 5')}\n{text}")
+        with sexton.worker() as worker, worker.session("a").turn() as turn:
+            if text:
+                turn.reserve(input_tokens=1, model="mine").release()
+            else:
+                with pytest.raises(PriceUnknown):
+                    turn.reserve(input_tokens=1, model="mine")
 
 
 def test_a_model_without_a_price_is_refused_where_money_is_counted(opened: Opener) -> None:

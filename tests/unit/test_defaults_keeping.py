@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sexton.bootstrap import Sexton
 from sexton.errors import SettingsInvalid
 from sexton.model.record import replace
 from sexton.model.remains import Remains
@@ -15,9 +16,13 @@ from sexton.policies.disk_budget import DiskUse, disk_warning, excess
 from sexton.policies.retention import Fate, Retention, Verdict, judge
 from sexton.settings.loader import load
 from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from tests.unit.conftest import Opener
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+VAULT = "ledger.db.vault"
 TERABYTES = 10**13
 
 
@@ -68,8 +73,9 @@ def test_only_pinned_sessions_keep_everything(tmp_path: Path) -> None:
 
 
 def test_files_of_other_agents_outlive_the_end_of_their_session(tmp_path: Path) -> None:
-    assert not kept(tmp_path).general.database_only
     assert verdict(kept(tmp_path), over()).files is Fate.KEEP
+    asked_for = kept(tmp_path, "retention: {database_only: true}")
+    assert verdict(asked_for, over()).files is Fate.REMOVE
 
 
 def test_messages_are_never_removed_by_themselves(tmp_path: Path) -> None:
@@ -127,27 +133,85 @@ def test_a_budget_is_told_of_at_four_fifths(tmp_path: Path) -> None:
     assert disk_warning(budget, DiskUse(used=8_000_000, free=1)) is not None
 
 
-def test_archives_are_written_with_zstd(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).archive.format == "zstd"
+def ended(sexton: Sexton, messages: int) -> str:
+    """The id of a session in which so much was said."""
+    with sexton.worker() as worker:
+        session = worker.session(source="telegram")
+        session.append_many([{"role": "user", "content": "hello"}] * messages)
+        session.end("done")
+        return session.id
 
 
-def test_the_vault_lies_beside_the_ledger(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).archive.directory is None
-    elsewhere = settings_of(tmp_path, "archive: {directory: old}").archive
-    assert elsewhere.directory == tmp_path / "old"
+def archive(opened: Opener, clock: ManualClock, text: str = "") -> None:
+    """Let a keeper archive a session."""
+    sexton = opened(
+        f"retention: {{rows: archive, rows_max_age: 30d, allow_remove_all: true}}\n{text}"
+    )
+    id = ended(sexton, 1)
+    clock.advance(30 * DAY)
+    sexton.sweep()
+    assert sexton.find(id).state is State.ARCHIVED
 
 
-def test_what_was_removed_can_be_had_back_for_a_week(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).trash.grace == 7 * DAY
+def files_in(place: Path) -> list[Path]:
+    return [each for each in place.rglob("*") if each.is_file()]
 
 
-def test_a_session_without_a_message_is_garbage_after_a_day(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).gc.empty_hours == 24
+def test_archives_are_written_with_zstd(opened: Opener, clock: ManualClock, tmp_path: Path) -> None:
+    archive(opened, clock)
+    begun = [each.read_bytes()[:4] for each in files_in(tmp_path / VAULT)]
+    assert b"\x28\xb5\x2f\xfd" in begun
 
 
-def test_a_trivial_session_is_garbage_after_a_week(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).gc.trivial_days == 7
+def test_the_vault_lies_beside_the_ledger(
+    opened: Opener, clock: ManualClock, tmp_path: Path
+) -> None:
+    archive(opened, clock, "archive: {directory: old}")
+    assert files_in(tmp_path / "old")
+    assert not files_in(tmp_path / VAULT)
+    archive(opened, clock)
+    assert files_in(tmp_path / VAULT)
 
 
-def test_five_messages_are_few(tmp_path: Path) -> None:
-    assert settings_of(tmp_path).gc.trivial_max == 5
+def test_what_was_removed_can_be_had_back_for_a_week(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    id = ended(sexton, 1)
+    clock.advance(7 * DAY)
+    sexton.apply(sexton.plan(gc=True))
+    states = []
+    for step in (7 * DAY - SECOND, SECOND):
+        clock.advance(step)
+        sexton.sweep()
+        states.append(sexton.find(id).state)
+    assert states == [State.TRASHED, State.PURGED]
+
+
+def garbage_after(sexton: Sexton, clock: ManualClock, *steps: timedelta) -> list[int]:
+    """How many sessions are garbage after each step of time."""
+    found = []
+    for step in steps:
+        clock.advance(step)
+        found.append(len(sexton.plan(gc=True).actions))
+    return found
+
+
+def test_a_session_without_a_message_is_garbage_after_a_day(
+    opened: Opener, clock: ManualClock
+) -> None:
+    sexton = opened("")
+    ended(sexton, 0)
+    assert garbage_after(sexton, clock, DAY - SECOND, SECOND) == [0, 1]
+
+
+def test_a_trivial_session_is_garbage_after_a_week(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    ended(sexton, 1)
+    assert garbage_after(sexton, clock, 7 * DAY - SECOND, SECOND) == [0, 1]
+
+
+def test_five_messages_are_few(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    ended(sexton, 6)
+    assert garbage_after(sexton, clock, 7 * DAY) == [0]
+    ended(sexton, 5)
+    assert garbage_after(sexton, clock, 7 * DAY) == [1]

@@ -14,7 +14,7 @@ MAPPINGS = (
     *("reset", "liveness", "processes", "prices", "breaker", "runaway"),
     *("notify", "keeper", "serve", *defaults_page.KEEPING),
 )
-FILES = (defaults_page.TESTS, defaults_page.KEEPING_TESTS, defaults_page.SERVING_TESTS)
+FILES = (defaults_page.TESTS, *defaults_page.ELSEWHERE)
 
 
 def named_tests(file: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sexton.bootstrap.diagnosing import totals
 from sexton.homes.hermes.condition import Compression, Condition, Small, State, Storage
 from sexton.homes.hermes.config_files import read_configuration
 from sexton.homes.hermes.findings.all import Rules, home_findings
@@ -18,8 +19,10 @@ from sexton.homes.hermes.folder import FileSeen, kind_of
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.routing import Route, routes_in
 from sexton.homes.hermes.running import Background
+from sexton.model.session import State as Open
 from sexton.policies.retention import Retention, RetentionClass
 from sexton.policies.rulebook import Rulebook, decode
+from sexton.ports.homes import Cohort
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 HOME = Path("/home/me/.hermes")
@@ -67,6 +70,21 @@ def test_leaks_are_told_with_number_share_and_repair() -> None:
     assert told["leaked"].repair == "sexton apply --home work"
     assert told["unproven"].count == 60
     assert told["api_open"].count == 4
+    assert told["api_open"].repair == "sexton apply --home work"
+
+
+@pytest.mark.parametrize(("served", "silent"), [(False, 3), (True, 5)])
+def test_conversations_that_wait_are_not_taken_for_damage(served: bool, silent: int) -> None:
+    """Of five that nothing is known of, two are conversations where no gateway serves them."""
+    cohorts = [
+        Cohort(
+            source=source, state=Open.OPEN, end_reason=None, age=4, sessions=sessions, messages=0,
+            bytes=0, oldest=NOW, newest=NOW,
+        )
+        for source, sessions in (("cli", 90), ("cron", 5), ("telegram", 1), ("api_server", 1))
+    ]  # fmt: skip
+    found = totals(cohorts, {"leaked": 92, "unproven": 5}, served=served)
+    assert (found.open, found.leaked, found.silent, found.api) == (97, 92, silent, 1)
 
 
 def test_trivial_sessions_are_told_when_they_are_many() -> None:

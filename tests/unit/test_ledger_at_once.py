@@ -16,7 +16,7 @@ import pytest
 
 from sexton.ledger.at_once import MOST, at_once, portions
 from sexton.ledger.database import Transaction
-from sexton.ledger.messages import LIGHT, LedgerMessages
+from sexton.ledger.messages import LIGHT, SHORT, LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.statements import statements
@@ -94,6 +94,42 @@ def test_appends_of_one_batch_are_stored_by_two_statements(ledger: Ledger) -> No
         now = reread(ledger, each)
         assert (now.message_count, now.byte_count) == (2, 2 * len(each.id))
         assert now.active_at == at(2)
+
+
+def test_a_lone_append_is_a_whole_transaction_in_one_call(ledger: Ledger) -> None:
+    begun, calls = born(ledger), list[tuple[int, str]]()
+
+    def note(cursor: apsw.Cursor, text: str, values: object) -> bool:
+        calls.append((id(cursor), text.split(maxsplit=1)[0]))
+        return True
+
+    database_of(ledger)._writer().exec_trace = note
+    assert say(ledger, begun, "a", 2, None, now=at(1)) == Appended(3)
+    assert [word for _, word in calls] == ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert len({cursor for cursor, _ in calls}) == 1
+    stored = heard(ledger, begun)
+    assert [(each.seq, each.content, each.at) for each in stored] == [
+        (1, "a", at(1)),
+        (2, 2, at(1)),
+        (3, None, at(1)),
+    ]
+
+
+def test_a_lone_append_that_fails_leaves_nothing_behind(ledger: Ledger) -> None:
+    begun = born(ledger)
+    bad: Any = Draft("user", 2, b"neither text nor JSON", None)  # type: ignore[arg-type]
+    with pytest.raises(apsw.ConstraintError):
+        ledger.messages.append(Batch(session=begun, drafts=[bad], schedule=NO_RULES), NOON)
+    assert reread(ledger, begun) == begun
+    assert say(ledger, begun, "next") == Appended(1)
+
+
+def test_a_long_append_is_stored_as_well_as_a_short_one(ledger: Ledger) -> None:
+    begun = born(ledger)
+    for count in (SHORT, SHORT + 1, 3 * MOST + 5):
+        before = len(heard(ledger, begun))
+        assert say(ledger, begun, *range(count)) == Appended(before + count)
+        assert [each.content for each in heard(ledger, begun)[before:]] == list(range(count))
 
 
 def test_each_append_of_a_batch_is_judged_by_its_own_session(ledger: Ledger) -> None:

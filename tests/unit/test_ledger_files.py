@@ -13,14 +13,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.errors import LedgerCorrupt, LedgerError, LedgerNotADatabase
+from sexton.errors import LedgerCorrupt, LedgerError, LedgerIsDirectory, LedgerNotADatabase
 from sexton.ledger.opening import masked, open_ledger, sqlite_path
 from sexton.ledger.sqlite_file import APPLICATION_ID, check_engine
 from sexton.testing.ledger_contract_samples import born, heard, say
-
-
-def make_directory(path: Path) -> None:
-    path.mkdir()
 
 
 def make_text(path: Path) -> None:
@@ -51,7 +47,6 @@ def make_labelled_database(path: Path) -> None:
 
 
 FOREIGN = [
-    make_directory,
     make_text,
     make_short_text,
     make_text_of_one_sector,
@@ -78,6 +73,12 @@ def test_what_is_not_a_ledger_is_refused_and_left_as_it_was(
         open_ledger(f"sqlite:///{tmp_path / 'thing'}")
     assert contents(tmp_path) == before
     assert caught.value.exit_code == 12
+
+
+def test_a_directory_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    with pytest.raises(LedgerIsDirectory):
+        open_ledger(str(tmp_path))
+    assert contents(tmp_path) == {}
 
 
 def test_a_database_that_another_program_has_open_is_refused_and_not_disturbed(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,14 @@ import pytest
 
 from sexton.errors import LedgerBusy
 from sexton.ledger.database import Transaction
-from sexton.ledger.group_commit import GroupCommit, Ticket
+from sexton.ledger.group_commit import (
+    IN_VAIN,
+    IN_VAIN_ASLEEP,
+    RUSH,
+    Batch,
+    GroupCommit,
+    Ticket,
+)
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ports import Appended
@@ -114,6 +121,45 @@ def test_threads_that_come_back_at_once_share_the_next_commit_too() -> None:
     slow.group.stop()
     assert sum(slow.sizes) == 8 * 40
     assert len(slow.sizes) < 8 * 40 / 5
+
+
+class Clockwork:
+    """Stands for the lock a batch is waited for with: every wait is in vain, but for a plan."""
+
+    def __init__(self, moves: dict[int, Callable[[], None]]) -> None:
+        self.waits = 0
+        self._moves = moves
+
+    def acquire(self, *, timeout: float) -> bool:
+        assert timeout > 0
+        self.waits += 1
+        self._moves.get(self.waits, lambda: None)()
+        return False
+
+
+@pytest.mark.parametrize(
+    ("awake", "rushes", "waits"),
+    [(8, 0, IN_VAIN), (8, 3, 3 + IN_VAIN), (7, 0, IN_VAIN_ASLEEP), (7, 3, 3 + IN_VAIN_ASLEEP)],
+)
+def test_whoever_was_not_let_run_yet_is_waited_for_longer(
+    awake: int, rushes: int, waits: int
+) -> None:
+    group: GroupCommit[None] = GroupCommit(lambda _: None, threading.RLock())
+    left: Batch[None] = Batch()
+    left.tickets = [Ticket(lambda _: None) for _ in range(8)]
+    left.awake = awake
+    group._expected = 1000
+
+    def board() -> None:
+        group._boarding.tickets += [Ticket(lambda _: None) for _ in range(RUSH)]
+
+    board()
+    # The first wait finds all that was there before.
+    clockwork = Clockwork({number: board for number in range(2, 2 + rushes)})
+    group._wanted = clockwork  # type: ignore[assignment]
+    group._gather(left)
+    assert clockwork.waits == 1 + waits
+    assert group._expected == 1
 
 
 def test_those_who_do_not_come_back_are_not_waited_for() -> None:

@@ -180,6 +180,13 @@ def test_a_bound_says_nothing_about_a_session_that_somebody_holds() -> None:
         assert reap_reason(held("a"), {"a": evidence}, bound, late) is None
 
 
+def test_a_pin_brings_no_holder_back_to_life() -> None:
+    pinned = replace(held("a"), pinned=True)
+    found = reap_reason(pinned, {"a": GONE}, POLICY, NOON)
+    assert found is not None
+    assert found.code == "reaped:process_gone"
+
+
 def test_a_turn_is_running_unless_its_worker_is_proved_dead() -> None:
     busy = held("a", busy=NOON)
     assert all(is_busy(busy, {"a": each}) for each in (LIVE, *DOUBTFUL))

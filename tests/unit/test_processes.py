@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 import pytest
 
@@ -15,7 +18,9 @@ from sexton.model.worker import Identity, Worker
 from sexton.policies.liveness import LivenessPolicy, judge
 from sexton.policies.silence import Watch
 from sexton.system import processes
+from sexton.system.grips import has_pidfds
 from sexton.system.processes import SystemProcesses
+from tests.scenario.process_programs import HEADLESS, eventually, is_headless
 
 TABLE = SystemProcesses()
 
@@ -72,6 +77,42 @@ def test_a_child_that_nobody_collects_is_a_zombie_and_counts_as_dead(
     assert judge_at(sight).verdict is Verdict.DEAD
 
 
+def test_one_whose_first_thread_has_ended_is_not_dead() -> None:
+    with subprocess.Popen([sys.executable, "-c", HEADLESS]) as child:
+        try:
+            assert eventually(lambda: is_headless(child.pid))
+            identity = identity_of(child.pid)
+            assert TABLE.look(identity) is Sight.PRESENT
+            assert TABLE.look(replace(identity, inode=None)) is Sight.PRESENT
+        finally:
+            child.kill()
+
+
+def test_who_has_no_descriptor_left_to_look_with_takes_nobody_for_dead(
+    child: subprocess.Popen[bytes],
+) -> None:
+    identity, usual = identity_of(child.pid), getrlimit(RLIMIT_NOFILE)
+    TABLE.look(identity)  # what is asked of the system once has been asked
+    setrlimit(RLIMIT_NOFILE, (0, usual[1]))
+    try:
+        sight = TABLE.look(identity)
+    finally:
+        setrlimit(RLIMIT_NOFILE, usual)
+    assert sight is Sight.HIDDEN
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EPERM])
+def test_a_kernel_that_gives_no_pidfds_is_not_taken_for_one_that_does(
+    monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    def refuse(pid: int) -> int:
+        raise OSError(reason, str(pid))
+
+    assert has_pidfds()
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    assert not has_pidfds()
+
+
 def test_a_process_with_another_start_time_is_a_stranger(child: subprocess.Popen[bytes]) -> None:
     identity = replace(identity_of(child.pid), inode=None)
     assert TABLE.look(replace(identity, started=identity.started + 1)) is Sight.REUSED
@@ -90,6 +131,23 @@ def test_another_boot_is_proof_and_another_host_or_namespace_is_not() -> None:
     assert TABLE.look(replace(mine, boot_id="other")) is Sight.REBOOTED
     assert TABLE.look(replace(mine, host="other")) is Sight.ELSEWHERE
     assert TABLE.look(replace(mine, pid_namespace=1)) is Sight.ELSEWHERE
+
+
+APART = """
+import ctypes, os
+from sexton.system.processes import pid_namespace
+mine = pid_namespace()
+apart = ctypes.CDLL(None).unshare(0x20000000) == 0  # its children only
+assert pid_namespace() == mine
+if os.fork() == 0:
+    os._exit(2 * (mine != pid_namespace()))
+print(apart, os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+
+
+def test_a_child_knows_that_it_is_in_another_namespace() -> None:
+    said = subprocess.run([sys.executable, "-c", APART], capture_output=True, check=True, text=True)
+    assert said.stdout.strip() in ("True 2", "False 0")  # not everybody may leave a namespace
 
 
 @pytest.mark.parametrize("sight", list(Sight))

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,10 @@ class Scene:
         done = threading.Event()
 
         def attack() -> None:
-            while not done.is_set():
-                away = self.inside.with_name(f"away{self.swaps}")
+            for number in count():  # a name is used once: what was left there would be in the way
+                if done.is_set():
+                    return
+                away = self.inside.with_name(f"away{number}")
                 with suppress(OSError):  # what we make in between is in the way
                     os.rename(self.inside, away)
                     os.symlink(self.outside, self.inside)

@@ -154,6 +154,31 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file(file: Path) -> N
     ]
 
 
+def test_settings_that_contradict_each_other_are_told_beside_other_mistakes(file: Path) -> None:
+    text = "liveness: {ttl: 1s}\nretention: {rows: archive}\nreset: {mode: idel}\n"
+    assert [line.split(": ")[1] for line in told(file, text)] == [
+        *("liveness.ttl", "retention.rows", "reset.mode")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "liveness: {dies_with_owner: [tui], ttl: soon}\n"
+            "retention: {classes: [{sources: [tui], after_delivery: remove}]}"
+        ),
+        "liveness: 5",
+        "[]",
+        "liveness: {ttl: 1s",
+    ],
+)
+def test_what_is_not_understood_contradicts_nothing(file: Path, text: str) -> None:
+    file.write_text(text)
+    found = problems(file, {"SEXTON_LIVENESS__LOCK_DELAY": "5s"})
+    assert len(found) == 1
+
+
 def test_the_error_is_the_list_of_problems(file: Path) -> None:
     file.write_text("reset:\n  mode: 1\n  at_hour: 24\n")
     with pytest.raises(SettingsInvalid) as caught:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
-from sexton.model.evidence import Evidence
+from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
 from sexton.model.record import made, record
 from sexton.model.session import NATIVE, Session, State
@@ -61,6 +61,26 @@ class Desk:
             )
             for holder in session.holders
         }
+
+    def reclaim(self) -> bool:
+        """Give back what the dead hold of budgets, also where no keeper runs; whether that is any.
+
+        Who is dead by the kernel's word is recorded as such; what else is left is seen to as ever.
+        """
+        policy, others = self.rules(None).rules.liveness, self.ledger.reaping.suspects()
+        judged = [
+            (each, judge(each, self.processes.look(each.identity), policy, Watch()))
+            for each in others
+            if each.dead_at is None and each.id != self.worker
+        ]
+        dead = [
+            (each, f"{proof.code}: {'; '.join(proof.signals)}")
+            for each, proof in judged
+            if proof.verdict is Verdict.DEAD
+        ]
+        now = self.clock.now()
+        self.ledger.reaping.declare(dead, now)
+        return bool(self.ledger.spending.free(now))
 
     def entry(self, session: Session, action: str, reason: Reason) -> Entry:
         """A line of the journal about what this worker does to the session."""

@@ -14,7 +14,7 @@ from sexton.errors import BudgetExceeded, LedgerError
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
-from sexton.model.spend import Act, Bound, Budget, Meter, Unit, Who
+from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.policies.budgets import action_of, bounds, free_from, near, nearly, said, shown, tokens
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.rulebook import InForce, Rulebook
@@ -26,6 +26,7 @@ from sexton.ports.spending import Mark, Refused, Spend, Standing, Taken
 if TYPE_CHECKING:
     from sexton.agent.tools import ToolWatch
 
+_OF_TURNS = "The next turn begins anew; sexton.yaml says under budgets what a turn may spend."
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -162,7 +163,7 @@ class Guard:
         )
         spending = self.desk.ledger.spending
         taken = spending.take(wanted, now)
-        if isinstance(taken, Refused) and taken.standing.reserved and spending.free(now):
+        if isinstance(taken, Refused) and taken.standing.reserved and self.desk.reclaim():
             taken = spending.take(wanted, now)  # what the dead held is there again
         if isinstance(taken, Refused):
             unit = taken.budget.unit
@@ -188,15 +189,18 @@ class Guard:
     ) -> NoReturn:
         """Do what happens at the limit if it is reached, and refuse by BudgetExceeded.
 
-        What is only held may be given back, so nothing but a refusal follows from it.
+        It is reached as well if a call does not fit into what is left: the next one of its kind
+        would not either. What is only held may be given back, and what is more than the whole
+        limit may be a mistake, so nothing but a refusal follows from these.
         """
         room = replace(budget, limit=budget.limit + standing.added)
         until = free_from(standing.bound, standing.oldest)
         words = said(room, standing.spent) + _waiting(budget.unit, standing.reserved, asked)
         reason = Reason(f"budget:{budget.name}", words)
         action = action_of(budget, session.source)
-        if standing.spent < room.limit:
-            if standing.spent + asked > room.limit:
+        left = room.limit - standing.spent
+        if left > 0 and not left < asked <= room.limit:
+            if asked > left:
                 self._note(standing, budget, self.desk.entry(session, "pause", reason))
         elif action is Act.RESET and self._turns:
             self._reset = reason  # when the turn is over
@@ -213,6 +217,7 @@ class Guard:
             until=until,
             held=standing.reserved,
             asked=asked,
+            **({"hint": _OF_TURNS} if budget.scope is Scope.TURN else {}),
         )
 
     def _note(self, standing: Standing, budget: Budget, entry: Entry) -> None:
@@ -251,6 +256,7 @@ class Guard:
             spent=found.found,
             limit=found.limit,
             until=self.desk.clock.now() + timedelta(seconds=WINDOW),
+            hint="Wait a minute, or say under runaway in sexton.yaml how fast is too fast.",
         )
 
     def _warn(self, session: Session, standings: Iterable[Standing], now: datetime) -> None:

@@ -42,7 +42,7 @@ class Guards:
 
     def known(self, desk: Desk, session: Session) -> Guard | None:
         """The same, if there is one: whoever only writes makes none."""
-        return self._all.get(_first(desk, session)) if self._all else None
+        return self._all.get(_first(desk, session)) if self._recent else None
 
 
 def _first(desk: Desk, session: Session) -> int:

@@ -14,6 +14,7 @@ from sexton.model.session import Limit, Session
 
 if TYPE_CHECKING:
     from sexton.model.message import Message
+    from sexton.policies.rulebook import InForce
     from sexton.ports import Appended
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ class Handle:
         self._desk = desk
         self._session = session
         self._warned = session.warned
-        self._rules = desk.rules(None)
+        self._obey(desk.rules(None))
         self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
 
     def __repr__(self) -> str:
@@ -97,4 +98,8 @@ class Handle:
         """Take over what the ledger said: newer rules, warnings already given."""
         self._warned = appended.warned
         if appended.serial != self._rules.serial:
-            self._rules = self._desk.rules(appended.serial)
+            self._obey(self._desk.rules(appended.serial))
+
+    def _obey(self, rules: InForce) -> None:
+        self._rules = rules
+        self._counts_messages = rules.rules.spend.counts_messages  # asked before every write

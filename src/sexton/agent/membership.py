@@ -41,6 +41,8 @@ class Membership:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._pid = 0
+        self._obeyed: LivenessPolicy | None = None
+        self._allowed = 0.0
         self._hold_again: Callable[[], None] = lambda: None
         self._enrol()
 
@@ -133,8 +135,10 @@ class Membership:
 
     def _is_late(self) -> bool:
         """Whether half the time has passed, by either clock; asked before every write."""
-        allowed = self._policy().ttl.total_seconds() / 2
-        awake, ever = self._last
+        policy = self._policy()
+        if policy is not self._obeyed:
+            self._obeyed, self._allowed = policy, policy.ttl.total_seconds() / 2
+        allowed, (awake, ever) = self._allowed, self._last
         return self._clock.monotonic() - awake > allowed or self._clock.elapsed() - ever > allowed
 
 

@@ -18,7 +18,6 @@ from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
-from sexton.policies.handling import listed, running
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
 from sexton.ports import Birth
@@ -75,6 +74,8 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
 
     Unless forced, SessionBusy while a turn runs in it, but for those the caller is inside of.
     """
+    from sexton.policies.processes import listed, running  # noqa: PLC0415  # few agents ask
+
     reason = Reason("reset", "asked for by the agent")
     for _ in range(ATTEMPTS):  # whoever writes at the same moment is heard first
         now = desk.clock.now()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sexton.agent.desk import Desk
 from sexton.agent.handle import Handle
 from sexton.agent.opening import reset, revive
-from sexton.agent.turn import Turn
 from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from sexton.agent.given import Program
     from sexton.agent.guard import Guard
     from sexton.agent.processes import Facts, SpawnedProcess
+    from sexton.agent.turn import Turn
     from sexton.model.process import Process, Watched
     from sexton.policies.compression import Options
     from sexton.ports.spending import Spend
@@ -40,6 +40,7 @@ class OpenSession(Handle):
     def __init__(self, desk: Desk, session: Session) -> None:
         super().__init__(desk, session)
         self._has_preview = session.preview is not None
+        self._is_attended = session.source not in UNATTENDED
         self._guard: Guard | None = None
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
@@ -73,6 +74,8 @@ class OpenSession(Handle):
 
         Raises `BudgetExceeded` if a budget has no room for a turn.
         """
+        from sexton.agent.turn import Turn  # noqa: PLC0415  # an agent that only writes has none
+
         return Turn(self._desk, self._session, self._schedule, self._learn, self._guarded())
 
     def aturn(self) -> Awaited:
@@ -214,8 +217,9 @@ class OpenSession(Handle):
             return 0
         self._desk.membership.ensure()
         now = self._desk.clock.now()
-        schedule, preview = self._schedule(now), self._preview(said)
-        from_human = "user" in [role for role, _ in said] and self.source not in UNATTENDED
+        schedule = self._schedule(now)
+        preview = None if self._has_preview else self._preview(said)
+        from_human = self._is_attended and "user" in [role for role, _ in said]
 
         def attempt(session: Session) -> Appended | None:
             batch = Batch(
@@ -224,7 +228,7 @@ class OpenSession(Handle):
                 schedule=schedule,
                 preview=preview,
                 from_human=from_human,
-                spend=self._spent_by(session, len(drafts)),
+                spend=self._spent_by(session, len(drafts)) if self._counts_messages else None,
             )
             return self._desk.ledger.messages.append(batch, now)
 
@@ -236,9 +240,7 @@ class OpenSession(Handle):
         return appended.last_seq
 
     def _spent_by(self, session: Session, messages: int) -> Spend | None:
-        """What messages spend, if any budget but the session's own counts them."""
-        if not self._rules.rules.spend.counts_messages:
-            return None
+        """What messages spend, where any budget but the session's own counts them."""
         return self._guarded().messages(session, messages)
 
     def _guarded(self) -> Guard:
@@ -248,8 +250,6 @@ class OpenSession(Handle):
         return self._guard
 
     def _preview(self, said: list[tuple[str, Any]]) -> str | None:
-        if self._has_preview:
-            return None
         lines = (preview(content) for role, content in said if role == "user")
         found = next(filter(None, lines), None)
         self._has_preview = found is not None

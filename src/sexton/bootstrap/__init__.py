@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from sexton.agent.worker import AgentWorker
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
-    from sexton.engine.keep import Keeper, Sweep
+    from sexton.engine.keep import Keeper
     from sexton.engine.processes import Overseer
     from sexton.engine.removing.means import Means
     from sexton.engine.removing.restore import Restored
+    from sexton.engine.swept import Sweep
     from sexton.model.plan import Outcome, Plan
     from sexton.policies.collection import Collection
     from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable

@@ -47,30 +47,34 @@ def diagnose(
     own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
     rules = Rules(own=decode(own), ours=opened.rules(None).rules)
     known = find_installed(home, os.environ)
+    counts = totals(cohorts, stand, served=seen.gateway is not None)
     return ranked(
         (
-            *home_findings(seen, said, totals(cohorts, stand), rules, names),
+            *home_findings(seen, said, counts, rules, names),
             *config_findings(said, seen.storage.schema, known, names),
         )
     )
 
 
-def totals(cohorts: Iterable[Cohort], stand: Mapping[str, int]) -> Totals:
-    """The sessions of a home in the numbers that findings are made of."""
+def totals(cohorts: Iterable[Cohort], stand: Mapping[str, int], *, served: bool) -> Totals:
+    """The sessions of a home in the numbers that findings are made of.
+
+    Conversations that wait for their next message are nobody's damage: while a gateway serves the
+    home they count as live, without one as unproven.
+    """
     found = list(cohorts)
     still_open = [each for each in found if each.state is State.OPEN]
-    silent = sum(
-        each.sessions
-        for each in still_open
-        if each.source in SELF_OWNED and (each.age or 0) >= SILENT
-    )
+    own = [each for each in still_open if each.source in SELF_OWNED]
+    waiting = sum(each.sessions for each in still_open) - sum(each.sessions for each in own)
+    silent = sum(each.sessions for each in own if (each.age or 0) >= SILENT)
     unproven = stand.get("unproven", 0)
+    in_doubt = max(0, unproven - (0 if served else waiting))
     return Totals(
         sessions=sum(each.sessions for each in found),
         open=sum(each.sessions for each in still_open),
         leaked=stand.get("leaked", 0),
         unproven=unproven,
-        silent=min(silent, unproven),
+        silent=min(silent, in_doubt),
         cron=sum(each.sessions for each in found if each.source == "cron"),
         api=sum(each.sessions for each in still_open if each.source == "api_server"),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sexton.engine.finalize import Duty
 from sexton.policies.finalizing import Rate, RetryPolicy
 from sexton.ports import Clock
-from sexton.ports.finalizing import Effect
+from sexton.ports.finalizing import EffectFailed
 from sexton.settings.values import FinalizerKind, FinalizerSetting, Settings
 from sexton.system.effects.chat import ChatPlan
 from sexton.system.effects.command import Command, CommandPlan
@@ -30,7 +30,20 @@ def duties(settings: Settings, clock: Clock, environ: Mapping[str, str]) -> dict
     }
 
 
-def _effect(each: FinalizerSetting, clock: Clock, environ: Mapping[str, str]) -> Effect:
+def unready(
+    settings: Settings, clock: Clock, environ: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The finalizers whose work can not even be begun on this machine, and why."""
+    for each in settings.finalizers:
+        try:
+            _effect(each, clock, environ).check()
+        except EffectFailed as trouble:
+            yield each.name, str(trouble)
+
+
+def _effect(
+    each: FinalizerSetting, clock: Clock, environ: Mapping[str, str]
+) -> Memory | Command | Webhook | EntryPoint:
     match each.kind:
         case FinalizerKind.MEMORY:
             return _memory(each, clock, environ)

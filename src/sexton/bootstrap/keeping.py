@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
     from sexton.engine.finalize import Runner
     from sexton.engine.notify import Messenger
+
+
+log = logging.getLogger("sexton.finalizers")
 
 
 def keeper(opened: Sexton, worker: AgentWorker, *, watchful: bool) -> Keeper:
@@ -56,7 +60,7 @@ def _runner(opened: Sexton, worker: AgentWorker) -> Runner | None:
     """Who does end-of-session work here, if the settings name any."""
     if not opened.settings.finalizers:
         return None
-    from sexton.bootstrap.duties import duties  # noqa: PLC0415  # not every keeper finalizes
+    from sexton.bootstrap.duties import duties, unready  # noqa: PLC0415  # not every keeper does
     from sexton.engine.finalize import Runner  # noqa: PLC0415
 
     def transcript(session: Session, since: int, through: int) -> Iterator[Message]:
@@ -67,6 +71,8 @@ def _runner(opened: Sexton, worker: AgentWorker) -> Runner | None:
             raise HomeNotFound(f"the home '{session.home}' is not attached here")
         return home.transcript(session, since, through)
 
+    for name, why in unready(opened.settings, opened.clock, os.environ):
+        log.warning("the finalizer %s can not work here: %s", name, why)
     ready = duties(opened.settings, opened.clock, os.environ)
     most = opened.settings.keeper.finalizers_at_once
     return Runner(opened.ledger, opened.clock, ready, lambda: worker.id, transcript, most)

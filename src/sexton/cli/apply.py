@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from sexton.bootstrap import Sexton
 from sexton.cli.arguments import (
     dry_run_option,
     home_option,
@@ -18,7 +19,7 @@ from sexton.cli.arguments import (
 )
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
-from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.homes import estate_of, mend, observe_all, reaching
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import say_outcome, show_plan, tallied
 from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
@@ -30,7 +31,6 @@ from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
-from sexton.engine.removing.recover import recover
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.shapes import values as shapes
@@ -80,6 +80,8 @@ def command(
         estate, name = estate_of(opened, home)
         if given is not None:
             check_ledger(given, opened.ledger.id)
+            if home is None:  # what was planned for one that was only named goes on there
+                estate = reaching(opened, {action.seen.home for action in given.actions})
         else:
             observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
@@ -89,6 +91,7 @@ def command(
             name,
             rules,
             allow_remove_all=allow_remove_all,
+            tell=note,
         )
         plan = of_source(opened.ledger, plan, source)
         if dry_run and options.json:
@@ -101,7 +104,7 @@ def command(
         _confirmed(plan, given, yes, ask=not options.json)
         if settings is not None:
             opened.publish()
-        _apply(ctx, estate, plan)
+        _apply(ctx, opened, estate, plan)
 
 
 def _text(path: Path) -> str:
@@ -122,10 +125,9 @@ def _confirmed(plan: Plan, given: Plan | None, yes: bool, *, ask: bool) -> None:
         confirm(f"Carry out {len(plan.actions)} actions?", ask=ask)
 
 
-def _apply(ctx: click.Context, estate: Estate, plan: Plan) -> None:
+def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> None:
     options, receipt = shared(ctx), new_receipt()
-    assert estate.removing is not None
-    recover(estate.removing, estate.evidence, receipt)
+    mend(opened, receipt)
     if not options.json:
         say(f"receipt {receipt}")
     with stoppable(estate) as (stopping, _):

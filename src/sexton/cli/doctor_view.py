@@ -14,7 +14,7 @@ from sexton.cli.finalizers.standing import work_shape, work_words
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
-from sexton.engine.standing import Standing
+from sexton.engine.standing import SAMPLED
 from sexton.model.session import NATIVE
 from sexton.shapes.wording import ago, counted, iso, number, share, size, stamp
 
@@ -112,7 +112,7 @@ def _lines(report: HomeReport, now: datetime) -> Iterator[str]:
         f"({share(report.open, report.sessions)}), {number(ended)} ended"
     )
     if report.open:
-        known = (f"{number(report.open_by[each])} {each}" for each in Standing)
+        known = (f"{number(report.open_by[each])} {each}" for each in SAMPLED)
         yield f"of the open ones: {', '.join(known)}"
     yield f"{counted(report.messages, 'message')}, {size(report.bytes)} of content"
     if report.oldest and report.newest:
@@ -223,7 +223,7 @@ def _shape(report: HomeReport) -> dict[str, Any]:
         "open": report.open,
         "ended": whole - report.open,
         "open_share": _ratio(report.open, whole),
-        "open_by": {each.value: report.open_by[each] for each in Standing},
+        "open_by": {each.value: report.open_by[each] for each in SAMPLED},
         "open_ages": [
             {"under": under, "sessions": count}
             for under, count in zip((*AGE_NAMES, None), report.ages(), strict=True)

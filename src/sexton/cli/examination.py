@@ -13,11 +13,11 @@ from sexton.bootstrap import Sexton
 from sexton.cli.finalizers.standing import Work, work_left
 from sexton.cli.homes import bare_estate, observe_shown
 from sexton.cli.opening import ledger_file
-from sexton.cli.report.shadow import Shadow, shadow_of
 from sexton.cli.space import Room, measure
 from sexton.cli.terminal import progress
 from sexton.engine.estate import Estate
-from sexton.engine.standing import Standing, samples
+from sexton.engine.shadow import Shadow, shadow_of
+from sexton.engine.standing import SAMPLED, samples
 from sexton.errors import SextonError
 from sexton.model.session import Session, State
 from sexton.ports import HomeRecord, LastSweep
@@ -175,7 +175,7 @@ def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeRepo
     (stand,) = samples(estate, [record])
     return replace(
         report,
-        open_by=Counter({each: getattr(stand, each) for each in Standing}),
+        open_by=Counter({each: getattr(stand, each) for each in SAMPLED}),
         biggest=tuple(census.biggest(record, BIGGEST)),
         shadow=shadow_of(estate.ledger, record),
     )

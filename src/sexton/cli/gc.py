@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from sexton.cli.arguments import (
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.files import private_file
-from sexton.cli.gc_view import question, show_garbage, totals
-from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.gc_view import files_of, question, show_garbage, totals
+from sexton.cli.homes import estate_of, mend, observe_all
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
 from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
@@ -33,7 +34,6 @@ from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
 from sexton.engine.removing.collect import collect
-from sexton.engine.removing.recover import recover
 from sexton.errors import HomeObserved
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.session import NATIVE
@@ -102,36 +102,38 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
         chosen = {key: value for key, value in said.items() if value is not None}
         policy = garbage(opened, chosen | {"source": source})
         plan = collect(estate, name or NATIVE, policy)
-        if _only_shown(options, plan, wish):
-            return
         assert estate.removing is not None
+        files = files_of(estate.removing, plan)
+        if _only_shown(options, plan, wish, files):
+            return
         if not estate.removing.keeps_records(name or NATIVE):
             raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
         if not wish.yes:
-            confirm(question(plan), ask=not options.json)
-        _apply(ctx, opened, estate, plan)
+            confirm(question(plan, files), ask=not options.json)
+        _apply(ctx, opened, estate, plan, files)
 
 
-def _only_shown(options: Shared, plan: Plan, wish: _Wish) -> bool:
+def _only_shown(options: Shared, plan: Plan, wish: _Wish, files: Mapping[str, int]) -> bool:
     """Show or write the plan; whether that is all there is to do."""
     if wish.output is not None:
         ledger = ledger_file(chosen_url(options))
         with private_file(wish.output, force=wish.force, ledger=ledger) as file:
             file.write(write_plan(plan))
-        note(f"{question(plan)[:-1]}: written to {wish.output}")
+        note(f"{question(plan, files)[:-1]}: written to {wish.output}")
         return True
     if wish.dry_run and options.json:
         write(write_plan(plan))
         return True
     if not options.json:
-        show_garbage(plan, wish.limit)
+        show_garbage(plan, wish.limit, files)
     return wish.dry_run or not (plan.actions or options.json)
 
 
-def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> None:
+def _apply(
+    ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan, files: Mapping[str, int]
+) -> None:
     options, receipt = shared(ctx), new_receipt()
-    assert estate.removing is not None
-    recover(estate.removing, estate.evidence, receipt)
+    mend(opened, receipt)
     if not options.json:
         say(f"receipt {receipt}")
     with stoppable(estate) as (stopping, stop):
@@ -140,7 +142,7 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
     if stop.is_set() and len(outcomes) < len(plan.actions):
         rest = keep_rest(plan, len(outcomes), f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
-        document(_report(plan, receipt, outcomes, rest))
+        document(_report(plan, receipt, outcomes, rest) | {"sources": totals(plan, files)})
     else:
         _tell(opened, plan, outcomes, receipt, rest)
     if len(outcomes) < len(plan.actions):
@@ -170,7 +172,6 @@ def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None
         **{result.value: results[result] for result in Result},
         "left": len(plan.actions) - len(outcomes),
         "rest": None if rest is None else str(rest),
-        "sources": totals(plan),
         "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
         "held": [shapes.held(held) for held in plan.held],
     }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from sexton.cli.plan_view import name_of, show_held
 from sexton.cli.terminal import Column, note, say, table
+from sexton.engine.removing.heaps import heaps
+from sexton.engine.removing.means import Means
 from sexton.model.plan import Plan, TrashSession
 from sexton.shapes.wording import counted, iso, number, size, stamp
 
@@ -19,17 +21,29 @@ _SOURCES = (
     Column("TRIVIAL", right=True),
     Column("MESSAGES", right=True),
     Column("SIZE", right=True),
+    Column("FILES", right=True),
     Column("OLDEST", spare=True),
     Column("NEWEST", spare=True),
 )
 _SESSIONS = (Column("SESSION"), Column("SOURCE", cut=True), Column("REASON", cut=True))
 
 
-def show_garbage(plan: Plan, limit: int) -> None:
+def files_of(means: Means, plan: Plan) -> dict[str, int]:
+    """The size of the files that go with the sessions of a plan, by session."""
+    going = _going(plan)
+    if not going:
+        return {}
+    home = going[0].seen.home
+    files, found = means.files.get(home), heaps(means, home)
+    owned = {each.seen.id: found.get(files.owner(each.seen.id)) for each in going if files}
+    return {id: heap.bytes for id, heap in owned.items() if heap is not None}
+
+
+def show_garbage(plan: Plan, limit: int, files: Mapping[str, int]) -> None:
     """What would go by source, then session by session, and what is kept although it is small."""
     going = _going(plan)
     if going:
-        table(_SOURCES, [_row(source, of) for source, of in _by_source(going)])
+        table(_SOURCES, [_row(source, of, files) for source, of in _by_source(going)])
         say()
         first = islice(going, limit)
         table(_SESSIONS, [(name_of(a.seen), a.source, a.reason.text) for a in first])
@@ -45,16 +59,15 @@ def show_garbage(plan: Plan, limit: int) -> None:
         say("there is no garbage")
 
 
-def question(plan: Plan) -> str:
+def question(plan: Plan, files: Mapping[str, int]) -> str:
     """What a person is asked."""
     going = _going(plan)
-    return (
-        f"Put {counted(len(going), 'session')} with {size(sum(each.size for each in going))} "
-        "into the trash?"
-    )
+    also = f" and {size(sum(files.values()))} of files" if files else ""
+    said = size(sum(each.size for each in going))
+    return f"Put {counted(len(going), 'session')} with {said}{also} into the trash?"
 
 
-def totals(plan: Plan) -> list[dict[str, Any]]:
+def totals(plan: Plan, files: Mapping[str, int]) -> list[dict[str, Any]]:
     """What would go by source, for programs."""
     return [
         {
@@ -62,6 +75,7 @@ def totals(plan: Plan) -> list[dict[str, Any]]:
             "sessions": len(those),
             "messages": sum(each.seen.message_count for each in those),
             "bytes": sum(each.size for each in those),
+            "file_bytes": _bytes(those, files),
             "oldest": iso(min(each.seen.active_at for each in those)),
             "newest": iso(max(each.seen.active_at for each in those)),
         }
@@ -80,7 +94,11 @@ def _by_source(going: Sequence[TrashSession]) -> list[tuple[str, list[TrashSessi
     return sorted(found.items(), key=lambda each: -len(each[1]))
 
 
-def _row(source: str, those: Sequence[TrashSession]) -> tuple[str, ...]:
+def _bytes(those: Sequence[TrashSession], files: Mapping[str, int]) -> int:
+    return sum(files.get(each.seen.id, 0) for each in those)
+
+
+def _row(source: str, those: Sequence[TrashSession], files: Mapping[str, int]) -> tuple[str, ...]:
     empty = sum(each.reason.code == "empty" for each in those)
     return (
         source,
@@ -89,6 +107,7 @@ def _row(source: str, those: Sequence[TrashSession]) -> tuple[str, ...]:
         number(len(those) - empty),
         number(sum(each.seen.message_count for each in those)),
         size(sum(each.size for each in those)),
+        size(_bytes(those, files)),
         stamp(min(each.seen.active_at for each in those)),
         stamp(max(each.seen.active_at for each in those)),
     )

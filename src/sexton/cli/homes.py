@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from sexton.bootstrap import Sexton
 from sexton.cli.terminal import note, progress
 from sexton.engine.estate import Estate
 from sexton.engine.observe import Observed, observe_home
+from sexton.engine.removing.recover import recover
 from sexton.errors import HomeNotFound, SextonError
 from sexton.model.session import NATIVE, check_name
 from sexton.ports import Home, HomeRecord, Known, Sighting
@@ -72,6 +73,24 @@ def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
     wanted = wanted_home(opened, value)
     estate = bare_estate(opened, (wanted.setting,) if wanted.setting else ())
     return estate, next(iter(estate.records), wanted.name)
+
+
+def reaching(opened: Sexton, names: Collection[str]) -> Estate:
+    """What to work on so that these homes are reached, listed or not, as far as they are here."""
+    records = [each for each in opened.ledger.homes.all() if each.name in names]
+    listed = opened.settings.homes
+    homes = [reachable(each, listed) for each in records]
+    return opened.estate([each for each in homes if each is not None and each not in listed])
+
+
+def mend(opened: Sexton, receipt: str) -> None:
+    """Complete what somebody began who died while removing or restoring, in whatever home."""
+    means = opened.estate().removing
+    assert means is not None
+    begun = opened.ledger.vault.unfinished(means.host)
+    estate = reaching(opened, {each.home for each in begun})
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
 
 
 def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:

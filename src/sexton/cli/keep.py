@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
@@ -18,13 +18,15 @@ from sexton.cli.plan_view import say_outcome, tallied
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.streams import OutputLost
 from sexton.cli.terminal import json_line, say
-from sexton.engine.keep import Keeper, Sweep
-from sexton.engine.keeper_log import given_back
+from sexton.cli.until_stopped import UntilStopped
+from sexton.engine.keeper_log import HeldLines, given_back
 from sexton.engine.process_settling import Noted
 from sexton.engine.process_stops import STOPPED, session_of
+from sexton.engine.swept import Sweep
 from sexton.errors import SextonError
 from sexton.shapes import values as shapes
 from sexton.shapes.wording import counted, iso
+from sexton.system.services.notifying import Supervisor
 
 log = logging.getLogger("sexton.keeper")
 
@@ -48,7 +50,9 @@ def command(ctx: click.Context, once: bool) -> None:
     A sweep that fails is told and tried again, except with --once.
     """
     options = shared(ctx)
-    asked = _Asked()
+    supervisor = Supervisor(os.environ)
+    asked = UntilStopped(supervisor)
+    audience = _Audience(asked.stop)
     with stopped_by_signals(asked.stop), deciding(options) as opened:
         tell = _tell_program(opened) if options.json else _tell_person(opened)
         with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
@@ -56,9 +60,10 @@ def command(ctx: click.Context, once: bool) -> None:
             if once:
                 tell(keeper.once())
             else:
-                keeper.run(lambda sweep: asked.while_heard(tell, sweep))
-    if asked.unheard:
-        raise asked.unheard
+                supervisor.ready()
+                keeper.run(lambda sweep: audience.tell(tell, sweep), supervisor.alive)
+    if audience.unheard:
+        raise audience.unheard
 
 
 @contextmanager
@@ -74,34 +79,20 @@ def registered(opened: Sexton) -> Iterator[AgentWorker]:
             log.warning("the keeper could not sign off: %s", trouble)
 
 
-class _Asked:
-    """Whether the keeper is to stop, remembered also while there is none yet."""
+class _Audience:
+    """Whoever reads what a keeper says; when nobody does any more, it ends as other programs do."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._keeper: Keeper | None = None
-        self._stopped = False
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
         self.unheard: BrokenPipeError | OutputLost | None = None
 
-    def while_heard(self, tell: Callable[[Sweep], None], sweep: Sweep) -> None:
-        """Tell of a sweep; when nobody reads any more, the keeper ends as other programs do."""
+    def tell(self, tell: Callable[[Sweep], None], sweep: Sweep) -> None:
+        """Tell of a sweep."""
         try:
             tell(sweep)
         except (BrokenPipeError, OutputLost) as problem:
             self.unheard = problem
-            self.stop()
-
-    def stop(self) -> None:
-        with self._lock:
-            self._stopped = True
-            if self._keeper is not None:
-                self._keeper.stop()
-
-    def hand_to(self, keeper: Keeper) -> None:
-        with self._lock:
-            self._keeper = keeper
-            if self._stopped:
-                keeper.stop()
+            self._stop()
 
 
 def _tell_program(opened: Sexton) -> Callable[[Sweep], None]:
@@ -109,19 +100,23 @@ def _tell_program(opened: Sexton) -> Callable[[Sweep], None]:
 
 
 def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
-    """Tell of every sweep that did something, and of the first one in any case."""
-    first = True
+    """Tell of every sweep that did something or is held back anew, and of the first in any case."""
+    first, held = True, HeldLines()
 
     def tell(sweep: Sweep) -> None:
         nonlocal first
-        parts = list(_summary(sweep))
-        if parts or first:
+        parts, news = list(_summary(sweep)), held.news(sweep.held)
+        if parts or news or first:
             for outcome in sweep.outcomes:
                 say_outcome(outcome)
             for freed in sweep.freed:
                 say(given_back(freed))
             for noted in sweep.processes:
                 say(_said(noted))
+            for line in news:
+                say(line)
+            if sweep.held:
+                parts.append(f"{len(sweep.held)} held back")
             words = "; ".join(parts) or "nothing to do"
             named = f" (receipt {sweep.receipt})" if sweep.outcomes else ""
             say(f"{opened.clock.now():%Y-%m-%d %H:%M:%S} UTC: {words}{named}")
@@ -146,8 +141,6 @@ def _summary(sweep: Sweep) -> list[str]:
     ]
     if sweep.outcomes:
         parts.append(tallied(sweep.outcomes))
-    if sweep.held:
-        parts.append(f"{len(sweep.held)} held back")
     if sweep.freed:
         parts.append(f"{counted(len(sweep.freed), 'reservation')} of the dead given back")
     stopped = sum(each.action == STOPPED for each in sweep.processes)

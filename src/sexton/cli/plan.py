@@ -77,6 +77,7 @@ def command(
             name,
             rules,
             allow_remove_all=allow_remove_all,
+            tell=note,
         )
         plan = of_source(opened.ledger, plan, source)
         if output is not None and str(output) != "-":

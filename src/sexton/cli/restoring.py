@@ -9,7 +9,7 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.cli.command import Shared
-from sexton.cli.homes import reachable
+from sexton.cli.homes import reaching
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.trouble import DECLINED
@@ -35,7 +35,8 @@ def restore(
     opened_again: int = 0,
 ) -> None:
     """Bring back what is in vault files, all or some of it, or only show which ones these are."""
-    means = _reaching(opened, found)
+    means = reaching(opened, {file.home for file in found}).removing
+    assert means is not None
     if dry_run:
         _show(opened, options, found, only, opened_again)
         return
@@ -69,10 +70,7 @@ def open_again(
     opened: Sexton, ended: Mapping[str, Sequence[str]], receipt: str, undone: str
 ) -> int:
     """Open sessions again in their homes, as far as these are here; how many."""
-    records = [each for each in opened.ledger.homes.all() if each.name in ended]
-    homes = [reachable(each, opened.settings.homes) for each in records]
-    estate = opened.estate([each for each in homes if each is not None])
-    return revive(estate, ended, receipt, undone)
+    return revive(reaching(opened, ended), ended, receipt, undone)
 
 
 def _source(opened: Sexton, home: str, id: str) -> str | None:
@@ -111,16 +109,6 @@ def _brought_back(
             if stop.is_set():
                 break
     return done
-
-
-def _reaching(opened: Sexton, found: Sequence[VaultFile]) -> Means:
-    """The means to restore these, with the homes they are from as far as these are here."""
-    meant = {file.home for file in found}
-    records = [each for each in opened.ledger.homes.all() if each.name in meant]
-    homes = [reachable(each, opened.settings.homes) for each in records]
-    means = opened.estate([each for each in homes if each is not None]).removing
-    assert means is not None
-    return means
 
 
 def _tell(done: Sequence[Restored], receipt: str, opened_again: int) -> None:

@@ -31,6 +31,8 @@ COMMANDS = {
     "config": Late(_HERE, "Check, show, describe and import the settings."),
     "hermes": Late(_HERE, "Look after the sessions of Hermes from inside."),
     "ledger": Late(_HERE, "Look after the ledger itself."),
+    "mcp": Late(_HERE, "Answer an agent about its own sessions and processes, over MCP."),
+    "service": Late(_HERE, "Install, ask after and remove the service that keeps sessions well."),
     "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
     "completion": Late(_HERE, "Write the completion script of a shell."),
 }

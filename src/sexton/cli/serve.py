@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,11 +18,13 @@ from sexton.cli.keep import registered
 from sexton.cli.opening import attaching, chosen_settings, deciding
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import json_line, say
-from sexton.engine.keep import Keeper, Sweep
+from sexton.cli.until_stopped import UntilStopped
+from sexton.engine.swept import Sweep
 from sexton.errors import ExtraMissing, InputInvalid
 from sexton.model.record import replace
 from sexton.settings.values import ServeSettings, Settings
 from sexton.system.places import data_place
+from sexton.system.services.notifying import Supervisor
 
 
 @click.command(
@@ -43,7 +44,7 @@ from sexton.system.places import data_place
 @click.option("--tls-key", type=click.Path(path_type=Path), help="The certificate's key.")
 @click.pass_context
 def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
-    """Serve the dashboard and the HTTP API, and keep sessions well meanwhile.
+    """Serve the dashboard and the HTTP API, beside a keeper.
 
     A link is told that opens the dashboard once; programs send the token as a bearer token. It is
     the one in SEXTON_TOKEN, or else in a file that is made at the first start and that only this
@@ -58,7 +59,8 @@ def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
             f"serving needs a package that is not installed: {missing.name}",
             hint="Install it with: pip install 'sexton[web]'",
         ) from None
-    options, stopping = shared(ctx), Stopping()
+    options, supervisor = shared(ctx), Supervisor(os.environ)
+    stopping = UntilStopped(supervisor)
     settings = (chosen_settings(options) or Settings()).serve
     wanted = replace(
         settings, **{name: value for name, value in given.items() if value is not None}
@@ -84,7 +86,11 @@ def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
             else:
                 say(f"serving {address.base}; open it once with {link}")
             sys.stdout.flush()
-            _keep(opened, stopping, None if no_keep else desk.sweeps.add)
+            supervisor.ready()
+            if no_keep:
+                stopping.wait(supervisor.alive)
+            else:
+                _keep(opened, stopping, desk.sweeps.add, supervisor.alive)
         finally:
             site.stop()
 
@@ -102,36 +108,13 @@ def tls_of(wanted: ServeSettings) -> tuple[Path, Path] | None:
     return None
 
 
-def _keep(opened: Sexton, stopping: Stopping, tell: Callable[[Sweep], None] | None) -> None:
-    """Keep until stopped and tell of every sweep, or only wait for it."""
-    if tell is None:
-        stopping.wait()
-        return
+def _keep(
+    opened: Sexton,
+    stopping: UntilStopped,
+    tell: Callable[[Sweep], None],
+    on_step: Callable[[], None],
+) -> None:
+    """Keep until stopped, and tell of every sweep."""
     with registered(opened) as worker, closing(opened.keeper(worker)) as keeper:
         stopping.hand_to(keeper)
-        keeper.run(tell)
-
-
-class Stopping:
-    """Whether it is time to end, remembered also while there is no keeper yet."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked = threading.Event()
-        self._keeper: Keeper | None = None
-
-    def stop(self) -> None:
-        with self._lock:
-            self._asked.set()
-            if self._keeper is not None:
-                self._keeper.stop()
-
-    def hand_to(self, keeper: Keeper) -> None:
-        """Let the keeper be stopped, at once if that was asked for already."""
-        with self._lock:
-            self._keeper = keeper
-            if self._asked.is_set():
-                keeper.stop()
-
-    def wait(self) -> None:
-        self._asked.wait()
+        keeper.run(tell, on_step)

@@ -6,12 +6,11 @@ import click
 
 from sexton.cli.arguments import dry_run_option, home_option, named, source_option, yes_option
 from sexton.cli.command import Command, shared
-from sexton.cli.homes import wanted_home
+from sexton.cli.homes import mend, wanted_home
 from sexton.cli.opening import existing
 from sexton.cli.restoring import ended_sessions, open_again, restore
 from sexton.cli.vault_view import means_of
 from sexton.engine.apply import new_receipt
-from sexton.engine.removing.recover import recover
 from sexton.engine.removing.undo import files_to_undo
 from sexton.errors import NothingToUndo
 
@@ -48,10 +47,9 @@ def command(
     del yes
     options = shared(ctx)
     with existing(options) as opened:
-        estate = opened.estate()
         means = means_of(opened)
         if not dry_run:
-            recover(means, estate.evidence, new_receipt())
+            mend(opened, new_receipt())
         name = None if home is None else wanted_home(opened, home).name
         ended = ended_sessions(opened, receipt, name, source)
         found = [

@@ -6,10 +6,11 @@ import click
 
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
+from sexton.cli.homes import reaching
 from sexton.cli.journal_view import show_entries
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, document, heading, say, table
-from sexton.engine.explain import Explanation
+from sexton.engine.explain import Explanation, explain
 from sexton.shapes import values as shapes
 
 _COLUMNS = (Column("QUESTION"), Column("ANSWER"), Column("BECAUSE", cut=True))
@@ -35,7 +36,8 @@ def command(ctx: click.Context, session: str) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        explanation = opened.why(session)
+        found = opened.find(session)
+        explanation = explain(reaching(opened, {found.home}), found)
     if options.json:
         document(shapes.explanation(explanation))
     else:

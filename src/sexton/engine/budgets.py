@@ -38,9 +38,11 @@ def explained(standing: Standing, source: str) -> list[tuple[Budget, str, str]]:
         word = action_of(budget, source).value if is_spent else "kept"
         held = f"; {shown(budget.unit, standing.reserved)} held" if standing.reserved else ""
         added = f"; {shown(budget.unit, standing.added)} allowed beyond" if standing.added else ""
-        until = free_from(standing.bound, standing.oldest) if is_spent else None
+        at = standing.stopped_at
+        stop = f"; a call did not fit at {at:%Y-%m-%d %H:%M} UTC" if at and not is_spent else ""
+        until = free_from(standing.bound, standing.oldest) if is_spent or at else None
         when = f"; room from {until:%Y-%m-%d %H:%M} UTC" if until else ""
-        found.append((budget, word, f"{said(budget, standing.spent)}{held}{added}{when}"))
+        found.append((budget, word, f"{said(budget, standing.spent)}{held}{added}{stop}{when}"))
     return found
 
 
@@ -62,6 +64,13 @@ def set_limit(
         words = f"{meter.scope}: {shown(meter.unit, amount)} at most, then {action}"
     entry = _entry(estate, session, "set_budget", words)
     estate.ledger.spending.cap(meter, budget, entry, estate.clock.now())
+
+
+def own_limits(estate: Estate, spender: Who, like: Meter) -> list[Meter]:
+    """The meters of one place, whatever they count, that a person has given limits of their own."""
+    found = estate.ledger.spending.standing(spender, (), estate.clock.now())
+    meters = (each.bound.meter for each in found)
+    return [each for each in meters if (each.scope, each.subject) == (like.scope, like.subject)]
 
 
 def allow(estate: Estate, standing: Standing, amount: int, session: Session | None) -> None:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate, rules_now
+from sexton.engine.owed import owed
 from sexton.engine.plan import decide
 from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import BACK, brought_back, verdict_of
@@ -18,7 +19,14 @@ from sexton.model.process import Watched
 from sexton.model.removal import AWAY, HERE
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Holder
-from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn, stalled_for
+from sexton.policies.liveness import (
+    HOME,
+    SILENT,
+    LivenessPolicy,
+    reap_reason,
+    running_turn,
+    stalled_for,
+)
 from sexton.policies.processes import bearing, holding_process
 from sexton.policies.reset import holding, standing
 from sexton.policies.retention import Fate
@@ -58,6 +66,8 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
+        for finalizer, answer, words in owed(estate, session):
+            yield Answer(f"finalizer.{finalizer}", answer, words)
         yield from _removal(estate, session)
         yield from _retention(estate, session)
         tip = estate.ledger.compression.tip(session.ref)
@@ -173,7 +183,8 @@ def _decision(estate: Estate, session: Session, processes: Sequence[Watched]) ->
         case EndSession(reason=reason):
             yield Answer("reset", "due", reason.text)
         case Held(wanted=wanted, holding=held_by):
-            yield Answer("reset", "held", f"{wanted.text}; held back because {held_by.text}")
+            asked = "reap" if wanted.code == SILENT else "reset"
+            yield Answer(asked, "held", f"{wanted.text}; held back because {held_by.text}")
         case WarnSession(reason=reason):
             yield Answer("reset", "warning due", reason.text)
         case None if policy is None:

@@ -98,8 +98,8 @@ class Runner:
             self._changed.wait(pause)
             self._changed.clear()
 
-    def drain(self) -> int:
-        """Do everything whose time has come, and what comes due meanwhile; how much was begun."""
+    def drain(self, patience: float = 0.0) -> int:
+        """Do all whose time has come or comes meanwhile; settle if stopped. How much was begun."""
         begun = 0
         while not self._stopping.is_set():
             idle = not self._threads and not self._unreported  # asked first: room may open
@@ -109,6 +109,8 @@ class Runner:
                 break
             self._changed.wait(0.05)
             self._changed.clear()
+        else:
+            self.settle(patience)
         return begun
 
     def stop(self) -> None:
@@ -229,7 +231,7 @@ class Runner:
             again = next_try(tries, duty.retry, failure.after, self._clock.now(), chance)
         fate = "given up" if again is None else "tried again"
         words = "%s failed and is %s: %s"
-        self._tell(taken.finalizer, words, one_line(taken.key), fate, failure)
+        self._tell(taken.finalizer, words, one_line(taken.key), fate, failure.for_logs)
         put_back, now, why = self._ledger.finalizing.put_back, self._clock.now, str(failure)
         return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import islice
@@ -21,19 +21,18 @@ from sexton.engine.last_alive import LastAlive
 from sexton.engine.notify import Messenger
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.plan import reschedule_stale, survey
-from sexton.engine.process_settling import Noted, settle_processes
+from sexton.engine.process_settling import settle_processes
 from sexton.engine.process_watching import watch_processes
 from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
+from sexton.engine.swept import Sweep
 from sexton.errors import SextonError
 from sexton.model.evidence import Verdict
-from sexton.model.plan import Held, Outcome
 from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
 from sexton.policies.silence import Watch, listen
 from sexton.ports import DeathWatch
-from sexton.ports.spending import Freed
 
 LOOK_EVERY = 5.0
 """Seconds between looks at the beats of others, and at who is new on this host."""
@@ -48,25 +47,6 @@ PATIENCE = 5.0
 T = TypeVar("T")
 
 log = logging.getLogger("sexton.keeper")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
-    """What one sweep saw and did; `receipt` names it in the journal if it did anything.
-
-    `latencies` are seconds from the last sign of life of holders to the end of their sessions."""
-
-    receipt: str
-    observed: tuple[Observed, ...]
-    outcomes: tuple[Outcome, ...]
-    held: tuple[Held, ...]
-    troubles: tuple[str, ...]
-    finished: bool
-    finalizing: int = 0
-    freed: tuple[Freed, ...] = ()
-    processes: tuple[Noted, ...] = ()
-    seconds: float = 0.0
-    latencies: tuple[float, ...] = ()
 
 
 class Keeper:
@@ -97,6 +77,7 @@ class Keeper:
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
         self._held = HeldLines()
+        self._on_step: Callable[[], object] = lambda: None
         self._alive = LastAlive()
 
     def stop(self) -> None:
@@ -117,12 +98,17 @@ class Keeper:
         if deaths is not None:
             deaths.close()
 
-    def run(self, on_sweep: Callable[[Sweep], object] | None = None) -> None:
+    def run(
+        self,
+        on_sweep: Callable[[Sweep], object] | None = None,
+        on_step: Callable[[], object] = lambda: None,
+    ) -> None:
         """Sweep until stopped, at once when a worker on this machine dies.
 
         A sweep that fails is told once and tried again. End-of-session work goes on beside it, so
-        that no sweep waits for it.
+        that no sweep waits for it. `on_step` is called between two actions and while resting.
         """
+        self._on_step = on_step
         tell = on_sweep or (lambda _: None)
         if self._messenger is not None:
             sender = partial(self._send, self._messenger)
@@ -133,9 +119,9 @@ class Keeper:
                 self._rest()
 
     def once(self) -> Sweep:
-        """One sweep, and all end-of-session work whose time has come."""
+        """One sweep, and all end-of-session work whose time has come, unless it is stopped."""
         sweep = self.sweep()
-        begun = 0 if self._runner is None else self._runner.drain()
+        begun = 0 if self._runner is None else self._runner.drain(PATIENCE)
         if self._messenger is not None:
             self._outlive("send notices", self._messenger.deliver)
         return replace(sweep, finalizing=begun)
@@ -180,18 +166,18 @@ class Keeper:
         for outcome in apply(estate, found.plan, receipt):
             outcomes.append(outcome)
             tell_outcome(outcome)
-            if self._stop.is_set():
+            if self._is_over():
                 break
         estate.ledger.index.reschedule(found.settled)
         self._held.tell(found.plan.held)
-        settle = partial(settle_processes, estate, seen or {}, self._stop.is_set)
+        settle = partial(settle_processes, estate, seen or {}, self._is_over)
         noted = self._outlive("see to processes", settle)
         if self._messenger is not None:
             self._outlive("collect notices", partial(self._messenger.after, found.plan.held))
         if estate.removing is not None:
             self._outlive("look after the vault", partial(tend, estate, estate.removing, receipt))
         removed = self._outlive(
-            "keep house", lambda: self._house.round(estate, receipt, self._stop.is_set)
+            "keep house", lambda: self._house.round(estate, receipt, self._is_over)
         )
         for outcome in removed or ():
             tell_outcome(outcome)
@@ -215,6 +201,11 @@ class Keeper:
             freed=tuple(freed),
             processes=tuple(noted or ()),
         )
+
+    def _is_over(self) -> bool:
+        """Whether to stop; asked between two actions, so whoever asks is at work."""
+        self._on_step()
+        return self._stop.is_set()
 
     def _attentive(self, estate: Estate) -> Estate:
         """The estate with what this keeper has heard of every worker so far."""
@@ -240,7 +231,7 @@ class Keeper:
     def _rest(self) -> None:
         """Wait for the next sweep's time, for a death on this machine, or to be stopped."""
         left = self.interval
-        while left > 0 and not self._stop.is_set():
+        while left > 0 and not self._is_over():
             pause = min(left, LOOK_EVERY)
             left -= pause
             if self._deaths is None:

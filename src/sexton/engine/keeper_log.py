@@ -19,19 +19,24 @@ class HeldLines:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def tell(self, held: Iterable[Held]) -> None:
-        """Write what has changed since this was last told."""
+    def news(self, held: Iterable[Held]) -> list[str]:
+        """What has changed since this was last asked."""
         now = {(each.seen.home, each.seen.id): each for each in held}
-        for name, each in now.items():
-            if self._known.get(name) != _mark(each):
-                log.info(
-                    "reset of %s held back by %s (%s): %s",
-                    one_line("/".join(name)), each.holding.code, each.wanted.code,
-                    each.holding.text,
-                )  # fmt: skip
-        for name in self._known.keys() - now.keys():
-            log.info("reset of %s is not held back any more", one_line("/".join(name)))
-        self._known = {name: _mark(each) for name, each in now.items()}
+        known, self._known = self._known, {name: _mark(each) for name, each in now.items()}
+        return [
+            f"reset of {one_line('/'.join(name))} held back by {each.holding.code}"
+            f" ({each.wanted.code}): {each.holding.text}"
+            for name, each in now.items()
+            if known.get(name) != _mark(each)
+        ] + [
+            f"reset of {one_line('/'.join(name))} is not held back any more"
+            for name in known.keys() - now.keys()
+        ]
+
+    def tell(self, held: Iterable[Held]) -> None:
+        """Write what has changed to the log."""
+        for line in self.news(held):
+            log.info("%s", line)
 
 
 def tell_outcome(outcome: Outcome) -> None:

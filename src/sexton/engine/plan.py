@@ -24,8 +24,9 @@ from sexton.model.plan import (
 )
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
-from sexton.policies.liveness import HOME, LivenessPolicy, reap_reason, running_turn
+from sexton.policies.liveness import HOME, SILENT, LivenessPolicy, reap_reason, running_turn
 from sexton.policies.reset import (
+    PINNED,
     ResetPolicy,
     holding,
     left_to_owner,
@@ -96,8 +97,7 @@ def decide(
     """
     death = reap_reason(session, evidence, liveness, now)
     if death is not None:
-        beats = tuple((each.worker.id, each.worker.beat) for each in session.holders)
-        return ReapSession(seen=as_seen(session), reason=death, dead=beats)
+        return _reap(session, death)
     if policy is None:
         return None
     reason = reset_reason(session, policy, now)
@@ -113,6 +113,14 @@ def decide(
     if warning is not None:
         return WarnSession(seen=as_seen(session), limit=warning[0], reason=warning[1])
     return None
+
+
+def _reap(session: Session, death: Reason) -> ReapSession | Held:
+    """A pin holds back what silence alone asks for; it brings nobody back to life."""
+    if death.code == SILENT and session.pinned:
+        return Held(seen=as_seen(session), wanted=death, holding=PINNED)
+    beats = tuple((each.worker.id, each.worker.beat) for each in session.holders)
+    return ReapSession(seen=as_seen(session), reason=death, dead=beats)
 
 
 def reschedule_stale(estate: Estate) -> int:

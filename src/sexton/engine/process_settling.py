@@ -19,14 +19,14 @@ from sexton.model.plan import Reason
 from sexton.model.process import Doing, Process
 from sexton.model.record import replace
 from sexton.model.session import Session
-from sexton.policies.handling import OVER, Handling, Occasion, occasion_of
+from sexton.policies.handling import Handling, Occasion, occasion_of
 from sexton.policies.notifying import (
     ANNOUNCE_STOP,
     LEAVE_PROCESS,
     process_left,
     process_stopping,
 )
-from sexton.policies.processes import Judgement
+from sexton.policies.processes import OVER, Judgement
 from sexton.policies.reset import next_boundary
 from sexton.ports.processes import Told
 

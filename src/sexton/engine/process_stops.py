@@ -95,18 +95,29 @@ def _as_it_runs(estate: Estate, process: Process) -> Process:
     return replace(process, command=masked(found.command))
 
 
+def keep_process(estate: Estate, process: Process, kept: bool, receipt: str, asked: str) -> bool:
+    """Keep a process from being stopped by policy, or not any more; False if it has ended."""
+    action = "keep_process" if kept else "release_process"
+    line = replace(entry(estate, process, action, "done", Reason("asked", asked)), receipt=receipt)
+    return estate.overseer.registry.keep(process.ref, kept, estate.clock.now(), line)
+
+
 def stop_processes(
-    estate: Estate, processes: Sequence[Process], receipt: str, *, confirmed: bool
+    estate: Estate,
+    processes: Sequence[Process],
+    receipt: str,
+    *,
+    confirmed: bool,
+    asked: str = "asked for with 'sexton processes stop'",
 ) -> list[Stopped]:
-    """Stop processes because a person asked for it; what came of each of their trees.
+    """Stop processes because somebody asked for it; what came of each of their trees.
 
     Confirmed by who was shown them `as_they_run`, one that runs something else by then is refused.
     """
-    overseer, asked = estate.overseer, "asked for with 'sexton processes stop'"
+    overseer = estate.overseer
     _announce(estate, [(each, asked) for each in processes], receipt)
-    done = overseer.stopper.stop(
-        processes, overseer.policy.grace, confirmed=confirmed, spare=list(at_work(estate))
-    )
+    spare = [*_kept(estate, processes), *at_work(estate)]
+    done = overseer.stopper.stop(processes, overseer.policy.grace, confirmed=confirmed, spare=spare)
     for each in processes:
         mine, now = [one for one in done if one.row == each.ref], estate.clock.now()
         if not mine and not each.identity.pid and now - each.started_at <= AWAITED:
@@ -121,6 +132,24 @@ def stop_processes(
         else:
             estate.ledger.journal.write([line], now)
     return done
+
+
+def would_stop(estate: Estate, processes: Sequence[Process], *, confirmed: bool) -> list[Stopped]:
+    """What `stop_processes` would do, without doing it."""
+    spare = [*_kept(estate, processes), *at_work(estate)]
+    return estate.overseer.stopper.find(processes, confirmed=confirmed, spare=spare)
+
+
+def spared(process: Process) -> Stopped:
+    """One that a person keeps and nobody has named."""
+    why = f"{KEPT}, and stopped only if its own PID is named"
+    return Stopped(
+        pid=process.identity.pid,
+        command=process.shown,
+        ending=Ending.SPARED,
+        why=why,
+        row=process.ref,
+    )
 
 
 def since_end(process: Process, said: str) -> str:
@@ -147,6 +176,12 @@ def _of_others(
         is_near = (who.host, who.boot_id) == (here.host, here.boot_id)
         if is_near and each.ref not in refs and (each.kept or not each.is_orphan):
             yield Spared(who, each.tag, KEPT if each.kept else OPEN)
+
+
+def _kept(estate: Estate, chosen: Sequence[Process]) -> list[Spared]:
+    """What a person keeps, wherever it stands, if it was not chosen itself."""
+    running = [each for each in estate.overseer.registry.running() if each.kept]
+    return list(_of_others(estate, chosen, running))
 
 
 def _is_as_it_was(before: Process, now: Process) -> bool:

@@ -1,4 +1,4 @@
-"""How do the open sessions of a home stand: live, waiting, leaked or unproven?"""
+"""How do the open sessions of a home stand: live, waiting, suspect, leaked or unproven?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from enum import StrEnum
 from sexton.engine.estate import Estate
 from sexton.engine.figures import figures
 from sexton.model.evidence import Verdict
-from sexton.model.session import NATIVE
+from sexton.model.session import NATIVE, Session
+from sexton.policies.liveness import HOME, reap_reason
 from sexton.ports import HomeRecord, Sample
 
 SAMPLE_EVERY = timedelta(minutes=10)
@@ -22,12 +23,22 @@ class Standing(StrEnum):
 
     LIVE = "live"  # a living process holds it
     WAITING = "waiting"  # nobody holds it: a conversation that waits for its next message
+    SUSPECT = "suspect"  # it looks dead, and nothing proves it yet
     LEAKED = "leaked"  # all its holders are dead, or it is to be reaped for another reason
     UNPROVEN = "unproven"  # nothing shows whether anybody still holds it
 
 
+SAMPLED = (Standing.LIVE, Standing.WAITING, Standing.LEAKED, Standing.UNPROVEN)
+"""What is counted over time; who is suspect is among the unproven there."""
+
+
 def samples(estate: Estate, homes: Iterable[HomeRecord]) -> list[Sample]:
-    """How the open sessions of each home stand now.
+    """How the open sessions of each home stand now."""
+    return [_sample(estate, name, found) for name, found in tally(estate, homes).items()]
+
+
+def tally(estate: Estate, homes: Iterable[HomeRecord]) -> dict[str, Counter[Standing]]:
+    """How many open sessions of each home stand how.
 
     They are counted by who holds them, and then the holders are judged, so that it costs what
     there are workers; ended sessions cost nothing, however many there are.
@@ -37,10 +48,40 @@ def samples(estate: Estate, homes: Iterable[HomeRecord]) -> list[Sample]:
         id: Verdict.UNKNOWN if id in estate.doubt.doubted else proof.verdict
         for id, proof in evidence.items()
     }
-    return [_sample(estate, home, verdicts) for home in homes]
+    return {home.name: _tallied(estate, home, verdicts) for home in homes}
 
 
-def _sample(estate: Estate, home: HomeRecord, verdicts: Mapping[str, Verdict]) -> Sample:
+def standing_of(estate: Estate, session: Session) -> Standing:
+    """How one open session stands, by the same evidence."""
+    evidence = estate.of_holders(session)
+    if session.holders:
+        return _standing({evidence[each.worker.id].verdict for each in session.holders})
+    proof = evidence.get(HOME)
+    known = proof is not None and proof.verdict is not Verdict.UNKNOWN
+    if known:
+        assert proof is not None
+        return _standing({proof.verdict})
+    policy, now = estate.rules(None).rules.liveness, estate.clock.now()
+    if reap_reason(session, evidence, policy, now) is not None:
+        return Standing.LEAKED
+    return Standing.WAITING if session.home == NATIVE else Standing.UNPROVEN
+
+
+def _sample(estate: Estate, home: str, found: Counter[Standing]) -> Sample:
+    return Sample(
+        home=home,
+        at=estate.clock.now(),
+        open=found.total(),
+        live=found[Standing.LIVE],
+        waiting=found[Standing.WAITING],
+        leaked=found[Standing.LEAKED],
+        unproven=found[Standing.UNPROVEN] + found[Standing.SUSPECT],
+    )
+
+
+def _tallied(
+    estate: Estate, home: HomeRecord, verdicts: Mapping[str, Verdict]
+) -> Counter[Standing]:
     held = dict(estate.ledger.homes.census.held(home))
     nobodys = held.pop((), 0)
     found: Counter[Standing] = Counter()
@@ -53,31 +94,27 @@ def _sample(estate: Estate, home: HomeRecord, verdicts: Mapping[str, Verdict]) -
     leaked = min(nobodys, _overdue(estate, home)) if nobodys else 0
     found[Standing.LEAKED] += leaked
     found[Standing.WAITING if home.name == NATIVE else Standing.UNPROVEN] += nobodys - leaked
-    return Sample(
-        home=home.name,
-        at=estate.clock.now(),
-        open=found.total(),
-        live=found[Standing.LIVE],
-        waiting=found[Standing.WAITING],
-        leaked=found[Standing.LEAKED],
-        unproven=found[Standing.UNPROVEN],
-    )
+    return found
 
 
 def _standing(verdicts: set[Verdict]) -> Standing:
     if Verdict.LIVE in verdicts:
         return Standing.LIVE
+    if Verdict.SUSPECT in verdicts:
+        return Standing.SUSPECT
     return Standing.LEAKED if verdicts == {Verdict.DEAD} else Standing.UNPROVEN
 
 
 def _proved(estate: Estate, home: HomeRecord, most: int) -> Counter[Verdict]:
-    """How many sessions are live or dead by what their home itself proves; never more than `most`.
+    """How many sessions are live, dead or suspect by what their home proves; at most `most`.
 
     Those that a worker holds are not told from others here, and are few.
     """
     verdicts = Counter(proof.verdict for proof in estate.owners(home.name).values())
-    live = min(verdicts[Verdict.LIVE], most)
-    return Counter({Verdict.LIVE: live, Verdict.DEAD: min(verdicts[Verdict.DEAD], most - live)})
+    found: Counter[Verdict] = Counter()
+    for verdict in (Verdict.LIVE, Verdict.DEAD, Verdict.SUSPECT):
+        found[verdict] = min(verdicts[verdict], most - found.total())
+    return found
 
 
 def _overdue(estate: Estate, home: HomeRecord) -> int:

@@ -1,7 +1,7 @@
 """Every error a user can meet: a message, a hint and an exit code.
 
-Exit codes are stable: 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this machine,
-7x serving, 8x the vault, 9x spending.
+Exit codes are stable: 0x and 1x the ledger, 2x sessions, 3x settings, 4x plans, 5x homes, 6x this
+machine, 7x serving, 8x the vault, 9x spending.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sexton.errors.ledger import (
     LedgerError,
     LedgerFull,
     LedgerGone,
+    LedgerIsDirectory,
     LedgerMissing,
     LedgerNotADatabase,
     LedgerOutdated,
@@ -29,6 +30,9 @@ from sexton.errors.machine import (
     PlatformUnsupported,
     ProcessNotFound,
     ProcessNotStopped,
+    ServiceFailed,
+    ServiceForeign,
+    ServiceMissing,
 )
 from sexton.errors.mendable import SextonError
 from sexton.errors.sessions import (
@@ -50,18 +54,13 @@ from sexton.errors.settings import (
     SettingsInvalid,
     SettingsNotFound,
 )
-from sexton.errors.spending import (
-    BreakerOpen,
-    BudgetExceeded,
-    PriceUnknown,
-    UsageInvalid,
-)
 
 if TYPE_CHECKING:
     from sexton.errors.homes import (
         HomeError,
         HomeNotFound,
         HomeObserved,
+        HomeOutgrown,
         HomeRefused,
         HomeUnknown,
         HomeUnreadable,
@@ -71,6 +70,12 @@ if TYPE_CHECKING:
         PlanEdited,
         PlanForeign,
         PlanInvalid,
+    )
+    from sexton.errors.spending import (
+        BreakerOpen,
+        BudgetExceeded,
+        PriceUnknown,
+        UsageInvalid,
     )
     from sexton.errors.vault import (
         PlaceUnsafe,
@@ -94,6 +99,7 @@ __all__ = [
     "HomeError",
     "HomeNotFound",
     "HomeObserved",
+    "HomeOutgrown",
     "HomeRefused",
     "HomeUnknown",
     "HomeUnreadable",
@@ -106,6 +112,7 @@ __all__ = [
     "LedgerError",
     "LedgerFull",
     "LedgerGone",
+    "LedgerIsDirectory",
     "LedgerMissing",
     "LedgerNotADatabase",
     "LedgerOutdated",
@@ -122,6 +129,9 @@ __all__ = [
     "ProcessNotFound",
     "ProcessNotStopped",
     "ProcessesRunning",
+    "ServiceFailed",
+    "ServiceForeign",
+    "ServiceMissing",
     "SessionAmbiguous",
     "SessionBusy",
     "SessionEnded",
@@ -146,7 +156,7 @@ __all__ = [
     "WorkerLeft",
 ]
 
-_LATE = ("homes", "plans", "vault", "web")
+_LATE = ("homes", "plans", "spending", "vault", "web")
 """What an agent hardly ever meets is loaded when it is first named."""
 
 

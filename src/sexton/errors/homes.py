@@ -45,3 +45,9 @@ class HomeRefused(HomeError):
 
     exit_code = 57
     hint = "Try again when nobody uses the home, or change it with the agent itself."
+
+
+class HomeOutgrown(HomeRefused):
+    """The home has another schema than is known here, or than its sessions were taken from."""
+
+    exit_code = 59

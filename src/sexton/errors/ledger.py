@@ -25,8 +25,15 @@ class LedgerTooNew(LedgerError):
     hint = "Upgrade Sexton, or point it at another ledger."
 
 
+class LedgerIsDirectory(LedgerError):
+    """The path is a directory, where a ledger would be a file."""
+
+    exit_code = 9
+    hint = "Name a file in it, which need not exist yet; nothing was changed."
+
+
 class LedgerNotADatabase(LedgerError):
-    """The path is not a Sexton ledger: a directory, another file, another program's database."""
+    """The path is not a Sexton ledger: another kind of file, another program's database."""
 
     exit_code = 12
     hint = "Name a Sexton ledger or a path that does not exist yet; nothing was changed."

@@ -36,3 +36,24 @@ class InputInvalid(SextonError):
     """A value that can only be a mistake."""
 
     exit_code = 62
+
+
+class ServiceFailed(SextonError):
+    """What starts services on this machine did not do as it was told."""
+
+    exit_code = 65
+    hint = "A service needs a login of this user; 'sexton keep' works without one."
+
+
+class ServiceMissing(SextonError):
+    """No service of ours is installed."""
+
+    exit_code = 66
+    hint = "Install it with 'sexton service install'."
+
+
+class ServiceForeign(SextonError):
+    """A file of somebody else stands where ours would."""
+
+    exit_code = 67
+    hint = "Move it away, then try again."

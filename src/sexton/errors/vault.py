@@ -55,7 +55,7 @@ class VaultBusy(VaultError):
 
 
 class VaultOutdated(VaultError):
-    """A newer Sexton wrote the vault file; nothing of it was restored."""
+    """A newer Sexton wrote the vault file, or its home has another schema now; it is kept."""
 
     exit_code = 87
-    hint = "Upgrade Sexton to restore it; the file named above has what is in it, to be read."
+    hint = "A newer Sexton may restore it; the file named above has what is in it, to be read."

@@ -17,22 +17,34 @@ T = TypeVar("T")
 
 MOST = 32
 
-_PARAMETER = re.compile(r":([a-z_]+)")
-_VALUES = re.compile(r"VALUES \([^()]*\)")
+_COMMENT = r"(?m)^--.*\n"
+_PARAMETER = r":([a-z_]+)"
+_VALUES = r"VALUES (\([^()]*\))"
 
 
 @cache
 def at_once(text: str, count: int) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
     """An INSERT or UPDATE of one row as one of so many, and what picks its values from a row's."""
-    names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
+    text = re.sub(_COMMENT, "", text)
+    names = tuple(dict.fromkeys(re.findall(_PARAMETER, text)))
     if count == 1:
         return text, itemgetter(*names)
-    rows = ", ".join(["(" + ", ".join("?" * len(names)) + ")"] * count)
     if text.startswith("INSERT"):
-        return _VALUES.sub(f"VALUES {rows}", text), itemgetter(*names)
+        row = re.sub(_PARAMETER, "?", re.findall(_VALUES, text)[0])
+        return re.sub(_VALUES, f"VALUES {', '.join([row] * count)}", text), itemgetter(*names)
+    rows = ", ".join(["(" + ", ".join("?" * len(names)) + ")"] * count)
     given = ", ".join(f"given_{name}" for name in names)
-    update = _PARAMETER.sub(r"given_\1", text).replace("\nWHERE", "\nFROM given\nWHERE", 1)
+    update = re.sub(_PARAMETER, r"given_\1", text).replace("\nWHERE", "\nFROM given\nWHERE", 1)
     return f"WITH given ({given}) AS (VALUES {rows})\n{update}", itemgetter(*names)
+
+
+@cache
+def whole(guard: str, insert: str, count: int) -> tuple[str, Callable[..., Sequence[Any]]]:
+    """Both as one transaction, the INSERT of so many rows, and what picks the guard's values."""
+    guarding, pick = at_once(guard, 1)
+    inserting, _ = at_once(insert, count)
+    text = f"BEGIN IMMEDIATE; {guarding} {inserting} COMMIT"
+    return " ".join(text.split()), pick  # all of it is compared before each of its statements
 
 
 def portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:

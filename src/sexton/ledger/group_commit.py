@@ -21,8 +21,10 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 Tx = TypeVar("Tx")
 
-LINGER = 0.0005  # seconds in which at least so many have to come, or nobody is waited for
+LINGER = 0.0005  # seconds; a wait in which fewer than so many move on is in vain
 RUSH = 4
+IN_VAIN = 2  # after so many such waits nobody is waited for any more, ...
+IN_VAIN_ASLEEP = 10  # ... or after so many, where somebody was not even let run yet
 
 
 class Ticket(Generic[Tx]):
@@ -41,11 +43,12 @@ class Ticket(Generic[Tx]):
 class Batch(Generic[Tx]):
     """Jobs that are committed together, and the gate that opens when that is done."""
 
-    __slots__ = ("gate", "tickets")
+    __slots__ = ("awake", "gate", "tickets")
 
     def __init__(self) -> None:
         self.tickets: list[Ticket[Tx]] = []
         self.gate = _shut()
+        self.awake = 0  # how many have passed the gate; changed by whoever is in it
 
 
 class GroupCommit(Generic[Tx]):
@@ -80,7 +83,7 @@ class GroupCommit(Generic[Tx]):
                     self._carry_out([ticket])
             else:
                 with batch.gate:  # whoever passes lets the next through: one wake-up at a time
-                    pass
+                    batch.awake += 1
         if ticket.error is not None:
             raise ticket.error
         result: T = ticket.result
@@ -139,8 +142,9 @@ class GroupCommit(Generic[Tx]):
 
     def _loop(self) -> None:
         last = False
+        batch: Batch[Tx] = Batch()
         while not last:
-            self._gather()
+            self._gather(batch)
             last = self._stopped
             with self._busy:
                 batch, self._boarding = self._boarding, Batch()
@@ -149,15 +153,20 @@ class GroupCommit(Generic[Tx]):
                 self._expected = max(1, len(tickets) + len(self._boarding.tickets))
             batch.gate.release()
 
-    def _gather(self) -> None:
-        """Wait until all are aboard who wrote a moment ago, as long as they come in a rush."""
-        aboard = 0
+    def _gather(self, left: Batch[Tx]) -> None:
+        """Wait until all are aboard who wrote a moment ago, as long as they come in a rush.
+
+        On a busy machine those of the batch that left may not have been let run yet.
+        """
+        moved = in_vain = 0
         # A job that boards just before fewer are expected wakes nobody: look again, then wait.
         while len(self._boarding.tickets) < self._expected and not self._stopped:
             if self._wanted.acquire(timeout=LINGER if self._expected > 1 else -1):
                 continue
-            before, aboard = aboard, len(self._boarding.tickets)
-            if aboard - before < RUSH:
+            before, moved = moved, left.awake + len(self._boarding.tickets)
+            in_vain = 0 if moved - before >= RUSH else in_vain + 1
+            asleep = left.awake < len(left.tickets)
+            if in_vain >= (IN_VAIN_ASLEEP if asleep else IN_VAIN):
                 self._expected = 1
 
     def _carry_out(self, tickets: list[Ticket[Tx]]) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
-from sexton.ledger.rows import maybe_micros, micros
+from sexton.ledger.rows import micros
 from sexton.model.message import Draft, Message
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.ports import Appended, Batch
 
 PAGE = 256
+SHORT = 8  # messages; the statements of an append stay prepared for each number up to it
 LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
 
 
@@ -38,7 +39,10 @@ class LedgerMessages:
             found = self._database.statement("append_messages", **values, **_columns(drafts))
             row = found[0] if found else None
         else:
-            row = self._database.write(_Append(values, drafts))
+            append = _Append(values, drafts)
+            is_light = values["bytes"] < LIGHT and 0 < len(drafts) <= SHORT
+            # What is heavy or long shares neither call nor statement.
+            row = self._database.write(append if is_light else append.__call__)
         if row is None:
             row = self._database.write(lambda tx: self._store_anew(tx, values, drafts))
         return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
@@ -122,9 +126,18 @@ class _Append:
         self.drafts = drafts
 
     def __call__(self, tx: Any) -> rows.Row | None:
-        row: rows.Row | None = tx.one("append_guard", **self.values)
-        if row is not None:
-            _insert(tx, self.messages(row[0]), self.values["bytes"])
+        return self.together(tx, [self])[0]
+
+    def alone(self, tx: Any) -> rows.Row | None:
+        """The same as a whole transaction, by one call of the engine."""
+        place, said = len(self.drafts), list[Any]()
+        for draft in self.drafts:
+            place -= 1
+            said += (place, draft.role, int(draft.is_text), draft.content, draft.extra)
+        said.append(self.values["ref"])
+        row: rows.Row | None = tx.alone(
+            "append_guard", self.values, "insert_guarded", said, len(self.drafts)
+        )
         return row
 
     @staticmethod
@@ -186,7 +199,7 @@ def _guard(batch: Batch, now: int) -> dict[str, Any]:
         "preview": batch.preview,
         "human": int(batch.from_human),
         "now": now,
-        "due_at": maybe_micros(schedule.at),
+        "due_at": None if schedule.at is None else micros(schedule.at),
         "serial": schedule.serial,
         "at_messages": schedule.at_messages,
         "at_bytes": schedule.at_bytes,

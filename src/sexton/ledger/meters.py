@@ -8,7 +8,7 @@ from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Transaction
-from sexton.ledger.rows import micros
+from sexton.ledger.rows import maybe_moment, micros
 from sexton.model.spend import Act, Bound, Meter, Scope, Unit, Who
 from sexton.policies.budgets import with_own
 from sexton.ports.spending import Standing
@@ -57,8 +57,9 @@ def look_at(tx: Transaction, bound: Bound) -> Standing:
     """How one meter stands, whether anything was counted in it or not."""
     span = {"since": bound.since, "ahead": bound.ahead}
     row = tx.one("find_standing", **_named(bound.meter), **span)
-    *sums, counter = row or (0, 0, 0, None, 0, 0)
-    return _standing(tx, bound, counter, sums, store=False)
+    *sums, stopped, counter = row or (0, 0, 0, None, 0, None, 0)
+    found = _standing(tx, bound, counter, sums, store=False)
+    return found._replace(stopped_at=maybe_moment(stopped))
 
 
 def standing_of(tx: Transaction, bound: Bound, counter: int) -> Standing:

@@ -14,7 +14,7 @@ import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
-from sexton.ledger.at_once import at_once, portions
+from sexton.ledger.at_once import at_once, portions, whole
 from sexton.ledger.group_commit import GroupCommit, Ticket, run_all
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements
@@ -50,6 +50,14 @@ class SqliteTransaction:
             found += self.connection.execute(text, values).fetchall()
         return found
 
+    def alone(
+        self, guard: str, values: Mapping[str, Any], insert: str, rows: Sequence[Any], count: int
+    ) -> Row | None:
+        """What the guard returns; with the INSERT of so many rows a transaction of its own."""
+        text, pick = whole(self._text[guard], self._text[insert], count)
+        found = self.connection.execute(text, (*pick(values), *rows)).fetchall()
+        return found[0] if found else None
+
 
 class Attempt(SqliteTransaction):
     """A transaction on its way to its commit."""
@@ -57,7 +65,8 @@ class Attempt(SqliteTransaction):
     __slots__ = ("begun", "torn")
 
     def __init__(self, connection: apsw.Connection) -> None:
-        super().__init__(connection)
+        self.connection = connection
+        self._text = statements("sqlite")
         self.begun = False
         self.torn = False
 
@@ -98,7 +107,8 @@ class SqliteDatabase:
             self._give_back(reader)
 
     def write(self, job: Callable[[SqliteTransaction], T], *, lasting: bool = True) -> T:
-        self._check_usable()
+        if self._closed or self._pid != os.getpid():
+            self._check_usable()
         try:
             return self._group.run(job, lasting=lasting)
         except apsw.Error as problem:
@@ -224,13 +234,13 @@ class SqliteDatabase:
     def _drop_writer(self) -> None:
         connection, self._write_connection = self._write_connection, None
         if connection is not None:
-            connection.close()
+            connection.close(True)  # also in the middle of several statements
 
     def _commit_together(self, batch: list[Ticket[SqliteTransaction]]) -> None:
         self._set_aside()
         interrupted = self._attempt
         while True:
-            attempt = self._attempt = Attempt(self._writer())
+            attempt = self._attempt = Attempt(self._write_connection or self._writer())
             try:
                 return self._try(attempt, batch)
             except (apsw.ConnectionClosedError, apsw.CursorClosedError):
@@ -259,14 +269,18 @@ class SqliteDatabase:
 
     def _try(self, attempt: Attempt, batch: list[Ticket[SqliteTransaction]]) -> None:
         connection = attempt.connection
-        lasts = any(ticket.lasting for ticket in batch)
+        lasts = any([ticket.lasting for ticket in batch])
+        alone = getattr(batch[0].job, "alone", None) if len(batch) == 1 else None
         try:
             if not lasts:
                 connection.execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
-            connection.execute("BEGIN IMMEDIATE")
-            attempt.begun = True
-            run_all(attempt, batch)
-            connection.execute("COMMIT")
+            if alone is not None:
+                batch[0].result = alone(attempt)
+            else:
+                connection.execute("BEGIN IMMEDIATE")
+                attempt.begun = True
+                run_all(attempt, batch)
+                connection.execute("COMMIT")
             self._check_present()
         finally:
             if not attempt.torn:

@@ -16,6 +16,7 @@ from sexton.errors import (
     LedgerCorrupt,
     LedgerError,
     LedgerFull,
+    LedgerIsDirectory,
     LedgerNotADatabase,
     LedgerReadOnly,
 )
@@ -55,6 +56,9 @@ def errors(path: str) -> Iterator[None]:
 
 def explain(problem: apsw.Error, path: str) -> NoReturn:
     """Raise what the engine's error means to a user; itself if it is a mistake of ours."""
+    code = getattr(problem, "extendedresult", None)
+    if code == apsw.SQLITE_IOERR_SHMSIZE:  # what its users share could not grow
+        raise LedgerFull(f"no room left beside the ledger {path} ({problem})") from problem
     for theirs, ours, words in _ERRORS:
         if isinstance(problem, theirs):
             raise ours(f"{words.format(path=path)} ({problem})") from problem
@@ -121,7 +125,7 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
 def _prepare(path: str) -> None:
     try:
         if os.path.isdir(path):
-            raise LedgerNotADatabase(f"the ledger {path} is a directory")
+            raise LedgerIsDirectory(f"the ledger {path} is a directory")
         _make_private(os.path.dirname(os.path.abspath(path)))
         # Private from the first byte; an existing file is never opened here, closing it would
         # drop the locks that other connections of this process hold on it.

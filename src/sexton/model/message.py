@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -12,6 +11,7 @@ from sexton.model.record import made, record
 
 PREVIEW_LENGTH = 120
 DEEPEST = 100
+USUAL_ROLES = ("user", "assistant", "tool", "system")
 
 
 @record
@@ -44,7 +44,7 @@ class Draft:
 
 def draft(role: str, content: Any = None, extra: Mapping[str, Any] | None = None) -> Draft:
     """Put a message into stored form, or say why it can not be stored exactly."""
-    if not isinstance(role, str) or not role or "\0" in role or not _is_plain(role):
+    if role not in USUAL_ROLES and not _is_role(role):
         raise InvalidMessage(f"a message needs a role that is plain text, not {_named(role)}")
     is_text = isinstance(content, str)
     stored = _utf8(content) if is_text else None if content is None else _json(content)
@@ -56,7 +56,11 @@ def revive_content(stored: bytes | None, is_text: bool) -> Any:
     if stored is None:
         return None
     text = stored.decode("utf-8", "surrogatepass")
-    return text if is_text else json.loads(text)
+    if is_text:
+        return text
+    import json  # noqa: PLC0415  # slow to load, and most messages are text
+
+    return json.loads(text)
 
 
 def preview(content: Any) -> str | None:
@@ -93,8 +97,10 @@ def _check_json(value: Any) -> None:
             todo.extend((each, depth + 1) for each in item)
 
 
-def _is_plain(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+def _is_role(role: object) -> bool:
+    if not isinstance(role, str) or not role or "\0" in role:
+        return False
+    return role.isascii() or not any("\ud800" <= character <= "\udfff" for character in role)
 
 
 def _utf8(text: str) -> bytes:
@@ -108,6 +114,8 @@ def _named(value: object) -> str:
 
 def _json(value: Any) -> bytes:
     _check_json(value)
+    import json  # noqa: PLC0415  # as above
+
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:

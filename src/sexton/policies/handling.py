@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 from enum import StrEnum
 
-from sexton.model.process import Doing, Watched, cut
 from sexton.model.record import record
 
 
@@ -53,19 +51,3 @@ def occasion_of(end_reason: str | None) -> Occasion:
     if end_reason == "daily":
         return Occasion.DAILY
     return Occasion.REAP if (end_reason or "").startswith("reaped:") else Occasion.END
-
-
-OVER = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
-"""A process that does one of these is none any more."""
-
-
-def running(processes: Iterable[Watched]) -> list[Watched]:
-    """Those that are there, whatever they do."""
-    return [each for each in processes if each.doing not in OVER]
-
-
-def listed(processes: Iterable[Watched]) -> str:
-    """Which processes are meant, in a few words."""
-    return "; ".join(
-        f"{each.process.name} ({each.doing}): {cut(each.process.command, 60)}" for each in processes
-    )

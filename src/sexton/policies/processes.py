@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from sexton.model.plan import Reason
-from sexton.model.process import Doing, Figures, Look, Member, Presence, Process, Watched
+from sexton.model.process import Doing, Figures, Look, Member, Presence, Process, Watched, cut
 from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.policies.handling import ProcessPolicy
@@ -190,3 +190,19 @@ def bearing(each: Watched) -> str:
     else:
         words = "holds no reset back"
     return f"{words}; kept from being stopped" if each.process.kept else words
+
+
+OVER = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
+"""A process that does one of these is none any more."""
+
+
+def running(processes: Iterable[Watched]) -> list[Watched]:
+    """Those that are there, whatever they do."""
+    return [each for each in processes if each.doing not in OVER]
+
+
+def listed(processes: Iterable[Watched]) -> str:
+    """Which processes are meant, in a few words."""
+    return "; ".join(
+        f"{each.process.name} ({each.doing}): {cut(each.process.command, 60)}" for each in processes
+    )

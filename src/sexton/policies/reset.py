@@ -18,6 +18,9 @@ from sexton.model.worker import Holder
 _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 
 
+PINNED = Reason("pinned", "it is pinned")
+"""What holds back every end that nothing proves to have happened already."""
+
 OWN_TIME = timedelta(hours=25)
 """How long an owner that resets by itself has for it; Hermes waits a day for processes."""
 
@@ -90,7 +93,7 @@ def limit_warning(
 def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | None:
     """What holds a reset of the session back: its pin, the turn that runs in it, or None."""
     if session.pinned:
-        return Reason("pinned", "it is pinned")
+        return PINNED
     if turn is not None and turn.busy_since is not None:
         who = turn.worker
         where = f"{who.kind}, pid {who.identity.pid} on {who.identity.host}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -111,11 +110,15 @@ class InForce:
 
 def encode(rules: Rulebook) -> str:
     """The rulebook as text that is the same for the same rules."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
     return json.dumps(rules, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def decode(text: str) -> Rulebook:
     """The rulebook that `encode` wrote; what a newer Sexton added is ignored."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
     stored = json.loads(text)
     return Rulebook(
         reset=_reset_policy(stored["reset"]),
@@ -130,6 +133,8 @@ def decode(text: str) -> Rulebook:
 
 def owings(text: str) -> tuple[Owing, ...]:
     """The finalizers of stored rules; text that holds no rules has none."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
     try:
         stored = json.loads(text)
     except ValueError:

@@ -6,7 +6,6 @@ somebody else was first, which is normal.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -93,4 +92,5 @@ def __getattr__(name: str) -> Any:
     """A port, loaded when it is first asked for: an agent needs few of them."""
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    # The function of `importlib` would load a module of its own.
+    return getattr(__import__(f"{__name__}.{_WHERE[name]}", fromlist=[name]), name)

@@ -20,21 +20,24 @@ class ClaimLost(Exception):
 class EffectFailed(Exception):
     """The work could not be done now; it is tried again.
 
-    The message is for people and logs, so it holds nothing of a transcript. What can not get
-    better by itself is `hopeless` and goes to the dead letters at once. In an `outage` other work
-    of the same finalizer would fail as well, so all of it rests for a while; if the endpoint says
-    for how long (`after`), that is heeded and does not count as a try.
+    The message is for people and logs, so it holds nothing of a transcript; what a program `said`
+    may, so that is added for people only. What can not get better by itself is `hopeless` and goes
+    to the dead letters at once. In an `outage` other work of the same finalizer would fail as well,
+    so all of it rests for a while; if the endpoint says for how long (`after`), that is heeded and
+    does not count as a try.
     """
 
     def __init__(
         self,
         message: str,
         *,
+        said: str = "",
         after: timedelta | None = None,
         hopeless: bool = False,
         outage: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"{message}: {said}" if said else message)
+        self.for_logs = message
         if not isinstance(after, timedelta | None):
             raise TypeError(f"after is a timedelta, not {type(after).__name__}")
         self.after = after

@@ -13,7 +13,10 @@ from sexton.ports.upkeep import Entry
 
 
 class Standing(NamedTuple):
-    """How a meter stands; `oldest` is the first slice of a rolling span that holds spending."""
+    """How a meter stands; `oldest` is the first slice of a rolling span that holds spending.
+
+    Whoever only looks learns when people were last told that somebody was stopped by it.
+    """
 
     counter: int
     bound: Bound
@@ -21,6 +24,7 @@ class Standing(NamedTuple):
     reserved: int
     added: int
     oldest: int | None
+    stopped_at: datetime | None = None
 
     @property
     def used(self) -> int:

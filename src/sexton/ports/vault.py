@@ -18,6 +18,11 @@ class VaultKind(StrEnum):
     TRASH = "trash"
 
 
+def export_name(name: str) -> str:
+    """What a vault file is called when it was written out for people; it goes with the file."""
+    return f"exported.{name.rpartition('.')[0]}"
+
+
 class FileChanged(Exception):
     """A session's file is not as it was seen; the session is left alone this time."""
 

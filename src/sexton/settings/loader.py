@@ -80,15 +80,24 @@ def _gather(path: Path | None, environ: Mapping[str, str]) -> _Found:
     found = _Found() if path is None else _from_file(path, environ)
     used, values, wrong = overrides(environ)
     found.problems += wrong
-    if not found.problems:
-        for section, settings in values.items():
-            found.values[section] = {**(found.values.get(section) or {}), **settings}
-        found.places |= {dotted(where): f"{ENVIRONMENT}: {name}" for name, where in used.items()}
-        variables = {where: name for name, where in used.items()}
-        found.problems += [
-            _contradiction(path, found, variables, each) for each in contradictions(found.values)
-        ]
+    if wrong or not isinstance(found.values, dict) or (found.problems and not found.spots):
+        return found  # what does not say everything contradicts nothing
+    for section, settings in values.items():
+        written = found.values.get(section) or {}
+        if isinstance(written, dict):
+            found.values[section] = {**written, **settings}
+    found.places |= {dotted(where): f"{ENVIRONMENT}: {name}" for name, where in used.items()}
+    variables = {where: name for name, where in used.items()}
+    found.problems += [
+        _contradiction(path, found, variables, each) for each in contradictions(found.values)
+    ]
+    found.problems.sort(key=_place)
     return found
+
+
+def _place(problem: Problem) -> tuple[bool, int, int]:
+    """In the order of the file, and what is in none last."""
+    return problem.line is None, problem.line or 0, problem.column or 0
 
 
 def _contradiction(
@@ -117,10 +126,7 @@ def _from_file(path: Path, environ: Mapping[str, str]) -> _Found:
         *complaints(read.values),
         *repeated_homes(read.values, _directory(path), environ),
     ]
-    located = sorted(
-        (_locate(path, read, complaint) for complaint in wrong),
-        key=lambda problem: (problem.line or 0, problem.column or 0),
-    )
+    located = sorted((_locate(path, read, complaint) for complaint in wrong), key=_place)
     places = {
         dotted(where): f"{path}:{spot.line}:{spot.column}"
         for where, spot in read.spots.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -37,9 +37,13 @@ def complaints(values: Any) -> Iterator[Complaint]:
     yield from wrong_budgets(values)
 
 
-def contradictions(values: Any) -> Iterator[Complaint]:
-    """What is wrong with settings that are sound one by one; told of one that was written down."""
-    said = SettingsFile.model_validate({} if values is None else values)
+def contradictions(values: Mapping[str, Any]) -> Iterator[Complaint]:
+    """What is wrong with settings that are sound one by one; told of one that was written down.
+
+    Sections with a mistake of their own are passed over.
+    """
+    sound = {name: each for name, each in values.items() if not any(complaints({name: each}))}
+    said = SettingsFile.model_validate(sound)
     fields = said.liveness
     if fields.ttl < LEAST_BEATS * fields.beat_every:
         name, other = ("ttl", "beat_every") if "ttl" in fields.model_fields_set else _SWAPPED
@@ -49,7 +53,8 @@ def contradictions(values: Any) -> Iterator[Complaint]:
             f"{name} is {show_duration(getattr(fields, name))}, "
             f"{other} is {show_duration(getattr(fields, other))}",
         )
-    yield from wrong_retention(said.retention, fields.dies_with_owner)
+    if "liveness" in sound or "liveness" not in values:
+        yield from wrong_retention(said.retention, fields.dies_with_owner)
 
 
 def _complaint(detail: ErrorDetails) -> Complaint:

@@ -112,6 +112,7 @@ def budget(each: Standing, of: Budget, word: str) -> dict[str, Any]:
         "action": of.action,
         "state": word,
         "until": iso(free_from(each.bound, each.oldest)),
+        "refused_at": iso(each.stopped_at),
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sexton.engine.explain import Explanation
-from sexton.engine.keep import Sweep
+from sexton.engine.swept import Sweep
 from sexton.model.finalization import Finalization
 from sexton.model.plan import Held, JournalEntry, Outcome, Reason, Seen
 from sexton.model.session import Session

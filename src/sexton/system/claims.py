@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sexton.model.process import Process
 from sexton.ports.processes import Spared
-from sexton.system.process_table import Row, read_row, tags_of
+from sexton.system.process_table import ZOMBIES, Row, read_row, tags_of
 
 Known = tuple[int, int]
 """A process: its pid and its start tick."""
@@ -78,3 +78,14 @@ def line(row: Row) -> Iterator[Row]:
         yield now
         seen.add(now.pid)
         now = read_row(now.parent)
+
+
+def known_as(process: Process) -> Known:
+    """What a registered process is known by."""
+    return process.identity.pid, process.identity.started
+
+
+def is_there(process: Process) -> bool:
+    """Whether a registered process seems to have its pid still."""
+    row = read_row(process.identity.pid) if process.identity.pid else None
+    return row is not None and row.started == process.identity.started and row.state not in ZOMBIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -10,7 +11,7 @@ from typing import Protocol
 
 from sexton.ports.system import Clock
 from sexton.system.process_table import ZOMBIES, read_row
-from sexton.system.processes import has_pidfs
+from sexton.system.processes import has_pidfs, open_pidfd, stands_for_somebody_alive
 
 
 class Grip(Protocol):
@@ -25,27 +26,41 @@ class Grip(Protocol):
     def signal(self, number: signal.Signals) -> None:
         """Signal it; ProcessLookupError if it is gone, PermissionError if it may not be."""
 
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Let go of it; whoever let go of one that ended need not know its end any more."""
 
 
 class PidfdGrip:
-    """Holds a pidfd: whatever gets the pid later, it stands for the same process."""
+    """Holds a pidfd: whatever gets the pid later, it stands for the same process.
+
+    Released, it stands for nobody.
+    """
 
     def __init__(self, pid: int) -> None:
-        self.descriptor = os.pidfd_open(pid)
+        self.descriptor: int | None = open_pidfd(pid)
+        try:
+            os.close(os.dup(self.descriptor))  # one is left to read with
+        except OSError:
+            self.release()
+            raise
 
     @property
     def inode(self) -> int | None:
-        return os.fstat(self.descriptor).st_ino if has_pidfs() else None
+        held = self.descriptor
+        return os.fstat(held).st_ino if held is not None and has_pidfs() else None
 
     def is_alive(self) -> bool:
-        return stands_for_somebody_alive(self.descriptor)
+        return self.descriptor is not None and stands_for_somebody_alive(self.descriptor)
 
     def signal(self, number: signal.Signals) -> None:
+        if self.descriptor is None:
+            raise ProcessLookupError
         signal.pidfd_send_signal(self.descriptor, number)
 
     def release(self) -> None:
-        os.close(self.descriptor)
+        held, self.descriptor = self.descriptor, None
+        if held is not None:
+            os.close(held)
 
 
 class PlainGrip:
@@ -74,16 +89,24 @@ class PlainGrip:
         """Nothing is held."""
 
 
-def stands_for_somebody_alive(descriptor: int) -> bool:
-    """Whether the process of a pidfd has not exited."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return not poll.poll(0)
-
-
 def has_pidfds() -> bool:
-    """Whether processes can be held on to here."""
-    return hasattr(os, "pidfd_open")
+    """Whether processes can be held on to here: the kernel may be too old, or forbid it."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except AttributeError:
+        return False
+    except OSError as problem:
+        return problem.errno not in (errno.ENOSYS, errno.EPERM)
+    return True
+
+
+def may_be_signalled(pid: int) -> bool:
+    """Whether a process of this user has the pid, which can be asked without a descriptor."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return pid > 0  # to the kernel anything else means many
 
 
 def wait_for_any(grips: Iterable[Grip], seconds: float, clock: Clock) -> None:
@@ -91,7 +114,8 @@ def wait_for_any(grips: Iterable[Grip], seconds: float, clock: Clock) -> None:
     poll = select.poll()
     held = [grip.descriptor for grip in grips if isinstance(grip, PidfdGrip)]
     for descriptor in held:
-        poll.register(descriptor, select.POLLIN)
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
     if held:
         poll.poll(seconds * 1000)
     else:

@@ -10,12 +10,13 @@ from sexton.model.masking import masked
 from sexton.model.process import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
 from sexton.ports.processes import NOTHING, Ending, Spared, Stopped
 from sexton.ports.system import Clock
-from sexton.system.claims import Claim, Claims, Known, line
+from sexton.system import refusals
+from sexton.system.claims import Claim, Claims, Known, is_there, known_as, line
 from sexton.system.grips import (
     Grip,
     PidfdGrip,
     PlainGrip,
-    stands_for_somebody_alive,
+    may_be_signalled,
     wait_for_any,
 )
 from sexton.system.process_table import (
@@ -31,17 +32,9 @@ from sexton.system.process_table import (
     read_table,
     tags_of,
 )
-from sexton.system.processes import boot_id, host, pid_namespace
+from sexton.system.processes import boot_id, host, pid_namespace, stands_for_somebody_alive
 
 Proof = Callable[[int, Grip], bool]
-
-OURSELVES = "it is this process, one it was started by, or the first of all"
-OTHERS = "it belongs to another user"
-CHANGED = "it runs another command now than the one that was shown"
-UNPROVEN = "nothing but its pid and start time speaks for it, which a stranger may have"
-UNREADABLE = "the processes of this machine can not be read"
-MOVES = "it is replaced by another one more quickly than it can be held on to"
-NO_PIDFD = "this system has no pidfds, so a signal might reach a stranger"
 
 
 class Hunt:
@@ -71,13 +64,14 @@ class Hunt:
         self._refused: dict[Known, str] = {}
         self._spared: dict[Known, str] = {}
         self._lost: dict[Known, int] = {}
+        self._short: set[Known] = set()
         self._rows: dict[Known, int] = {}
         self._commands: dict[Known, str] = {}
-        self._shown = {_known(root): root.command for root in roots if confirmed}
+        self._shown = {known_as(root): root.command for root in roots if confirmed}
         for root in roots:
             self._take_on(root)
         # What is left of those whose first process is gone is found by its tag only.
-        self.is_restless = any(root.tag and not _is_there(root) for root in self._roots)
+        self.is_restless = any(root.tag and not is_there(root) for root in self._roots)
 
     def spare(self, spared: Sequence[Spared]) -> None:
         """Leave these alone, and what is theirs."""
@@ -95,15 +89,19 @@ class Hunt:
         """
         pids = newest_first()
         if os.getpid() not in pids:  # what does not even show us shows nothing
-            self._refused |= {_known(root): UNREADABLE for root in self._roots}
+            self._refused |= {known_as(root): refusals.UNREADABLE for root in self._roots}
         before = set(self._held)
         self._lost.clear()
+        self._short.clear()
         self._shielded = {row.pid for row in _our_line()} | {os.getpid(), 0, 1}
         for root in self._roots:
-            row = read_row(root.identity.pid)
+            row, known = read_row(root.identity.pid), known_as(root)
             if row is not None and row.started == root.identity.started:
                 self._try(row, self._proof_of(root), root.ref)
-                self._lost.pop(_known(root), None)  # whom it left behind is found by the tag
+                if known not in self._short:
+                    self._lost.pop(known, None)  # whom it left behind is found by the tag
+            elif row is None and may_be_signalled(root.identity.pid):
+                self._lose(known, root.ref, short=True)
         if self._claims.tags:
             self._find_carriers(pids, at_once)
         self._follow(read_table())
@@ -132,7 +130,7 @@ class Hunt:
         except ProcessLookupError:
             return
         except PermissionError:
-            self._refused[each] = "it may not be signalled"
+            self._refused[each] = refusals.FORBIDDEN
 
     def wait(self, seconds: float, ending: Ending, clock: Clock) -> None:
         """Let time pass until anybody ends, and note who did."""
@@ -141,6 +139,7 @@ class Hunt:
         for each in living:
             if not self._held[each].is_alive():
                 self._endings[each] = ending
+                self._held[each].release()  # there are only so many descriptors
 
     def results(self, left: Ending) -> list[Stopped]:
         """What came of everybody; `left` is said of those that are there."""
@@ -151,10 +150,13 @@ class Hunt:
         ]
         told += [self._told(each, Ending.REFUSED, why) for each, why in self._refused.items()]
         told += [self._told(each, Ending.SPARED, why) for each, why in self._spared.items()]
-        told += [self._told(each, left, MOVES) for each in self._lost]
+        for each in self._lost:
+            why = refusals.NO_ROOM if each in self._short else refusals.MOVES
+            told.append(self._told(each, left, why))
         for root in self._roots:
-            known = _known(root)
-            if root.identity.pid and known not in self._held.keys() | self._refused.keys():
+            known = known_as(root)
+            heard_of = self._held.keys() | self._refused.keys() | self._lost.keys()
+            if root.identity.pid and known not in heard_of:
                 told.append(self._told(known, Ending.GONE))
         return sorted(told, key=lambda each: each.pid)
 
@@ -165,7 +167,7 @@ class Hunt:
         self._held.clear()
 
     def _take_on(self, root: Process) -> None:
-        who, known = root.identity, _known(root)
+        who, known = root.identity, known_as(root)
         self._commands[known] = root.shown
         self._rows[known] = root.ref
         if who.host != host():
@@ -187,7 +189,7 @@ class Hunt:
             if pid in self._since_birth and stands_for_somebody_alive(self._since_birth[pid]):
                 return True  # nobody else can have had the pid since
             if not self._confirmed:
-                self._refused[(pid, root.identity.started)] = UNPROVEN
+                self._refused[(pid, root.identity.started)] = refusals.UNPROVEN
             return self._confirmed
 
         return is_the_one
@@ -216,14 +218,16 @@ class Hunt:
         if known in self._held or self._is_settled(known):
             return False
         if row.pid in self._shielded or not (self._pidfds or self._confirmed):
-            self._refused[known] = OURSELVES if row.pid in self._shielded else NO_PIDFD
+            self._refused[known] = (
+                refusals.OURSELVES if row.pid in self._shielded else refusals.NO_PIDFD
+            )
             return False
         claim = self._claims.on(row)
         self._rows[known] = claim if isinstance(claim, int) else of
         try:
             grip: Grip = PidfdGrip(row.pid) if self._pidfds else PlainGrip(row.pid)
-        except OSError:
-            self._lose(known, claim)
+        except OSError as problem:
+            self._lose(known, claim, short=not isinstance(problem, ProcessLookupError))
             return False
         if self._is_ours(known, grip, proof, claim):
             self._held[known] = grip
@@ -248,16 +252,18 @@ class Hunt:
             self._spared[known] = claim
             return False
         if proved and user != os.getuid():
-            self._refused[known] = OTHERS
+            self._refused[known] = refusals.OTHERS
             return False
         if proved and self._shown.get(known, command) != command:
-            self._refused[known] = CHANGED
+            self._refused[known] = refusals.CHANGED
             return False
         return proved
 
-    def _lose(self, known: Known, claim: Claim | None) -> None:
+    def _lose(self, known: Known, claim: Claim | None, *, short: bool = False) -> None:
+        """Somebody was seen who could not be held, perhaps as there is nothing to hold him with."""
         if not isinstance(claim, str):
             self._lost[known] = self._rows[known]
+            self._short |= {known} if short else set()
 
     def _is_carrier(self, pid: int, _: Grip) -> bool:
         return not self._claims.tags.isdisjoint(tags_of(pid, self._variable))
@@ -275,10 +281,7 @@ class Hunt:
     def _told(self, each: Known, ending: Ending, why: str = "") -> Stopped:
         if ending is Ending.STAYS and not why:
             row = read_row(each[0])
-            deep = row is not None and row.state == SLEEPS_DEEPLY
-            why = (
-                "it sleeps in the kernel and hears no signal" if deep else "it did not end in time"
-            )
+            why = refusals.DEEP if row is not None and row.state == SLEEPS_DEEPLY else refusals.LATE
         command = self._commands.get(each, "?")
         return Stopped(
             pid=each[0], command=command, ending=ending, why=why, row=self._rows.get(each, 0)
@@ -288,12 +291,3 @@ class Hunt:
 def _our_line() -> Iterable[Row]:
     row = read_row(os.getpid())
     return () if row is None else line(row)
-
-
-def _is_there(process: Process) -> bool:
-    row = read_row(process.identity.pid) if process.identity.pid else None
-    return row is not None and row.started == process.identity.started and row.state not in ZOMBIES
-
-
-def _known(process: Process) -> Known:
-    return process.identity.pid, process.identity.started

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from sexton.model.process import TAG_VARIABLE, tags_in
 from sexton.system.clock import SystemClock
+from sexton.system.processes import DEAD_STATES, state_of
 
 MOST_BYTES = 1_048_576
 """So much of an environment is read; a tag beyond it is not found."""
-ZOMBIES = ("Z", "X", "x")
+ZOMBIES = DEAD_STATES
 SLEEPS_DEEPLY = "D"
 
 _MORE_THAN_PIDS = 2**23
@@ -68,7 +69,7 @@ def read_row(pid: int) -> Row | None:
     return Row(
         pid,
         int(fields[1]),
-        chr(fields[0][0]),
+        state_of(chr(fields[0][0]), int(fields[17])),
         int(fields[19]),
         (int(fields[11]) + int(fields[12])) / tick,
         (int(fields[13]) + int(fields[14])) / tick,
@@ -89,7 +90,7 @@ def tags_of(pid: int, variable: str = TAG_VARIABLE) -> tuple[str, ...]:
     """The tags a process carries in a variable; none if its environment is not to be read."""
     if sys.platform != "linux":
         return _tags_by_psutil(pid, variable)
-    text = read(f"/proc/{pid}/environ", MOST_BYTES)
+    text = _read_of(pid, "environ")
     if not text:
         return ()
     mark = f"{variable}=".encode()
@@ -104,7 +105,7 @@ def read_command(pid: int) -> list[str]:
     """The command line of a process; its name in brackets where it has none."""
     if sys.platform != "linux":
         return _command_by_psutil(pid)
-    text = read(f"/proc/{pid}/cmdline", MOST_BYTES) or b""
+    text = _read_of(pid, "cmdline")
     words = text.rstrip(b"\0").split(b"\0") if text else []
     if not words:
         name = (read(f"/proc/{pid}/comm", 64) or b"?").strip()
@@ -190,6 +191,19 @@ def read(path: str, most: int) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
+
+
+def _read_of(pid: int, name: str) -> bytes:
+    """What a file of a process says; of one whose first thread has ended, another thread's."""
+    text = read(f"/proc/{pid}/{name}", MOST_BYTES)
+    if text:
+        return text
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return b""
+    others = (read(f"/proc/{pid}/task/{each}/{name}", MOST_BYTES) for each in threads[1:])
+    return next((other for other in others if other), b"")
 
 
 @cache

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
+from contextlib import suppress
 from functools import cache
 
 from sexton.model.evidence import Sight
 from sexton.model.worker import Identity
 
-_DEAD_STATES = ("Z", "X", "x")
+DEAD_STATES = ("Z", "X", "x")
+LIVES_ON = "S"
 
 
 class SystemProcesses:
@@ -39,21 +42,32 @@ class SystemProcesses:
 
 
 def _look_here(identity: Identity) -> Sight:
-    try:
-        inode = pidfs_inode(identity.pid)
-    except ProcessLookupError:
-        return Sight.GONE
-    if identity.inode is not None and inode is not None and inode != identity.inode:
-        return Sight.REUSED
+    if identity.inode is not None and has_pidfs():
+        with suppress(OSError):  # who can not be held may still be read
+            return _look_by_pidfd(identity)
     try:
         state, started = _stat(identity.pid)
     except (FileNotFoundError, ProcessLookupError):
         return Sight.GONE
-    except PermissionError:
+    except OSError:  # not permitted, or out of descriptors: that is no proof of anything
         return Sight.HIDDEN
     if started != identity.started:
         return Sight.REUSED
-    return Sight.ZOMBIE if state in _DEAD_STATES else Sight.PRESENT
+    return Sight.ZOMBIE if state in DEAD_STATES else Sight.PRESENT
+
+
+def _look_by_pidfd(identity: Identity) -> Sight:
+    """The inode says which process it is, and the descriptor whether all of it has ended."""
+    try:
+        descriptor = open_pidfd(identity.pid)
+    except ProcessLookupError:
+        return Sight.GONE
+    try:
+        if os.fstat(descriptor).st_ino != identity.inode:
+            return Sight.REUSED
+        return Sight.PRESENT if stands_for_somebody_alive(descriptor) else Sight.ZOMBIE
+    finally:
+        os.close(descriptor)
 
 
 @cache
@@ -82,12 +96,17 @@ def boot_id() -> str:
         return str(int(psutil.boot_time()))
 
 
+@cache
 def pid_namespace() -> int | None:
-    """The pid namespace of this process; None where there are none."""
+    """The pid namespace of this process, which it never leaves; None where there are none."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
         return None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pid_namespace.cache_clear)  # a child may be in another
 
 
 def start_tick(pid: int) -> int | None:
@@ -106,15 +125,32 @@ def pidfs_inode(pid: int) -> int | None:
     if not has_pidfs():
         return None
     try:
-        descriptor = os.pidfd_open(pid)
-    except OSError as problem:
-        if problem.errno in (errno.ESRCH, errno.EINVAL):  # EINVAL: the number is a thread's now
-            raise ProcessLookupError(errno.ESRCH, "no such process", str(pid)) from None
+        descriptor = open_pidfd(pid)
+    except ProcessLookupError:
+        raise
+    except OSError:
         return None
     try:
         return os.fstat(descriptor).st_ino
     finally:
         os.close(descriptor)
+
+
+def open_pidfd(pid: int) -> int:
+    """A pidfd of whoever has the pid; ProcessLookupError if nobody does."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError as problem:
+        if problem.errno in (errno.ESRCH, errno.EINVAL):  # EINVAL: the number is a thread's now
+            raise ProcessLookupError(errno.ESRCH, "no such process", str(pid)) from None
+        raise
+
+
+def stands_for_somebody_alive(descriptor: int) -> bool:
+    """Whether the process of a pidfd has not exited, with the last of its threads."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return not poll.poll(0)
 
 
 @cache
@@ -141,7 +177,12 @@ def _stat(pid: int) -> tuple[str, int]:
         return _stat_by_psutil(pid)
     # The name in front may hold anything.
     fields = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return fields[0], int(fields[19])
+    return state_of(fields[0], int(fields[17])), int(fields[19])
+
+
+def state_of(letter: str, threads: int) -> str:
+    """The state of a process: one whose first thread has ended lives on while others do."""
+    return LIVES_ON if letter in DEAD_STATES and threads > 1 else letter
 
 
 def _text(file: str) -> str:

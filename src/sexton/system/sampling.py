@@ -32,6 +32,7 @@ from sexton.system.process_table import (
 from sexton.system.processes import (
     SystemProcesses,
     boot_id,
+    has_pidfs,
     host,
     pid_namespace,
     pidfs_inode,
@@ -154,12 +155,13 @@ def presence(process: Process, table: Mapping[int, Row]) -> Presence:
     if not who.pid:
         return Presence.AWAITED
     row = table.get(who.pid)
-    if row is None:
-        return Presence.GONE
     try:
         inode = pidfs_inode(who.pid)
     except ProcessLookupError:
         return Presence.GONE
+    if row is None:  # somebody has the pid, or there was no descriptor left to look with
+        is_known = inode is None or inode == who.inode
+        return Presence.HIDDEN if has_pidfs() and is_known else Presence.GONE
     is_other = who.inode is not None and inode is not None and inode != who.inode
     if is_other or row.started != who.started:
         return Presence.FOREIGN

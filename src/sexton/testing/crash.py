@@ -31,6 +31,8 @@ from sexton.testing.crash_nursery import LONGEST, TAKEN, Report
 __all__ = ["Child", "Nursery", "PidTaken", "Report"]
 
 PATIENCE = 60.0
+LONG_PATIENCE = 600.0
+"""For a nursery, whose imports take long where every processor is busy."""
 
 
 class PidTaken(Exception):
@@ -140,7 +142,7 @@ class Nursery:
 
     def __enter__(self) -> Self:
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._line.settimeout(PATIENCE)
+        self._line.settimeout(LONG_PATIENCE)
         command = [sys.executable, "-m", "sexton.testing.crash_nursery", str(theirs.fileno())]
         with theirs:
             self._process = subprocess.Popen(

@@ -91,6 +91,8 @@ def _fork(wanted: int | None) -> int | None:
             LAST_PID.write_text(str(wanted - 1))
         except OSError:
             return None
+        if Path(f"/proc/{wanted}").exists():  # a thread has a number of the same kind
+            return TAKEN
         pid = os.fork()
         if pid == 0 and os.getpid() != wanted:
             os._exit(0)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sexton.model.finalization import FinalizationState
 from sexton.model.message import draft
-from sexton.model.session import Session
+from sexton.model.session import Relation, Session
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook, digest, encode
 from sexton.ports import Ledger
@@ -63,6 +63,36 @@ class CompressionOwingContract:
             owed = [each for each in spans_of(ledger, old) if each[3] == "pending"]
             assert owed == ([] if since is None else [(old.id, since, 4, "pending")])
             assert spans_of(ledger, child) == [(child.id, 0, max(2, covered - 2), "done")]
+
+    def test_what_no_summary_told_before_there_was_a_finalizer_is_made_up_for_once(
+        self, ledger: Ledger
+    ) -> None:
+        old = talked(ledger)
+        child = shorter(ledger, old, head=1, through=4, fallback=True)
+        say(ledger, child, "g", "h", "i")
+        third = shorter(ledger, child, head=0, through=5, fallback=True)
+        bare = shorter(ledger, talked(ledger, "bare"), head=1, through=6, fallback=True)
+        branch = talked(ledger, "branch", parent=old.id, relation=Relation.BRANCH)
+        for each in (third, bare, branch):
+            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+        owe(ledger)
+        assert ledger.backfill.estimate("memory", NOON).sessions == 5
+        assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 5
+        assert spans_of(ledger, old) == [(old.id, 0, 4, "pending")]
+        assert spans_of(ledger, child) == [(child.id, 2, 5, "pending")]
+        assert spans_of(ledger, third) == [(third.id, 1, 3, "pending")]
+        assert spans_of(ledger, branch) == [(branch.id, 0, 6, "pending")]
+        assert spans_of(ledger, bare) == []
+
+    def test_of_what_is_not_made_up_for_the_next_session_tells_what_it_holds(
+        self, ledger: Ledger
+    ) -> None:
+        old = talked(ledger)
+        child = shorter(ledger, old, head=1, through=4, fallback=True)
+        assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+        owe(ledger)
+        assert ledger.backfill.owe("memory", at(65), 9, at(80)) == 1
+        assert spans_of(ledger, child) == [(child.id, 0, 4, "pending")]
 
     def test_a_fence_that_fell_leaves_nothing_untold(self, ledger: Ledger) -> None:
         owe(ledger)

@@ -54,6 +54,17 @@ SOMETIMES = (
 """What must happen in every run, or the run has shown nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reap:
+    """A death that a sweep has decided on, and for how long the observer had really seen it."""
+
+    at: float
+    process: Process
+    beat: int
+    evidence: Evidence
+    seen: float
+
+
 @dataclass(slots=True)
 class Observer:
     """A keeper: its memory is all it has."""
@@ -65,7 +76,7 @@ class Observer:
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
     sweeps_at: float = inf
-    reaps: list[tuple[float, Process, int, Evidence]] = field(default_factory=list)
+    reaps: list[Reap] = field(default_factory=list)
     looks: list[tuple[float, float]] = field(default_factory=list)
     """Its looks since the last gap: in the world's time, and in its own running time."""
 
@@ -113,10 +124,10 @@ class Keepers:
 
     def carry_out(self, observer: Observer) -> None:
         """The reaps whose time has come."""
-        due = [each for each in observer.reaps if self.world.now >= each[0]]
-        observer.reaps = [each for each in observer.reaps if self.world.now < each[0]]
-        for _, process, beat, evidence in due:
-            self.reap(observer, process, beat, evidence)
+        due = [each for each in observer.reaps if self.world.now >= each.at]
+        observer.reaps = [each for each in observer.reaps if self.world.now < each.at]
+        for each in due:
+            self.reap(observer, each)
 
     def look(self, observer: Observer) -> None:
         host = observer.host
@@ -151,8 +162,9 @@ class Keepers:
             if process.id in observer.doubt.doubted:
                 self.world.note("death held back")
             else:
-                at = self.world.now + self.world.slowness()
-                observer.reaps.append((at, process, process.beat, proof))
+                # What was seen by now counts: a pause until then voids what is seen afterwards.
+                at, seen = self.world.now + self.world.slowness(), self.seen(observer, process)
+                observer.reaps.append(Reap(at, process, process.beat, proof, seen))
 
     def judged(self, observer: Observer, present: Iterable[Process]) -> Iterator[Evidence]:
         """What the policy says; asked once for each thing that it can know of a worker."""
@@ -168,11 +180,12 @@ class Keepers:
                 proof = answers[known] = judge(row(process), sight, POLICY, watch)
             yield proof
 
-    def reap(self, observer: Observer, process: Process, beat: int, evidence: Evidence) -> None:
+    def reap(self, observer: Observer, decided: Reap) -> None:
         """The ledger's compare-and-set, and the question whether it was right."""
+        process, evidence = decided.process, decided.evidence
         if process.buried:
             return
-        if process.beat != beat:
+        if process.beat != decided.beat:
             self.world.note("beat between sweep and reap")
             return
         self.world.bury(process)
@@ -188,14 +201,18 @@ class Keepers:
             self.world.note("reaped alive from another host", process.id)
             if self.world.witness is not None:
                 self.world.witness.lost(process.id)
-        self.check_silence(observer, process)
+        self.check_silence(decided)
 
-    def check_silence(self, observer: Observer, process: Process) -> None:
+    def check_silence(self, decided: Reap) -> None:
+        process, seen = decided.process, decided.seen
+        if seen < TTL or self.world.now - process.beaten_at < TTL:
+            self.wrongs.append(f"{process.id} was reaped after only {seen:.0f} s of silence")
+
+    def seen(self, observer: Observer, process: Process) -> float:
+        """For how long of its running time the observer has looked on since the last beat."""
         first = bisect_left(observer.looks, (process.beaten_at, 0.0))
         seen = [running for _, running in observer.looks[first : first + 1]]
-        observed = observer.host.running - seen[0] if seen else 0.0
-        if observed < TTL or self.world.now - process.beaten_at < TTL:
-            self.wrongs.append(f"{process.id} was reaped after only {observed:.0f} s of silence")
+        return observer.host.running - seen[0] if seen else 0.0
 
 
 def moment(world: World, host: Host) -> Look:

@@ -1,50 +1,86 @@
-"""How does text that others wrote get onto a page? As text, with nothing hidden in it."""
+"""How does a page come of its template? Always escaped, and with nothing hidden in it."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.responses import HTMLResponse
 
-_PICTURES = 0x2400
-_DELETE = "\x7f"
-
-
-def visible(text: object, *, lines: bool = False) -> str:
-    """Text in which control characters, direction marks and the like can be seen, and do nothing.
-
-    With `lines` the line breaks and tabs of a transcript stay what they are.
-    """
-    said = str(text)
-    kept = "\n\t" if lines else ""
-    if said.isprintable():
-        return said
-    return "".join(c if c.isprintable() or c in kept else _picture(c) for c in said)
-
-
-def _picture(character: str) -> str:
-    code = ord(character)
-    if code < 0x20:
-        return chr(_PICTURES + code)
-    return "\u2421" if character == _DELETE else f"‹U+{code:04X}›"
+from sexton.model.session import NATIVE
+from sexton.model.spend import Unit
+from sexton.policies.budgets import shown
+from sexton.shapes import wording
+from sexton.version import __version__
+from sexton.web.tones import tone_of
+from sexton.web.writing import finalized, line
 
 
 class Templates:
-    """The templates of the pages: always escaped, and a name that is not given is an error."""
+    """The templates of the pages: a name that is not given is an error."""
 
     def __init__(self, **everywhere: Any) -> None:
         self.environment = Environment(
             loader=PackageLoader("sexton.web", "templates"),
             autoescape=True,
             undefined=StrictUndefined,
+            finalize=finalized,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.environment.filters["visible"] = visible
-        self.environment.globals.update(everywhere)
+        self.environment.filters.update(
+            ago=_ago,
+            clock=_clock,
+            dollars=_dollars,
+            iso=wording.iso,
+            line=line,
+            moment=_moment,
+            number=wording.number,
+            size=wording.size,
+            tone=tone_of,
+            words=_words,
+        )
+        self.environment.globals.update(
+            session_href=session_href, name_of=name_of, version=__version__, **everywhere
+        )
 
     def page(self, name: str, /, status: int = 200, **given: Any) -> HTMLResponse:
         """A page from the template of that name."""
-        text = self.environment.get_template(name).render(**given)
+        text = self.environment.get_template(name).render(status=status, **given)
         return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)
+
+
+def session_href(home: str | None, id: str, **more: str) -> str:
+    """Where the page of a session is; its id may be any text, so that it is no part of a path."""
+    asked = {"home": home or NATIVE, "id": id, **more}
+    return "/session?" + urlencode(asked, errors="replace")
+
+
+def name_of(home: str | None, id: str) -> str:
+    """What a person calls a session."""
+    return id if home in (None, NATIVE) else f"{home}/{id}"
+
+
+@pass_context
+def _ago(context: Context, moment: datetime) -> str:
+    return wording.ago(moment, context["now"])
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%H:%M:%S} UTC"
+
+
+def _dollars(micros: int) -> str:
+    return shown(Unit.USD, micros) if micros else "–"
+
+
+def _words(name: str) -> str:
+    """A name of our own, as words."""
+    return name.replace("_", " ").replace(".", ": ", 1)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sexton.engine.keep import Sweep
+from sexton.engine.swept import Sweep
 from sexton.model.plan import ArchiveSession, RemoveFiles, Result, TrashSession
 
 Observe = Callable[[float], None]

@@ -13,16 +13,16 @@ from sexton.cli.arguments import (
     yes_option,
 )
 from sexton.cli.command import Command, shared
-from sexton.cli.homes import wanted_home
+from sexton.cli.homes import mend, wanted_home
 from sexton.cli.opening import existing
 from sexton.cli.restoring import restore
 from sexton.cli.vault_view import means_of
 from sexton.engine.apply import new_receipt
-from sexton.engine.removing.recover import recover
-from sexton.engine.removing.undo import removed_with
+from sexton.engine.removing.undo import archived_files, removed_with
 from sexton.errors import InputInvalid, SessionNotFound
 from sexton.model.removal import AWAY, removed
 from sexton.model.session import Session
+from sexton.ports.removal import VaultFile
 
 RECENT = 100
 
@@ -49,31 +49,40 @@ def command(
     """Bring back an archived session.
 
     With all its messages and files, with the rest of its conversation, and with all sessions that
-    descend from it and are put away, too. Also takes a session that is in the trash; what else is
-    there stays. As nothing is lost by it, nothing is asked.
+    descend from it and are put away, too. Where only the files of a session were archived, these
+    come back. Also takes a session that is in the trash; what else is there stays. As nothing is
+    lost by it, nothing is asked.
     """
     del yes
     options = shared(ctx)
     with existing(options) as opened:
-        means = means_of(opened)
         if not dry_run:
-            recover(means, opened.estate().evidence, new_receipt())
+            mend(opened, new_receipt())
         found = opened.find(session)
         meant = found.home if home is None else wanted_home(opened, home).name
         if (found.home, found.source) != (meant, source or found.source):
             raise SessionNotFound(f"{found.name} is of '{found.home}' and from '{found.source}'")
         if found.state not in AWAY:
-            raise InputInvalid(f"{found.name} is not archived", hint=_where(opened, found))
+            files = _files_alone(opened, found)
+            restore(opened, options, files, new_receipt(), dry_run=dry_run)
+            return
         if opened.ledger.vault.of_session(found.ref) is None:
             raise removed(found.id, found.state, None)
         files, sessions = removed_with(opened.ledger, found)
         restore(opened, options, files, new_receipt(), dry_run=dry_run, only=sessions)
 
 
-def _where(opened: Sexton, session: Session) -> str:
-    """Which command brings back files that were put away while their session stayed."""
-    for entry in opened.ledger.journal.page(session, None, None, RECENT):
-        away = entry.action == "remove_files" and entry.result == "done"
-        if away and entry.receipt and opened.ledger.vault.of_receipt(entry.receipt):
-            return f"Its files were put away; 'sexton undo {entry.receipt}' brings them back."
-    return f"It is {session.state}."
+def _files_alone(opened: Sexton, session: Session) -> list[VaultFile]:
+    """The archives with the files of a session that stayed; where else these are is told."""
+    entries = opened.ledger.journal.page(session, None, None, RECENT)
+    away = [each for each in entries if (each.action, each.result) == ("remove_files", "done")]
+    receipts = list(dict.fromkeys(each.receipt for each in away if each.receipt))
+    found = archived_files(means_of(opened), session, receipts)
+    if found:
+        return found
+    hint = f"It is {session.state}."
+    for receipt in receipts:
+        if opened.ledger.vault.of_receipt(receipt):
+            hint = f"Its files were put away; 'sexton undo {receipt}' brings them back."
+            break
+    raise InputInvalid(f"{session.name} is not archived", hint=hint)

@@ -10,10 +10,12 @@ import click
 from sexton.bootstrap import Sexton
 from sexton.cli.arguments import complete_session, named
 from sexton.cli.sessions.ending import native
+from sexton.cli.terminal import note
 from sexton.engine.budgets import NOWHERE, who
 from sexton.model.session import Session
 from sexton.model.spend import Meter, Scope, Unit, Who
 from sexton.policies.budgets import MOST
+from sexton.ports import Filter
 from sexton.settings.quantities import parse_duration
 
 F = Callable[..., Any]
@@ -50,6 +52,12 @@ def one_unit(ctx: click.Context, given: dict[str, int | None]) -> tuple[Unit, in
     return found[0]
 
 
+def note_unknown(opened: Sexton, source: str | None) -> None:
+    """Say that no session is of a source: its name may be mistyped, or its first may be to come."""
+    if source is not None and not opened.ledger.index.page(Filter(source=source), None, 1):
+        note(f"no session has the source '{source}' yet")
+
+
 def check_tree(ctx: click.Context, session: str | None, tree: bool) -> None:
     """Only sessions have trees."""
     if tree and session is None:
@@ -63,6 +71,7 @@ def spender(
     if (session is None) == (source is None):
         raise click.UsageError("name a session, or a source with --source", ctx)
     if session is None:
+        note_unknown(opened, source)
         return None, Who(NOWHERE, NOWHERE, source or "")
     found = native(opened, session)
     return found, who(opened.estate(), found)

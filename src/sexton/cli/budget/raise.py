@@ -16,7 +16,7 @@ from sexton.cli.budget.choosing import (
 )
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
-from sexton.cli.terminal import document, say
+from sexton.cli.terminal import document, note, say
 from sexton.engine.budgets import allow, standings
 from sexton.errors import InputInvalid
 from sexton.model.spend import Scope
@@ -68,3 +68,5 @@ def command(
         document({"unit": unit, "added": amount, "scopes": scopes})
     else:
         say(f"{shown(unit, amount)} more for the {', '.join(scopes)}")
+    if found is not None and not found.is_open:
+        note(f"the session has ended ({found.end_reason}), and more room does not open it again")

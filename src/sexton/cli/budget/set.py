@@ -17,8 +17,8 @@ from sexton.cli.budget.choosing import (
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, say
-from sexton.engine.budgets import set_limit
-from sexton.model.spend import Act
+from sexton.engine.budgets import own_limits, set_limit
+from sexton.model.spend import Act, Unit
 from sexton.policies.budgets import shown
 
 
@@ -29,7 +29,7 @@ from sexton.policies.budgets import shown
         "sexton budget set 3f0c9a --tokens 100000 --action kill",
         "sexton budget set 3f0c9a --tree --usd 5",
         "sexton budget set --source cron --usd 20",
-        "sexton budget set 3f0c9a --tokens 1 --off   # what the settings say again",
+        "sexton budget set 3f0c9a --off   # what the settings say again",
     ),
 )
 @session_or_none
@@ -43,7 +43,9 @@ from sexton.policies.budgets import shown
     show_default=True,
     help="What happens at the limit.",
 )
-@click.option("--off", is_flag=True, help="Take the limit away; the amount does not matter then.")
+@click.option(
+    "--off", is_flag=True, help="Take the limit away, or without an amount every one set there."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -61,19 +63,22 @@ def command(
     nothing more is spent. An agent that runs learns of it from its next call.
     """
     options = shared(ctx)
-    unit, amount = one_unit(ctx, given)
+    everything = off and not any(given.values())
+    unit, amount = (Unit.TOKENS, 0) if everything else one_unit(ctx, given)
     check_tree(ctx, session, tree)
     with existing(options) as opened:
         found, named = spender(ctx, opened, session, source)
-        place = meter(named, unit, tree=tree)
-        set_limit(opened.estate(), place, None if off else (amount, Act(action)), found)
+        place, estate = meter(named, unit, tree=tree), opened.estate()
+        gone = own_limits(estate, named, place) if everything else [place]
+        for each in gone:
+            set_limit(estate, each, None if off else (amount, Act(action)), found)
     whose = named.source if found is None else found.id
     if options.json:
         document(
             {
                 "scope": place.scope,
                 "subject": whose,
-                "unit": unit,
+                "unit": None if everything else unit,
                 "limit": None if off else amount,
                 "action": None if off else action,
             }

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from sexton.cli.budget.choosing import check_tree, session_or_none, source_option, tree_option
+from sexton.cli.budget.choosing import (
+    check_tree,
+    note_unknown,
+    session_or_none,
+    source_option,
+    tree_option,
+)
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import Column, array, note, table
 from sexton.engine.budgets import NOWHERE, explained, standings, who
-from sexton.model.spend import Scope, Who
+from sexton.model.spend import Budget, Scope, Who
+from sexton.policies.budgets import action_of, shown
 from sexton.shapes.things import budget as shape
 
 _COLUMNS = (Column("BUDGET"), Column("NOW"), Column("HOW IT STANDS", cut=True))
@@ -41,18 +50,42 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
         raise click.UsageError("name a session or a source, not both", ctx)
     with existing(options) as opened:
         estate = opened.estate()
-        named = Who(NOWHERE, NOWHERE, source or "")
-        spender = named if session is None else who(estate, native(opened, session))
+        note_unknown(opened, source)
+        asked = None if session is None else native(opened, session)
+        spender = who(estate, asked) if asked else Who(NOWHERE, NOWHERE, source or "")
+        rules = estate.rules(None).rules.spend.budgets
         found = [
             each
             for each in standings(estate, spender)
             if (not tree or each.bound.meter.scope is Scope.TREE)
             and (session or source or each.bound.meter.scope is Scope.DAY)
         ]
-    told = [(each, *words) for each in found for words in explained(each, spender.source)]
+    ended = asked.end_reason if asked else None
+    told = [
+        (each, budget, _word(budget, word, ended, spender.source), words)
+        for each in found
+        for budget, word, words in explained(each, spender.source)
+    ]
     if options.json:
         array(shape(each, budget, word) for each, budget, word, _ in told)
     elif told:
         table(_COLUMNS, ((budget.name, word, words) for _, budget, word, words in told))
     else:
-        note("no budget is counted there")
+        note(_nothing(rules))
+
+
+def _word(budget: Budget, word: str, ended: str | None, source: str) -> str:
+    """What a budget does now, or did: it may end a session before all is spent."""
+    return action_of(budget, source).value if ended == f"budget:{budget.name}" else word
+
+
+def _nothing(rules: Sequence[Budget]) -> str:
+    """That nothing is counted in one place for all, and what bounds each."""
+    each = ", ".join(
+        f"{budget.name} ({shown(budget.unit, budget.limit)}, then {budget.action})"
+        for budget in rules
+    )
+    return (
+        f"no budget is counted there; in force are {each or 'none'}. "
+        "Name a session, or a source with --source, to see how one stands"
+    )

@@ -45,11 +45,12 @@ def command(ctx: click.Context, with_effect: bool) -> None:
     """Find every mistake in the settings.
 
     All of them at once, with file, line and column, and what was probably meant. Then what has no
-    effect, and which rules can never fire. With --effect, for every rule how many open sessions of
-    the ledger it is for, how many it would end now, and how many it protects; and for every class
-    of retention how many sessions that are over it is for, and what of them would go now. Nothing
-    is put in force.
+    effect, which rules can never fire, and which finalizers could not work on this machine. With
+    --effect, for every rule how many open sessions of the ledger it is for, how many it would end
+    now, and how many it protects; and for every class of retention how many sessions that are over
+    it is for, and what of them would go now. Nothing is put in force.
     """
+    from sexton.bootstrap.duties import unready
     from sexton.settings.lint import inert
     from sexton.settings.loader import problems
 
@@ -67,6 +68,8 @@ def command(ctx: click.Context, with_effect: bool) -> None:
         check_view.write(file, [], findings, effects)
     else:
         check_view.show(file, findings, effects)
+    for name, why in unready(settings or Settings(), SystemClock(), os.environ):
+        note(f"the finalizer {name} could not work here: {why}")
 
 
 def _file(options: Shared) -> Path | None:

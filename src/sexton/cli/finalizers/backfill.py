@@ -12,14 +12,21 @@ from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import deciding
 from sexton.cli.terminal import document, say
+from sexton.model.spend import Unit
+from sexton.policies.budgets import shown
+from sexton.policies.pricing import own_tariff
 from sexton.ports.finalizing import Backlog
 from sexton.settings.values import FinalizerSetting
 from sexton.shapes.wording import counted, number, size
 from sexton.system.effects.memory import part_bytes
+from sexton.system.prices import listed_tariff
 
 CHUNK = 500
 LONGEST = timedelta(days=36_500)
 BYTES_PER_TOKEN = 4
+QUESTION_TOKENS = 250
+ANSWER_TOKENS = 250
+"""What is asked beside the text, and what a model usually answers."""
 
 
 @click.command(
@@ -45,7 +52,7 @@ def command(ctx: click.Context, finalizer: str, since: timedelta, yes: bool) -> 
         setting = _setting(opened, finalizer)
         now = opened.clock.now()
         backlog = opened.ledger.backfill.estimate(finalizer, now - since)
-        cost = _cost(setting, backlog)
+        cost = _cost(opened, setting, backlog)
         if not options.json:
             say(f"{counted(backlog.sessions, 'session')} ended without it: {cost}")
         if backlog.sessions and not yes:
@@ -65,13 +72,24 @@ def _setting(opened: Sexton, name: str) -> FinalizerSetting:
     raise click.UsageError(f"the settings have no finalizer '{name}'; they have: {known}")
 
 
-def _cost(setting: FinalizerSetting, backlog: Backlog) -> str:
+def _cost(opened: Sexton, setting: FinalizerSetting, backlog: Backlog) -> str:
     text = f"{counted(backlog.messages, 'message')}, {size(backlog.bytes)} of text"
-    if setting.context_tokens is None:
+    if setting.context_tokens is None or setting.model is None:
         return f"{text}, {counted(backlog.sessions, 'run')}"
     tokens = backlog.bytes // BYTES_PER_TOKEN
-    chunks = backlog.sessions + backlog.bytes // part_bytes(setting.context_tokens)
-    return f"{text}, about {number(tokens)} tokens in about {counted(chunks, 'call')}"
+    calls = backlog.sessions + backlog.bytes // part_bytes(setting.context_tokens)
+    asked = f"{text}, about {number(tokens)} tokens in about {counted(calls, 'call')}"
+    return f"{asked}{_money(opened, setting.model, tokens, calls)}"
+
+
+def _money(opened: Sexton, model: str, tokens: int, calls: int) -> str:
+    """What so many tokens in so many calls cost, where the price is known."""
+    prices = opened.rules(None).rules.spend.prices
+    tariff = own_tariff(prices, model) or listed_tariff(model)
+    if tariff is None or not calls:
+        return ""
+    each = {Unit.INPUT: tokens // calls + QUESTION_TOKENS, Unit.OUTPUT: ANSWER_TOKENS}
+    return f", about {shown(Unit.USD, calls * tariff(each))}"
 
 
 def _owe(opened: Sexton, finalizer: str, since: timedelta) -> int:

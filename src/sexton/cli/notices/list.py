@@ -50,13 +50,16 @@ def command(ctx: click.Context, state: str | None, limit: int) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = islice(_letters(opened, None if state is None else LetterState(state)), limit)
+        found = _letters(opened, None if state is None else LetterState(state))
+        first = islice(found, limit)
         if options.json:
-            array(_shape(each) for each in found)
-        elif listed := list(found):
+            array(_shape(each) for each in first)
+        elif listed := list(first):
             _show(listed, opened.clock.now())
         else:
             note("nobody was told anything" if state is None else f"no notice is {state}")
+        if next(found, None):
+            note(f"there is more than {limit}: see --limit")
         note_keeper(opened.ledger, opened.clock)
 
 

@@ -9,9 +9,8 @@ from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import meant
 from sexton.cli.terminal import document, say
 from sexton.engine.apply import new_receipt
+from sexton.engine.process_stops import keep_process
 from sexton.errors import ProcessNotFound
-from sexton.model.plan import Reason
-from sexton.ports import Entry
 
 
 @click.command(
@@ -30,17 +29,8 @@ def command(ctx: click.Context, pid: int, off: bool) -> None:
     options = shared(ctx)
     with existing(options) as opened:
         [process] = meant(opened, pid, None)
-        receipt, action = new_receipt(), "release_process" if off else "keep_process"
-        entry = Entry(
-            actor=opened.actor,
-            receipt=receipt,
-            home=process.home,
-            session=process.session,
-            action=action,
-            result="done",
-            reason=Reason("asked", f"{process.name}: asked for with 'sexton processes keep'"),
-        )
-        if not opened.ledger.registry.keep(process.ref, not off, opened.clock.now(), entry):
+        receipt, asked = new_receipt(), "asked for with 'sexton processes keep'"
+        if not keep_process(opened.estate(), process, not off, receipt, asked):
             raise ProcessNotFound(f"the process {pid} has ended")
     if options.json:
         document({"receipt": receipt, "pid": pid, "kept": not off})

@@ -14,7 +14,7 @@ from sexton.cli.processes.choosing import meant, session_option
 from sexton.cli.processes.view import show_stopped
 from sexton.cli.terminal import document, say
 from sexton.engine.apply import new_receipt
-from sexton.engine.process_stops import as_they_run, at_work, outcome, stop_processes
+from sexton.engine.process_stops import as_they_run, outcome, spared, stop_processes, would_stop
 from sexton.errors import ProcessNotStopped
 from sexton.model.process import Process
 from sexton.ports.processes import Ending, Stopped
@@ -45,27 +45,33 @@ def command(
     on this machine that are registered to or tagged with a session are signalled. Who is asked is
     shown what each runs now; one that runs something else by the time of the yes is left alone. A
     yes is also enough for one of which nothing but its pid and start time is known; --yes is not.
+    One that was kept, with what it started, is stopped only if its own PID is named.
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = meant(opened, pid, session)
-        overseer = opened.overseer
+        estate, named = opened.estate(), meant(opened, pid, session)
+        found = [each for each in named if pid is not None or not each.kept]
+        kept = [spared(each) for each in named if each not in found]
         if dry_run:
-            estate = opened.estate()
-            shown, spare = as_they_run(estate, found), list(at_work(estate))
-            would = overseer.stopper.find(shown, confirmed=True, spare=spare)
-            _tell(None, would, as_json=options.json)
+            would = would_stop(estate, as_they_run(estate, found), confirmed=not yes)
+            _tell(None, _with(would, kept), as_json=options.json)
             return
         if found and not yes:
-            found = _shown(found, as_they_run(opened.estate(), found))
+            found = _shown(found, as_they_run(estate, found))
             question = f"Stop {counted(len(found), 'process', 'processes')} and all they started?"
             confirm(question, ask=not options.json)
         receipt = new_receipt()
-        done = stop_processes(opened.estate(), found, receipt, confirmed=not yes)
+        done = _with(stop_processes(estate, found, receipt, confirmed=not yes), kept)
     _tell(receipt, done, as_json=options.json)
     left = [each for each in done if not each.is_over]
     if left:
         raise ProcessNotStopped(f"not stopped: {outcome(left)}")
+
+
+def _with(done: Sequence[Stopped], kept: Sequence[Stopped]) -> list[Stopped]:
+    """What came of all that was meant; who stands in the tree of another is told of there."""
+    told = {each.pid for each in done}
+    return [*done, *(each for each in kept if each.pid not in told)]
 
 
 def _shown(registered: Sequence[Process], running: list[Process]) -> list[Process]:

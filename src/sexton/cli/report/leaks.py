@@ -16,10 +16,10 @@ from sexton.cli.files import private_file
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import chosen_url, existing, ledger_file
 from sexton.cli.report.chart import Colour, Series, chart
-from sexton.cli.report.counting import Counted, Leaks, count_leaks
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
-from sexton.engine.standing import Standing
+from sexton.engine.leaks import Counted, Leaks, count_leaks
+from sexton.engine.standing import SAMPLED
 from sexton.errors import HomeNotFound
 from sexton.ledger.samples import KEEP
 from sexton.ports import Sample
@@ -126,7 +126,7 @@ def _show(leaks: Leaks, output: Path | None) -> None:
             f"{share(found.unproven, found.open)} unproven on average"
         )
     for sample in leaks.last:
-        standing = ", ".join(f"{number(getattr(sample, each))} {each}" for each in Standing)
+        standing = ", ".join(f"{number(getattr(sample, each))} {each}" for each in SAMPLED)
         say(f"{sample.home} at {stamp(sample.at)}: {number(sample.open)} open: {standing}")
     for shadow in leaks.shadows:
         say(f"{shadow.count.home}, {shadow_words(shadow)}")
@@ -178,7 +178,7 @@ def _sample_shape(each: Sample) -> dict[str, Any]:
         "home": each.home,
         "at": iso(each.at),
         "open": each.open,
-        **{standing.value: getattr(each, standing) for standing in Standing},
+        **{standing.value: getattr(each, standing) for standing in SAMPLED},
     }
 
 

@@ -10,7 +10,7 @@ from sexton.engine.preconditions import as_seen
 from sexton.errors import HomeObserved, ProcessesRunning, SessionBusy, SessionEnded
 from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
 from sexton.model.session import NATIVE, Session
-from sexton.policies.handling import listed, running
+from sexton.policies.processes import listed, running
 
 ATTEMPTS = 20
 

@@ -26,7 +26,8 @@ from sexton.ports import Entry
 def command(ctx: click.Context, session: str, off: bool) -> None:
     """Keep a session from being reset or collected.
 
-    A pinned session whose time has come is held back, and the plan says so.
+    A pinned session whose time has come is held back, and the plan says so. One whose process
+    has died ends all the same, and keeps everything.
     """
     options = shared(ctx)
     with existing(options) as opened:

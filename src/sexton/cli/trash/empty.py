@@ -9,12 +9,12 @@ import click
 from sexton.cli.arguments import dry_run_option, home_option, source_option, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
+from sexton.cli.homes import mend
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.vault_view import files, means_of, show_files
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.empty import empty
-from sexton.engine.removing.recover import recover
 from sexton.ports.removal import VaultFile, VaultState
 from sexton.ports.vault import VaultKind
 from sexton.shapes.things import vault_file as shape
@@ -57,7 +57,7 @@ def command(
     with existing(options) as opened:
         means, receipt, now = means_of(opened), new_receipt(), opened.clock.now()
         if not dry_run:
-            recover(means, opened.estate().evidence, receipt)
+            mend(opened, receipt)
         meant = [
             each
             for each in files(opened, VaultKind.TRASH, home, source)

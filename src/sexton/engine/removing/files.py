@@ -50,7 +50,8 @@ def file_chunks(actions: Iterable[RemoveFiles]) -> Iterator[list[RemoveFiles]]:
     batch: list[RemoveFiles] = []
     weight = 0
     for action in actions:
-        full = len(batch) >= MOST_SESSIONS or weight + action.size > MOST_BYTES
+        # Of what is archived each session has a file of its own, so that it comes back alone.
+        full = len(batch) >= MOST_SESSIONS or weight + action.size > MOST_BYTES or action.archived
         if batch and (full or _kind(batch[0]) != _kind(action)):
             yield batch
             batch, weight = [], 0

@@ -11,7 +11,7 @@ from sexton.engine.estate import Estate
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.pace import Pace
 from sexton.engine.removing.proposal import Proposal, propose
-from sexton.engine.removing.relieve import Relieved, disk_use
+from sexton.engine.removing.relieve import Relieved, disk_use, shortage
 from sexton.engine.removing.retain import Due
 from sexton.model.plan import Outcome, Plan, Reason
 from sexton.model.session import NATIVE
@@ -113,13 +113,7 @@ class Housekeeping:
         self._tell(f"refused {home}", held[0].holding.text if held else "")
 
     def _tell_short(self, found: Relieved | None) -> None:
-        words = ""
-        if found is not None and found.relief.short:
-            ways = "; ".join(
-                f"{count} sessions with {size} bytes: {text}"
-                for text, count, size in found.relief.in_the_way
-            )
-            words = f"the disk budget is exceeded by {found.relief.short} bytes; {ways}"
+        words = shortage(found)
         self._remark(Reason("budget", words))
         self._tell("budget", words)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.everything import hold_all
-from sexton.engine.removing.relieve import Relieved, relieved
+from sexton.engine.removing.relieve import Relieved, relieved, shortage
 from sexton.engine.removing.retain import Due, Found, kept_long_enough
 from sexton.engine.removing.trees import by_tree
 from sexton.model.plan import Held, Plan
@@ -53,13 +53,19 @@ def with_retention(
     wanted: Rulebook | None = None,
     *,
     allow_remove_all: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Plan:
-    """The plan with what retention and the budget would do, for a person to confirm."""
+    """The plan with what retention and the budget would do, for a person to confirm.
+
+    That the budget can not be reached is told.
+    """
     homes = [NATIVE, *estate.records] if home is None else [home]
     retention = (wanted or estate.rules(None).rules).retention
     if allow_remove_all:
         retention = replace(retention, allow_remove_all=True)
     proposal = propose(estate, homes, retention)
+    if short := shortage(proposal.relieved):
+        tell(short)
     due = [each for name in homes for each in proposal.due[name]]
     held = [each for name in homes for each in proposal.held[name]]
     return replace(

@@ -5,22 +5,26 @@ Policy decides what may go at all; the budget only lets it go earlier.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from sexton.engine.estate import Estate
+from sexton.engine.removing.collect import family_of
 from sexton.engine.removing.heaps import Heap, heaps, owners
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.retain import PAGE, Found, Look, policy_of
-from sexton.model.plan import Reason
-from sexton.model.record import record
+from sexton.model.plan import Held, Reason
+from sexton.model.record import record, replace
 from sexton.model.remains import Remains
 from sexton.model.session import NATIVE, Session
 from sexton.policies.disk_budget import DiskUse, Relief, Weight, excess, relieve
 from sexton.policies.retention import Fate, Retention, RetentionClass, Verdict, spared
-from sexton.ports import Place
+from sexton.ports import Ledger, Place
 from sexton.ports.removal import WantedFiles
 from sexton.ports.vault import VaultKind
 
+ROUNDS = 20
+"""So often it is chosen anew when some of the chosen turn out to be kept."""
 _RECORDS = Reason("rows", "its class keeps records")
 _FILES = Reason("files", "its class keeps files")
 
@@ -44,7 +48,7 @@ def disk_use(estate: Estate, means: Means) -> DiskUse:
         used=size.bytes - size.free_bytes + size.wal_bytes + vault + files,
         free=space.free if space else 0,
         total=space.total if space else 0,
-        grace=_in_trash(means),
+        grace=_in_vault(means, VaultKind.TRASH)[1],
     )
 
 
@@ -56,32 +60,124 @@ def relieved(estate: Estate, homes: Iterable[str], retention: Retention) -> Reli
     use = disk_use(estate, means)
     if not excess(estate.budget, use):
         return None
-    candidates = [
-        (home, each, *_weight(each, retention, heap))
-        for home in homes
-        for each, heap in _candidates(estate, means, home, retention)
+    candidates, weights = _gathered(estate, means, homes, retention)
+    kept_after_all: dict[str, list[Held]] = {}
+    for _ in range(ROUNDS):
+        relief = relieve(estate.budget, use, weights)
+        verdicts = _verdicts(relief, candidates)
+        found = {name: _found(estate, means, name, retention, verdicts[name]) for name in verdicts}
+        if not _learn(estate.ledger, weights, relief, candidates, found):
+            break
+        for name, those in found.items():
+            kept_after_all.setdefault(name, []).extend(those.held)
+    for name, held in kept_after_all.items():
+        found.setdefault(name, Found()).held.extend(held)
+    return Relieved(use=use, relief=_with_archives(means, relief), found=found)
+
+
+def _gathered(
+    estate: Estate, means: Means, homes: Iterable[str], retention: Retention
+) -> tuple[list[tuple[Session, RetentionClass]], list[Weight]]:
+    """What could go, each session with the class it belongs to and with its weight."""
+    candidates: list[tuple[Session, RetentionClass]] = []
+    weights: list[Weight] = []
+    for home in homes:
+        for each, heap in _candidates(estate, means, home, retention):
+            size, kept = _weight(each, retention, heap)
+            used = each.session.active_at
+            weights.append(Weight(ref=len(weights), bytes=size, active_at=used, spared=kept))
+            candidates.append((each.session, policy_of(retention, each)))
+    return candidates, weights
+
+
+def shortage(found: Relieved | None) -> str:
+    """That the budget can not be reached and what stands in the way; nothing if it can."""
+    if found is None or not found.relief.short:
+        return ""
+    ways = [
+        f"{count} sessions with {size} bytes: {text}"
+        for text, count, size in found.relief.in_the_way
     ]
-    weights = [
-        Weight(ref=place, bytes=size, active_at=each.session.active_at, spared=kept)
-        for place, (_, each, size, kept) in enumerate(candidates)
-    ]
-    relief = relieve(estate.budget, use, weights)
+    return "; ".join([f"the disk budget is exceeded by {found.relief.short} bytes", *ways])
+
+
+def _verdicts(
+    relief: Relief, candidates: Sequence[tuple[Session, RetentionClass]]
+) -> dict[str, dict[str, Verdict]]:
     verdicts: dict[str, dict[str, Verdict]] = {}
     for place, reason in relief.chosen:
-        home, each, *_ = candidates[place]
-        policy = policy_of(retention, each)
-        verdicts.setdefault(home, {})[each.session.id] = _verdict(policy, reason, each.session)
-    found = {home: _found(estate, means, home, retention, said) for home, said in verdicts.items()}
-    return Relieved(use=use, relief=relief, found=found)
+        session, policy = candidates[place]
+        verdicts.setdefault(session.home, {})[session.id] = _verdict(policy, reason, session)
+    return verdicts
 
 
-def _in_trash(means: Means) -> int:
-    total, after = 0, 0
-    wanted = WantedFiles(kind=VaultKind.TRASH)
-    while page := means.ledger.vault.page(wanted, after, PAGE):
-        total += sum(each.written.bytes for each in page if each.host == means.host)
+def _learn(
+    ledger: Ledger,
+    weights: list[Weight],
+    relief: Relief,
+    candidates: Sequence[tuple[Session, RetentionClass]],
+    found: Mapping[str, Found],
+) -> bool:
+    """Whether some of what was chosen is kept after all, or was used later than it seemed.
+
+    What keeps a session, and when its conversation was last used, is asked of the chosen only.
+    """
+    kept = {
+        (home, each.seen.id): Reason(each.holding.code, _plainly(each.holding))
+        for home, those in found.items()
+        for each in those.held
+    }
+    used = _last_used(ledger, [candidates[place][0] for place, _ in relief.chosen])
+    changed = False
+    for place, _ in relief.chosen:
+        session, weight = candidates[place][0], weights[place]
+        name = (session.home, session.id)
+        better = replace(weight, spared=kept.get(name), active_at=used.get(name, weight.active_at))
+        changed |= better != weight
+        weights[place] = better
+    return changed
+
+
+def _last_used(ledger: Ledger, chosen: Sequence[Session]) -> dict[tuple[str, str], datetime]:
+    """When the conversations that sessions belong to were last used."""
+    found: dict[tuple[str, str], datetime] = {}
+    for home in {each.home for each in chosen}:
+        ids = [each.id for each in chosen if each.home == home]
+        for start in range(0, len(ids), PAGE):
+            some = ids[start : start + PAGE]
+            members = ledger.removable.relatives(home, named=some, below=())
+            family = family_of(ledger, home, members)
+            for each in members:
+                found[home, each.id] = max(part.active_at for part in family.conversation(each))
+    return found
+
+
+def _plainly(holding: Reason) -> str:
+    """What keeps sessions, in the same words for many."""
+    if holding.code == "open_child":
+        return "a child of it is open"
+    _, of_another, text = holding.text.partition(" is of the same conversation, and ")
+    return f"of a part of its conversation: {text}" if of_another else holding.text
+
+
+def _with_archives(means: Means, relief: Relief) -> Relief:
+    """Archives are never given up by themselves, so they are in the way, too."""
+    sessions, size = _in_vault(means, VaultKind.ARCHIVE)
+    if not (relief.short and size):
+        return relief
+    ways = [*relief.in_the_way, ("archives are kept", sessions, size)]
+    return replace(relief, in_the_way=tuple(sorted(ways, key=lambda way: -way[2])))
+
+
+def _in_vault(means: Means, kind: VaultKind) -> tuple[int, int]:
+    """How many sessions are in vault files of a kind on this machine, and how big these are."""
+    sessions, size, after = 0, 0, 0
+    while page := means.ledger.vault.page(WantedFiles(kind=kind), after, PAGE):
+        here = [each.written for each in page if each.host == means.host]
+        sessions += sum(each.sessions for each in here)
+        size += sum(each.bytes for each in here)
         after = page[-1].ref
-    return total
+    return sessions, size
 
 
 def _candidates(

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path, PurePath
 
 from sexton.engine.removing.means import Means
-from sexton.errors import HomeNotFound, NothingToUndo, VaultBusy, VaultError, VaultOutdated
+from sexton.errors import (
+    HomeError,
+    HomeOutgrown,
+    NothingToUndo,
+    VaultBusy,
+    VaultError,
+    VaultOutdated,
+)
 from sexton.model.plan import Reason
 from sexton.model.record import made, record, replace
 from sexton.model.removal import HERE
@@ -16,7 +22,7 @@ from sexton.model.session import State
 from sexton.ports import Entry
 from sexton.ports.removal import Holds, Part, VaultFile, VaultState
 from sexton.ports.rows import OF_HOME
-from sexton.ports.vault import PutBack, SessionContent
+from sexton.ports.vault import PutBack, SessionContent, export_name
 
 log = logging.getLogger("sexton.removing")
 
@@ -36,7 +42,7 @@ class Restored:
     left: int = 0
     files: int = 0
     aside: Mapping[str, str] = made(dict)
-    trouble: VaultError | HomeNotFound | NothingToUndo | None = None
+    trouble: VaultError | HomeError | NothingToUndo | None = None
 
 
 def bring_back(
@@ -60,6 +66,8 @@ def bring_back(
     means.busy.add(file.ref)
     try:
         return finish(means, taken, means.entry("restore", receipt, reason), only)
+    except HomeOutgrown as changed:
+        raise _given_out(means, file, str(changed)) from None
     finally:
         means.busy.discard(file.ref)
 
@@ -199,10 +207,13 @@ def _check_schema(means: Means, file: VaultFile) -> None:
     header, _ = means.look(file, lambda vault: vault.read(file.name, file.written))
     if header.schema_version <= means.ledger.schema:
         return
-    target = Path(means.place, f"exported.{file.name}").with_suffix("")
-    with suppress(FileExistsError):
+    written = f"the vault file {file.name} was written for schema {header.schema_version}"
+    raise _given_out(means, file, f"{written}, the ledger has {means.ledger.schema}")
+
+
+def _given_out(means: Means, file: VaultFile, why: str) -> VaultOutdated:
+    """What can not be restored is written out for people; the file itself stays as it is."""
+    target = Path(means.place, export_name(file.name))
+    if not target.exists():
         means.look(file, lambda vault: vault.export(file.name, file.written, target))
-    raise VaultOutdated(
-        f"the vault file {file.name} was written for schema {header.schema_version}, "
-        f"the ledger has {means.ledger.schema}; what is in it is in {target}"
-    )
+    return VaultOutdated(f"{why}; what is in it is in {target}")

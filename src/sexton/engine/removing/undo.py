@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sexton.engine.removing.collect import family_of
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored, bring_back
-from sexton.errors import HomeNotFound, NothingToUndo, VaultError
+from sexton.errors import HomeError, NothingToUndo, VaultError
 from sexton.model.plan import Reason
 from sexton.model.session import Session, State
 from sexton.ports import Ledger
-from sexton.ports.removal import VaultFile
+from sexton.ports.removal import Holds, VaultFile
+from sexton.ports.vault import VaultKind
 
 IN_VAULT = frozenset({State.ARCHIVED, State.TRASHED})
 
@@ -35,6 +36,20 @@ def removed_with(ledger: Ledger, session: Session) -> tuple[list[VaultFile], fro
     return list({each.ref: each for each in files if each is not None}.values()), refs
 
 
+def archived_files(means: Means, session: Session, receipts: Iterable[str]) -> list[VaultFile]:
+    """The archives with the files of a session that is here, among those of some receipts."""
+    found = [file for receipt in receipts for file in means.ledger.vault.of_receipt(receipt)]
+    return [file for file in found if _holds_files_of(means, file, session)]
+
+
+def _holds_files_of(means: Means, file: VaultFile, session: Session) -> bool:
+    kind = (file.kind, file.holds, file.home)
+    if kind != (VaultKind.ARCHIVE, Holds.FILES, session.home) or file.host != means.host:
+        return False
+    inside = means.look(file, lambda vault: vault.read(file.name, file.written))[1]
+    return [each.row["id"] for each in inside] == [session.id]
+
+
 def undo(
     means: Means,
     files: Sequence[VaultFile],
@@ -49,7 +64,7 @@ def undo(
         reason = Reason("undo", f"undoes {file.receipt}")
         try:
             back = bring_back(means, file, receipt, reason, only)
-        except (VaultError, HomeNotFound) as trouble:
+        except (VaultError, HomeError) as trouble:
             left = len(means.ledger.vault.inside(file))
             back = Restored(file=file, left=left, trouble=_lasting(means, file) or trouble)
         yield back

@@ -18,16 +18,19 @@ from urllib.parse import quote
 
 import apsw
 
-from sexton.errors import HomeRefused
+from sexton.errors import HomeOutgrown, HomeRefused
 from sexton.homes.hermes.database import keeps_a_log
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import danger
 from sexton.ports import Clock
 
-CHANGEABLE = frozenset({22, 30})
+OLDEST_CHANGEABLE = 22
+CHANGEABLE = frozenset({OLDEST_CHANGEABLE, 30})
 """The schemas whose every table and trigger is known: Hermes 0.19 and the newer main."""
 PATIENCE = 15.0
 """Seconds to wait for Hermes's own writes; it waits about as long for ours."""
+LONG_PATIENCE = 180.0
+"""Seconds for what can wait: every thousand writes Hermes puts its search index in order."""
 REST = 0.75
 """For such a part of the time a step took, others have the database to themselves afterwards."""
 LONGEST_STEP = 3.0
@@ -99,13 +102,14 @@ class Hand:
 
 
 @contextmanager
-def changing(database: Path, clock: Clock) -> Iterator[Hand]:
+def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterator[Hand]:
     """A connection for changes; HomeRefused if anything about the home is not as it is known."""
     unsafe = danger(database)
     if unsafe is not None:
         raise HomeRefused(f"{database} is not changed: {unsafe}")
-    db = _connect(database, clock)
+    db: apsw.Connection | None = None
     try:
+        db = _connect(database, _Waiting(clock, patience))
         shape = check(db, database)
         keep = ctypes.c_int(1)
         db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
@@ -113,14 +117,15 @@ def changing(database: Path, clock: Clock) -> Iterator[Hand]:
     except TooLong:
         raise HomeRefused(f"{database}: a step took more than {LONGEST_STEP:.0f} s") from None
     except apsw.BusyError:
-        raise HomeRefused(f"{database} was busy for more than {PATIENCE:.0f} s") from None
+        raise HomeRefused(f"{database} was busy for more than {patience:.0f} s") from None
     except apsw.Error as problem:
         raise HomeRefused(f"{database} can not be changed: {problem}") from None
     finally:
-        db.close()
+        if db is not None:
+            db.close()
 
 
-def _connect(database: Path, clock: Clock) -> apsw.Connection:
+def _connect(database: Path, waiting: _Waiting) -> apsw.Connection:
     db = apsw.Connection(
         f"file:{quote(os.fsencode(database))}?mode=rw",
         flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
@@ -128,7 +133,7 @@ def _connect(database: Path, clock: Clock) -> apsw.Connection:
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
-    db.set_busy_handler(_Waiting(clock))
+    db.set_busy_handler(waiting)
     db.pragma("foreign_keys", 1)
     db.pragma("secure_delete", 1)
     db.pragma("wal_autocheckpoint", 0)
@@ -139,13 +144,14 @@ def _connect(database: Path, clock: Clock) -> apsw.Connection:
 class _Waiting:
     """Waits for other writers in short naps of random length, which is fair to all."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, patience: float) -> None:
         self._clock = clock
+        self._patience = patience
         self._until = 0.0
 
     def __call__(self, tries: int) -> bool:
         if tries == 0:
-            self._until = self._clock.monotonic() + PATIENCE
+            self._until = self._clock.monotonic() + self._patience
         self._clock.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311  # not a secret
         return self._clock.monotonic() < self._until
 
@@ -155,9 +161,15 @@ def check(db: apsw.Connection, database: Path) -> Shape:
     shape = recognise(db, database)
     if shape.version not in CHANGEABLE:
         known = ", ".join(map(str, sorted(CHANGEABLE)))
-        raise HomeRefused(
+        raise HomeOutgrown(
             f"{database} has schema version {shape.version}; only {known} are changed",
             hint="Upgrade Hermes or Sexton; observing it works all the same.",
+        )
+    absent = sorted(_absent(db, shape))
+    if absent:
+        raise HomeRefused(
+            f"{database} has schema version {shape.version} but no {absent[0]}",
+            hint="Start Hermes once, so that it can finish bringing its home up to date.",
         )
     if not keeps_a_log(database):
         raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
@@ -168,6 +180,16 @@ def check(db: apsw.Connection, database: Path) -> Shape:
     return shape
 
 
+def _absent(db: apsw.Connection, shape: Shape) -> Iterator[str]:
+    """What speaks against a change but is not there yet: a migration was cut short."""
+    needed = _GUARDS | _NEWER_GUARDS if shape.version > OLDEST_CHANGEABLE else _GUARDS
+    yield from (f"column sessions.{name}" for name in needed - shape.sessions)
+    yield from (f"table {name}" for name in _GUARDING if not db.table_exists("main", name))
+
+
+_GUARDS = frozenset({"session_key", "parent_session_id", "model_config", "archived", "end_reason"})
+_NEWER_GUARDS = frozenset({"pinned", "last_activity_at"})
+_GUARDING = ("gateway_routing", "compression_locks")
 _KNOWN_TRIGGERS = frozenset(
     f"messages_fts{index}_{event}"
     for index in ("", "_trigram")

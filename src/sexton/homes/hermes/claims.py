@@ -6,6 +6,8 @@ when that very process is alive; that a session is not named means nothing.
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,6 +32,9 @@ SAME_START = 2.0
 """Seconds by which two readings of when a process started may differ."""
 BEFORE_CLAIM = 5.0
 """Seconds by which a job's session may seem to begin before its execution does."""
+BEATS_FOR = 600.0
+"""Seconds after its last beat for which a backend that can not be seen from here may be alive."""
+_HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d+)(?::.*)?", re.DOTALL)
 
 ROUTED = """
     SELECT json_extract(entry_json, '$.session_id') FROM gateway_routing
@@ -41,7 +46,20 @@ DELEGATING = """
     SELECT CAST(origin_session AS TEXT), CAST(parent_session_id AS TEXT), owner_pid,
            owner_started_at
     FROM async_delegations WHERE completed_at IS NULL"""
-IN_A_TURN = "SELECT CAST(conversation_id AS TEXT) FROM session_turn_leases WHERE expires_at > :now"
+# A lease is of a whole conversation, under the name of the first of its sessions.
+IN_A_TURN = """
+    WITH RECURSIVE busy (id) AS (
+        SELECT conversation_id FROM session_turn_leases WHERE expires_at > :now
+        UNION SELECT s.id FROM busy JOIN sessions AS s ON s.parent_session_id = busy.id)
+    SELECT CAST(id AS TEXT) FROM busy"""
+_NEEDED: Mapping[str, frozenset[str]] = {
+    "compression_locks": frozenset({"session_id", "holder", "expires_at"}),
+    "async_delegations": frozenset({"origin_session", "parent_session_id", "owner_started_at"}),
+    "session_turn_leases": frozenset({"conversation_id", "expires_at"}),
+    "gateway_heartbeats": frozenset({"pid", "started_at", "last_heartbeat", "host"}),
+    "gateway_routing": frozenset({"entry_json"}),
+}
+SERVING = "SELECT pid, started_at, last_heartbeat, CAST(host AS TEXT) FROM gateway_heartbeats"
 RUNNING = """
     SELECT CAST(job_id AS TEXT), pid, process_started_at, CAST(claimed_at AS TEXT)
     FROM executions WHERE status IN ('claimed', 'running')"""
@@ -64,12 +82,14 @@ class Execution:
 class Claims:
     """The sessions that are claimed by a living process, each with why, and what else is known.
 
-    Newer gateways leave it to others to reset conversations.
+    Newer gateways leave it to others to reset conversations, and newer backends say that they are
+    there, whether or not they have the database open just now.
     """
 
     gateway_resets: bool = False
     live: Mapping[str, str] = field(default_factory=dict)
     routed: frozenset[str] = frozenset()
+    backends: tuple[int, ...] = ()
     executions: Mapping[str, tuple[Execution, ...]] = field(default_factory=dict)
 
 
@@ -77,18 +97,33 @@ def claims_in(db: apsw.Connection, shape: Shape, home: Path, now: float) -> Clai
     """What the database and the lease file say; `executions_of` is asked apart."""
     live = dict(_leased(home))
     for session, holder in _rows(db, "compression_locks", COMPRESSING, now=now):
-        pid = str(holder).partition(":")[0]
-        if pid.isdigit() and kernel.start_ticks(int(pid)) is not None:
-            live[session] = f"pid {pid} is compressing it"
+        named = _HOLDER.fullmatch(str(holder))
+        if named and kernel.start_ticks(int(named[1])) is not None:
+            live[session] = f"pid {named[1]} is compressing it"
     for origin, parent, pid, ticks in _rows(db, "async_delegations", DELEGATING):
         if kernel.lives(pid, ticks):
             for session in filter(None, (origin, parent)):
                 live[session] = f"pid {pid} waits for what it delegated"
     for (session,) in _rows(db, "session_turn_leases", IN_A_TURN, now=now):
         live[session] = "a turn of it runs"
-    routed = frozenset(row[0] for row in _rows(db, "gateway_routing", ROUTED))
-    resets = shape.version <= LAST_THAT_RESETS
-    return Claims(live=live, routed=routed, gateway_resets=resets)
+    beats = _rows(db, "gateway_heartbeats", SERVING)
+    return Claims(
+        live=live,
+        routed=frozenset(row[0] for row in _rows(db, "gateway_routing", ROUTED)),
+        gateway_resets=shape.version <= LAST_THAT_RESETS,
+        backends=tuple(sorted(row[0] for row in beats if _serves(now, *row))),
+    )
+
+
+def _serves(now: float, pid: object, started_at: object, beat: object, host: object) -> bool:
+    """Whether a backend may be there: by the kernel on this machine, by its beat elsewhere."""
+    if type(pid) is not int or pid <= 0:
+        return False
+    if host in ("", None, socket.gethostname()):
+        began = kernel.began(pid) if kernel.start_ticks(pid) is not None else 0.0
+        known = isinstance(started_at, int | float)
+        return began > 0 and (not known or began <= float(str(started_at)) + SAME_START)
+    return isinstance(beat, int | float) and now - beat < BEATS_FOR
 
 
 def executions_of(home: Path, clock: Clock) -> dict[str, tuple[Execution, ...]]:
@@ -130,7 +165,9 @@ def _started(pid: int, entry: Mapping[str, Any]) -> bool:
 
 
 def _rows(db: apsw.Connection, table: str, sql: str, **values: float) -> list[Any]:
-    return db.execute(sql, values).fetchall() if db.table_exists("main", table) else []
+    """What a table says; nothing where it is not there, or not yet as it is known."""
+    there = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+    return db.execute(sql, values).fetchall() if _NEEDED[table] <= there else []
 
 
 def _epoch(text: object) -> float:

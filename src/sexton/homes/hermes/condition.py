@@ -102,6 +102,8 @@ class Condition:
     owners: Mapping[str, State] = made(dict)
     processes: tuple[Background, ...] = ()
     gateway: int | None = None
+    linked: Path | None = None
+    """Where the folder of the files leads, if it is a link: it is not followed."""
 
 
 class _Rows(NamedTuple):
@@ -119,12 +121,13 @@ def condition_of(home: Path, clock: Clock, machine: Machine, zone: str) -> Condi
     """Look at everything once; the database in one short transaction."""
     database = (home / DATABASE).resolve()
     names = HermesFileNames()
-    files = tuple(files_in(home / "sessions", names))
+    folder = home / "sessions"
+    files = tuple(files_in(folder, names))
     owners = sorted({each.owner for each in files if each.owner is not None})
     rows = read(database, clock, lambda db: _rows(db, database, owners, names))
     stamps = signature(database)
     routes = (
-        routes_of_mirror(home / "sessions" / "sessions.json", zone)
+        routes_of_mirror(folder / "sessions.json", zone)
         if rows.entries is None
         else routes_in(rows.entries, zone)
     )
@@ -146,6 +149,7 @@ def condition_of(home: Path, clock: Clock, machine: Machine, zone: str) -> Condi
         owners=rows.owners,
         processes=tuple(background_processes(home / "processes.json", *machine)),
         gateway=gateway_pid(home / "gateway.pid", machine.processes),
+        linked=folder.resolve() if folder.is_symlink() else None,
     )
 
 

@@ -9,16 +9,16 @@ from typing import Any
 LARGEST = 16_000_000
 
 
-def read_json(file: Path) -> Any:
+def read_json(file: Path, largest: int = LARGEST) -> Any:
     """The document in a plain file; None if there is none, or none that can be used."""
     try:
         if not file.is_file():
             return None
         with file.open("rb") as stream:
-            content = stream.read(LARGEST + 1)
+            content = stream.read(largest + 1)
     except OSError:
         return None
-    if len(content) > LARGEST:
+    if len(content) > largest:
         return None
     try:
         return json.loads(content)

@@ -97,7 +97,7 @@ def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Ce
     alive = next((run for run in runs if run.alive), None)
     if alive is not None:
         return _found(Verdict.LIVE, f"its job runs as pid {alive.pid}")
-    return _by_census(root, census, executed=bool(runs))
+    return _by_census(root, census, claims, executed=bool(runs))
 
 
 def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -> Evidence:
@@ -110,7 +110,7 @@ def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -
         return replace(found, resets=row is root and claims.gateway_resets)
     if row is root:
         return _found(Verdict.UNKNOWN, "a conversation of the gateway, which is not running now")
-    return _by_census(row, census, executed=False)
+    return _by_census(row, census, claims, executed=False)
 
 
 def _of_the_api(census: Census) -> Evidence:
@@ -120,20 +120,28 @@ def _of_the_api(census: Census) -> Evidence:
     return _found(Verdict.UNKNOWN, "whoever asks the API server for it can go on with it")
 
 
-def _by_census(row: OpenRow, census: Census, *, executed: bool) -> Evidence:
+def _by_census(row: OpenRow, census: Census, claims: Claims, *, executed: bool) -> Evidence:
     if census.gap is not None:
         return _found(Verdict.UNKNOWN, census.gap)
     if census.strangers:
         return _beside_strangers(row, census)
     if executed:
         return _dead("the process that ran its job is gone")
+    return _beside_servers(row, census, claims)
+
+
+def _beside_servers(row: OpenRow, census: Census, claims: Claims) -> Evidence:
+    """Gateways and backends serve conversations and what grows out of them, no terminals."""
     gateways = [each.pid for each in census.holders if each.kind is Kind.GATEWAY]
-    if not gateways and census.gateway is None:
-        return _dead("no process of Hermes has the database open")
     pid = gateways[0] if gateways else census.gateway
-    if row.source in NOT_BY_GATEWAY:
+    if row.source in NOT_BY_GATEWAY and pid is not None:
         return _dead(f"only the gateway with pid {pid} is there, and it owns no '{row.source}'")
-    return _found(Verdict.UNKNOWN, f"the gateway with pid {pid} may own it")
+    if row.source not in NOT_BY_GATEWAY and pid is not None:
+        return _found(Verdict.UNKNOWN, f"the gateway with pid {pid} may own it")
+    if row.source not in NOT_BY_GATEWAY and claims.backends:
+        words = f"the backend with pid {claims.backends[0]} says that it runs, and may own it"
+        return _found(Verdict.UNKNOWN, words)
+    return _dead("no process of Hermes has the database open")
 
 
 def _beside_strangers(row: OpenRow, census: Census) -> Evidence:
@@ -168,10 +176,11 @@ def _upwards(row: OpenRow, rows: Mapping[str, OpenRow]) -> Iterator[OpenRow]:
 def _select(db: apsw.Connection, shape: Shape, ids: Collection[str]) -> list[Any]:
     names = ("id", "source", "session_key", "parent_session_id", "handoff_state")
     columns = [f"CAST(s.{name} AS BLOB)" if name in shape.sessions else "NULL" for name in names]
+    beaten = "CAST(s.last_activity_at AS REAL)" if "last_activity_at" in shape.sessions else "0"
     return db.execute(
         f"""
         SELECT {", ".join(columns)}, CAST(s.started_at AS REAL),
-               MAX(COALESCE(CAST(s.started_at AS REAL), 0),
+               MAX(COALESCE(CAST(s.started_at AS REAL), 0), COALESCE({beaten}, 0),
                    COALESCE((SELECT CAST(MAX(m.timestamp) AS REAL)
                              FROM messages AS m WHERE m.session_id = s.id), 0)),
                s.ended_at IS NOT NULL

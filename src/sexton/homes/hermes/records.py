@@ -29,6 +29,11 @@ _LEADING = (
         "it is being compressed",
     ),
     (
+        "session_turn_leases",
+        "SELECT 1 FROM session_turn_leases WHERE conversation_id = :id AND expires_at > :now",
+        "a turn of its conversation runs",
+    ),
+    (
         "gateway_routing",
         """SELECT 1 FROM gateway_routing
            WHERE json_valid(entry_json) AND json_extract(entry_json, '$.session_id') = :id""",

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from sexton.homes.hermes.acting import Hand, TooLong, changing, check
+from sexton.homes.hermes.acting import LONG_PATIENCE, Hand, TooLong, changing, check
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
@@ -24,10 +24,12 @@ from sexton.ports import Clock
 from sexton.ports.rows import Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
-AIM, QUIET_AIM = 0.2, 0.5
+AIM, QUIET_AIM = 0.2, 0.4
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
 FEWEST, FIRST, MOST = 20, 100, 2000
 """How many messages go at once."""
+ASK_AGAIN = 30.0
+"""Seconds after which it is asked thoroughly once more who has the database open."""
 WHOLE = 1000
 """A conversation of so many messages goes at once in any case."""
 
@@ -46,6 +48,8 @@ class HermesRows:
         self._ownership = ownership
         self._clock = clock
         self._together = FIRST
+        self._alone = False
+        self._asked_at = float("-inf")
 
     def take(self, ids: Collection[str]) -> dict[str, Taken]:
         now = self._clock.now().timestamp()
@@ -81,28 +85,40 @@ class HermesRows:
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
         cut: set[str] = set()
-        census = self._ownership.census()
-        with changing(self._database, self._clock) as hand:
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
             for batch in self._batches(conversations):
-                hand.fold(census.is_empty)
+                hand.fold(self._is_alone())
                 for each in self._remove(hand, batch, begun):
                     gone |= each.gone
                     cut |= each.cut
-                if census.is_empty:
-                    census = self._ownership.census(quick=True)
         return Removed(frozenset(gone), frozenset(cut))
 
     def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
-        with changing(self._database, self._clock) as hand:
-            if not hand.step(partial(begin_return, known=row)):
-                for _ in messages:  # whoever reads a file needs it read to the end
+        with changing(self._database, self._clock, LONG_PATIENCE) as hand:
+            waiting = iter(messages)
+            some = list(islice(waiting, self._together))
+            if not hand.step(partial(begin_return, known=row, messages=some)):
+                for _ in waiting:  # whoever reads a file needs it read to the end
                     pass
                 return False
-            waiting = iter(messages)
-            while some := list(islice(waiting, self._together)):
+            hand.fold(self._is_alone())
+            while some:
                 hand.step(partial(store_messages, known=row, messages=some))
                 self._learn(len(some), hand)
+                some = list(islice(waiting, self._together))
             return hand.step(partial(is_whole, known=row))
+
+    def _is_alone(self) -> bool:
+        """Whether nobody else has the database open: asked thoroughly now and then, else quickly.
+
+        Who is not alone is not asked again for a while: the log is the business of the others.
+        """
+        now = self._clock.monotonic()
+        if now - self._asked_at >= ASK_AGAIN:
+            self._alone, self._asked_at = self._ownership.census().is_empty, now
+        elif self._alone:
+            self._alone = self._ownership.census(quick=True).is_empty
+        return self._alone
 
     def _batches(
         self, conversations: Sequence[Mapping[str, str]]
@@ -125,7 +141,8 @@ class HermesRows:
         size = sum(_size(text) for each in batch for text in each.values())
         if size <= max(WHOLE, self._together):
             try:
-                yield Removed(hand.step(partial(_delete_batch, batch=batch, now=now, begun=begun)))
+                delete = partial(_delete_batch, batch=batch, now=now, begun=begun)
+                yield Removed(hand.step(delete))
             except TooLong:
                 self._together = FEWEST
             else:

@@ -6,12 +6,13 @@ Each function is one step in a transaction of its own, and may be repeated.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import apsw
 
-from sexton.homes.hermes.records import layout, message_row, plain_row, quoted
+from sexton.errors import HomeOutgrown
+from sexton.homes.hermes.records import Layout, layout, message_row, plain_row, quoted
 from sexton.ports.vault import StoredMessage
 
 RELINK = """
@@ -23,11 +24,17 @@ BEGAN = "SELECT source, started_at FROM sessions WHERE id = :id"
 WHOLE = "SELECT COUNT(*) FROM messages WHERE session_id = :id AND id <= :last"
 
 
-def begin_return(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
-    """Store the session itself; False if a session of that id is there which is another one."""
+def begin_return(
+    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
+) -> bool:
+    """Store the session itself; False if a session of that id is there which is another one.
+
+    HomeOutgrown if there is no place for all of it any more, or for its first messages.
+    """
     shape = layout(db)
     session = dict(known["session"])
     id = session["id"]
+    _check_all(known, messages, shape)
     if db.execute(HAS_ROW, {"id": id}).fetchall():
         return _is_it(db, known)
     row = _fitting(db, plain_row(session, shape.sessions))
@@ -41,6 +48,28 @@ def begin_return(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
                 _insert(db, table, plain_row(each, shape.beside[table][1]))
     db.execute(RELINK, {"id": id, "children": json.dumps(known["children"])})
     return True
+
+
+def _check_all(known: Mapping[str, Any], messages: Sequence[StoredMessage], shape: Layout) -> None:
+    _check("sessions", known["session"], shape.sessions)
+    for table, rows in known["beside"].items():
+        for each in rows:
+            _check(table, each, shape.beside.get(table, ("", ()))[1])
+    for table, needed in known["below"].items():
+        _check(table, needed, shape.below.get(table, ("", "", ()))[2])
+    for message in messages:
+        _check_message(message, shape)
+
+
+def _check_message(message: StoredMessage, shape: Layout) -> None:
+    _check("messages", json.loads(message.extra or b"{}"), shape.messages)
+
+
+def _check(table: str, row: Mapping[str, Any], columns: Collection[str]) -> None:
+    """Refuse to lose what there is no place for any more."""
+    lost = [name for name, value in row.items() if value is not None and name not in columns]
+    if lost:
+        raise HomeOutgrown(f"the home has no column '{lost[0]}' of {table} any more")
 
 
 def _fitting(db: apsw.Connection, row: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +97,7 @@ def store_messages(
 ) -> None:
     shape, id = layout(db), known["session"]["id"]
     for message in messages:
+        _check_message(message, shape)
         _insert(db, "messages", message_row(id, message, shape.messages))
 
 

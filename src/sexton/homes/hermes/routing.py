@@ -6,12 +6,13 @@ in both are local ones without a zone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
+
+from sexton.homes.hermes.documents import read_json
 
 LARGEST = 50_000_000
 
@@ -38,11 +39,7 @@ def routes_in(entries: Iterable[Any], zone: str) -> Iterator[Route]:
 
 def routes_of_mirror(file: Path, zone: str) -> Iterator[Route]:
     """The conversations in the file of a home that has no table for them."""
-    try:
-        with file.open("rb") as stream:
-            stored = json.loads(stream.read(LARGEST))
-    except (OSError, ValueError, RecursionError):
-        return
+    stored = read_json(file, LARGEST)
     if isinstance(stored, dict):
         yield from routes_in(stored.values(), zone)
 

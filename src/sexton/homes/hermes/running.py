@@ -6,17 +6,16 @@ started when the file says.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sexton.homes.hermes.documents import read_json
 from sexton.model.evidence import Sight
 from sexton.model.message import one_line
 from sexton.model.record import replace
 from sexton.ports import ProcessTable
 
-LARGEST = 10_000_000
 LONGEST_COMMAND = 200
 SECONDS_APART = 5.0
 """Between the moment that was written down and the start that the kernel knows of."""
@@ -39,7 +38,7 @@ def background_processes(file: Path, table: ProcessTable, begun_at: Begun) -> It
 
     Older releases write down the moment of a start instead of the kernel's tick.
     """
-    stored = _document(file)
+    stored = read_json(file)
     for entry in stored if isinstance(stored, list) else ():
         if not isinstance(entry, dict) or entry.get("pid_scope", "host") != "host":
             continue
@@ -55,7 +54,7 @@ def background_processes(file: Path, table: ProcessTable, begun_at: Begun) -> It
 
 def gateway_pid(file: Path, table: ProcessTable) -> int | None:
     """The process that runs this home's gateway, if one does."""
-    stored = _document(file)
+    stored = read_json(file)
     if not isinstance(stored, dict):
         return None
     pid = stored.get("pid")
@@ -76,11 +75,3 @@ def _runs(pid: Any, ticks: Any, table: ProcessTable) -> bool:
         return False
     process = replace(table.myself(), pid=pid, started=ticks, inode=None)
     return table.look(process) is Sight.PRESENT
-
-
-def _document(file: Path) -> Any:
-    try:
-        with file.open("rb") as stream:
-            return json.loads(stream.read(LARGEST))
-    except (OSError, ValueError, RecursionError):
-        return None

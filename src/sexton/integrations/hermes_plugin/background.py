@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from sexton.agent.visiting import GuestSession
 from sexton.errors import InputInvalid, ProcessNotFound
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.model.process import Doing, Watched
 
+CONVERSATION = "agent:"
+"""How the keys of a gateway's conversations begin."""
 GONE = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
 
 SCHEMA = {
@@ -31,17 +35,19 @@ class Background:
     def __init__(self, guests: Guests, trying: Trying) -> None:
         self._guests = guests
         self._trying = trying
-        self._known: set[int] = set()
+        self._known: set[str] = set()
 
     def register(self, session_id: str) -> None:
-        """Make what Hermes has started since the last call the session's."""
-        guest = self._guests.get(session_id)
-        if guest is None:
-            return
-        for pid in _started():
-            if pid not in self._known:
-                self._known.add(pid)
-                self._trying(lambda pid=pid: _adopt(guest, pid), None)  # type: ignore[misc]
+        """Make what Hermes has started since the last call its session's, by default this one's.
+
+        Several conversations of a gateway may be at it at once: Hermes says whose key it was.
+        """
+        for name, pid, key in _started():
+            guest = self._guests.whose(key) or self._guests.get(session_id)
+            if name in self._known or guest is None or _is_of_others(key, guest):
+                continue
+            if self._trying(lambda guest=guest, pid=pid: _adopted(guest, pid), False):  # type: ignore[misc]
+                self._known.add(name)
 
     def running(self, session_id: str) -> list[Watched]:
         """The processes of a session that are there."""
@@ -85,19 +91,26 @@ def warning(running: list[Watched]) -> str | None:
     )
 
 
-def _started() -> Iterator[int]:
-    """The pids of what Hermes runs on this machine; others are numbers of a sandbox."""
+def _started() -> Iterator[tuple[str, int, str]]:
+    """What Hermes runs on this machine, by its own name, with pid and key of its session.
+
+    The pids of others are numbers of a sandbox.
+    """
     registry = import_module("tools.process_registry").process_registry
     for entry in registry.list_sessions():
         session = registry.get(entry["session_id"])
         if session is not None and not session.exited and session.pid_scope == "host":
             pid = session.pid
             if type(pid) is int and pid > 0:
-                yield pid
+                yield str(entry["session_id"]), pid, str(session.session_key or "")
 
 
-def _adopt(guest: Any, pid: int) -> None:
-    try:
+def _is_of_others(key: str, guest: GuestSession) -> bool:
+    """Whether it belongs to a conversation that is not held here; other keys may be anything."""
+    return key.startswith(CONVERSATION) and key != guest.key
+
+
+def _adopted(guest: GuestSession, pid: int) -> bool:
+    with suppress(ProcessNotFound, InputInvalid):  # it is gone already, or nobody's
         guest.register_process(pid)
-    except (ProcessNotFound, InputInvalid):
-        return  # it is gone already, or nobody's
+    return True

@@ -38,6 +38,11 @@ class Guests:
         """A session that is held."""
         return self._held.get(id)
 
+    def whose(self, key: str) -> GuestSession | None:
+        """The session that is held under that id, or is the conversation of that key."""
+        found = (each for id, each in list(self._held.items()) if key and key in (id, each.key))
+        return next(found, None)
+
     def settle(self, id: str, reason: str | None = None) -> None:
         """End its row where nobody did, unless others hold it, and tell the ledger how it stands.
 

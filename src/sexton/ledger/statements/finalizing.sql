@@ -165,33 +165,48 @@ SET state = 'done', memo = NULL, note = 'discarded', finished_at = :now
 WHERE ref = :ref AND state IN ('pending', 'dead')
 RETURNING ref;
 
+-- backlog
+-- Sessions for which nothing was ever owed. What one inherited from a session that owes it itself is not for it.
+SELECT dues.home, dues.session, dues.ended_at, dues.through, COALESCE((
+    SELECT s.inherited - (elder.last_seq - elder.untold)
+    FROM sessions AS s JOIN sessions AS elder ON elder.home = s.home AND elder.id = s.parent
+    WHERE s.ref = dues.session AND s.relation = 'compression' AND EXISTS (
+        SELECT 1 FROM dues AS its
+        WHERE its.session = elder.ref AND its.finalizer = :finalizer AND its.ended_at >= :since
+    )
+), 0) AS since
+FROM dues
+WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0;
+
 -- count_backfill
 SELECT COUNT(*), COALESCE(CAST(SUM(s.message_count) AS BIGINT), 0), COALESCE(CAST(SUM(s.byte_count) AS BIGINT), 0)
-FROM dues JOIN sessions AS s ON s.ref = dues.session
-WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0 AND dues.through > 0;
+FROM ({backlog}) AS old JOIN sessions AS s ON s.ref = old.session
+WHERE old.since < old.through;
 
 -- backfill [sqlite]
 INSERT INTO finalizations (home, session, finalizer, since, through, owed_at, not_before)
-SELECT home, session, finalizer, since, through, :now, :now
-FROM dues
-WHERE finalizer = :finalizer AND ended_at >= :since AND since = 0 AND through > 0
+SELECT home, session, :finalizer, since, through, :now, :now
+FROM ({backlog}) AS old
+WHERE since < through
 ORDER BY ended_at, session
 LIMIT :limit
 RETURNING ref;
 
 -- backfill [postgres]
 -- A session that is being revived is passed over; of one that ended again meanwhile the newer work is there.
-WITH ended AS MATERIALIZED (
-    SELECT s.home, s.ref, s.last_seq
-    FROM dues JOIN sessions AS s ON s.ref = dues.session
-    WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0 AND dues.through > 0
-      AND s.state IN ('ended', 'finalized')
-    ORDER BY dues.ended_at, dues.session
+WITH first AS MATERIALIZED (
+    SELECT session, since FROM ({backlog}) AS old
+    WHERE since < through
+    ORDER BY ended_at, session
     LIMIT :limit
+), ended AS MATERIALIZED (
+    SELECT s.home, s.ref, first.since, COALESCE(s.untold, s.last_seq) AS through
+    FROM first JOIN sessions AS s ON s.ref = first.session
+    WHERE s.state IN ('ended', 'finalized')
     FOR UPDATE OF s SKIP LOCKED
 )
 INSERT INTO finalizations (home, session, finalizer, since, through, owed_at, not_before)
-SELECT home, ref, CAST(:finalizer AS TEXT), 0, last_seq, :now, :now
+SELECT home, ref, CAST(:finalizer AS TEXT), since, through, :now, :now
 FROM ended
 ON CONFLICT DO NOTHING
 RETURNING ref;

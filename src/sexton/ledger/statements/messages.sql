@@ -25,6 +25,14 @@ RETURNING ref;
 INSERT INTO messages (session, seq, at, role, is_text, content, extra)
 VALUES (:session, :seq, :at, :role, :is_text, :content, :extra);
 
+-- insert_guarded [sqlite]
+-- Right after the guard, and only if that let it pass; each message has its place from the last.
+INSERT INTO messages (session, seq, at, role, is_text, content, extra)
+WITH said (place, role, is_text, content, extra) AS (VALUES (:place, :role, :is_text, :content, :extra))
+SELECT ref, last_seq - place, active_at, role, is_text, content, extra
+FROM said CROSS JOIN sessions
+WHERE ref = :ref AND changes() = 1;
+
 -- append_messages [postgres]
 -- Guard and rows in one statement: one round trip, one commit.
 WITH guard AS (

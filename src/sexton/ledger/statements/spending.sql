@@ -30,7 +30,7 @@ RETURNING ref;
 -- find_standing
 SELECT COALESCE(CAST(SUM(i.spent) AS BIGINT), 0), COALESCE(CAST(SUM(i.reserved) AS BIGINT), 0),
        COALESCE(CAST(SUM(i.added) AS BIGINT), 0), MIN(CASE WHEN i.spent + i.reserved > 0 THEN i.start END),
-       COUNT(i.start), c.ref
+       COUNT(i.start), c.stopped_at, c.ref
 FROM counters AS c LEFT JOIN slices AS i ON i.counter = c.ref AND i.start >= :since AND i.start <= :ahead
 WHERE c.scope = :scope AND c.subject = :subject AND c.unit = :unit AND c.period = :period
 GROUP BY c.ref;

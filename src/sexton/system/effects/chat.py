@@ -17,6 +17,8 @@ from sexton.system.http import Answer, Http, HttpFailed
 WHO = "the model's endpoint"
 HOPELESS = frozenset({400, 422})
 BAD, TOO_LARGE = 400, 413
+WHOLE = ("stop", "eos")
+"""How endpoints say that an answer is at its end; some name the token that ended it."""
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 
@@ -89,7 +91,7 @@ def _said(body: bytes) -> str:
     reason = _field(choice, "finish_reason")
     if reason in ("length", "content_filter", "tool_calls"):
         raise EffectFailed(f"{WHO} gave half an answer: {reason}")
-    if reason != "stop" or not isinstance(content, str):
+    if reason not in WHOLE or not isinstance(content, str):
         raise EffectFailed(f"{WHO} gave an answer that is no chat completion")
     if not content.strip():
         raise EffectFailed(f"{WHO} gave an empty answer")

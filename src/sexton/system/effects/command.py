@@ -7,6 +7,7 @@ code 0 means done, any other that it shall be tried again.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -49,6 +50,15 @@ class Command:
         self._running: set[str] = set()
         self._is_stopped = False
 
+    def check(self) -> None:
+        """Raise EffectFailed if there is no such program here."""
+        program = self._plan.command[0]
+        path = str(self._environ.get("PATH", os.defpath))
+        if os.sep in program:
+            program = os.path.join(self._plan.cwd or "", program)
+        if shutil.which(program, path=path) is None:
+            raise EffectFailed(f"there is no program {program}")
+
     def carry_out(self, job: Job) -> str:
         tag = tag_of(job.key)
         if not stop(tag, self._clock, self._plan.grace):
@@ -86,9 +96,9 @@ class Command:
                 self._end(process, tag)
         if code is None:
             seconds = f"{self._plan.timeout.total_seconds():g} s"
-            raise EffectFailed(f"stopped after {seconds}{_quoted(talk.tail)}")
+            raise EffectFailed(f"stopped after {seconds}", said=_quoted(talk.tail))
         if code != 0:
-            raise EffectFailed(f"{_ending(code)}{_quoted(talk.tail)}")
+            raise EffectFailed(_ending(code), said=_quoted(talk.tail))
         return "exit code 0"
 
     def _start(self, key: str, tag: str) -> subprocess.Popen[bytes]:
@@ -138,7 +148,6 @@ def _ending(code: int) -> str:
 
 
 def _quoted(tail: bytes) -> str:
-    """The program's last words, to be added to a sentence."""
+    """The program's last words."""
     words = one_line(tail.decode("utf-8", "replace"))
-    shown = words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"
-    return f": {shown}" if shown else ""
+    return words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"

@@ -8,6 +8,7 @@ of ours, and reports trouble by raising: `EffectFailed` and `EffectPostponed` sa
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import EntryPoint as EntryPointFound
 from importlib.metadata import entry_points
 
 from sexton.model.message import one_line
@@ -31,6 +32,10 @@ class EntryPoint:
     def __init__(self, plan: EntryPointPlan) -> None:
         self._name = plan.name
 
+    def check(self) -> None:
+        """Raise EffectFailed if no such function is installed here."""
+        self._found()
+
     def carry_out(self, job: Job) -> str:
         # Whatever somebody else's code does wrong is a failed attempt, and nothing more.
         try:
@@ -38,14 +43,18 @@ class EntryPoint:
         except (ClaimLost, EffectFailed, EffectPostponed):
             raise
         except BaseException as problem:  # in a thread of its own, so no signal's
-            told = one_line(f"{type(problem).__name__}: {problem}")[:LONGEST]
-            raise EffectFailed(f"'{self._name}' raised {told}") from problem
+            said = one_line(str(problem))[:LONGEST]
+            kind = type(problem).__name__
+            raise EffectFailed(f"'{self._name}' raised {kind}", said=said) from problem
         return one_line(str(said))[:LONGEST] if said is not None else f"'{self._name}' returned"
 
     def _function(self) -> Callable[[Job], object]:
+        function: Callable[[Job], object] = self._found().load()
+        return function
+
+    def _found(self) -> EntryPointFound:
         found = list(entry_points(group=GROUP, name=self._name))
         if len(found) != 1:
             count = "no" if not found else "more than one"
             raise EffectFailed(f"{count} installed package has a '{self._name}' in {GROUP}")
-        function: Callable[[Job], object] = found[0].load()
-        return function
+        return found[0]

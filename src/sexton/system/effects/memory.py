@@ -59,6 +59,10 @@ class Memory:
         self._instructions = f"{plan.prompt}\n\n{FRAME}"
         self._part_bytes = part_bytes(plan.context_tokens, plan.prompt)
 
+    def check(self) -> None:
+        """Raise EffectFailed if the model can not even be asked from here."""
+        self._chat.check()
+
     def carry_out(self, job: Job) -> str:
         if self._file.holds(job.key):
             return "was in the memory file already"
@@ -99,7 +103,7 @@ class Memory:
 
 
 def _is_nothing(answer: str) -> bool:
-    return answer.rstrip(".") == NOTHING
+    return answer.strip(" .*_`'\"").upper() == NOTHING
 
 
 def part_bytes(context_tokens: int, prompt: str = PROMPT) -> int:

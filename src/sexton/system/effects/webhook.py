@@ -43,6 +43,10 @@ class Webhook:
         self._environ = environ
         self._http = Http(clock, plan.timeout)
 
+    def check(self) -> None:
+        """Raise EffectFailed if nothing can even be posted from here."""
+        self._secret()
+
     def carry_out(self, job: Job) -> str:
         secret = self._secret()
         now = self._clock.now()

@@ -16,7 +16,10 @@ from sexton.system.files.removing import remove_all
 
 
 class FlatFiles:
-    """Implements `ports.vault.SessionFiles`; whose a file is, is told by its name alone."""
+    """Implements `ports.vault.SessionFiles`; whose a file is, is told by its name alone.
+
+    A directory that is a link has no files here: nobody can say where it leads next time.
+    """
 
     def __init__(self, place: Path, names: FileNames) -> None:
         self._place = place
@@ -75,7 +78,7 @@ class FlatFiles:
                     yield FoundFile(owner, (name,), status.st_size, status.st_mtime_ns, sure)
 
     def _is_there(self) -> bool:
-        return os.path.lexists(self._place)
+        return self._place.is_dir() and not self._place.is_symlink()
 
     @contextmanager
     def _top(self) -> Iterator[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -12,7 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from sexton.errors import VaultDamaged, VaultError, VaultMissing
-from sexton.ports.vault import Header, SessionContent, Written
+from sexton.ports.vault import Header, SessionContent, Written, export_name
 from sexton.system.files.descriptors import (
     Unfit,
     explained,
@@ -106,15 +107,20 @@ class FileVault:
             explained(target),
             opened(target.parent) as directory,
         ):
-            descriptor = make_file(target.name, directory)
+            if status_of(target.name, directory):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            part = target.name + UNFINISHED
+            _unlink(part, directory)
+            descriptor = make_file(part, directory)
             try:
                 with open(descriptor, "wb") as copy:
                     for block in decompressed(_chunks(file), _format(name), expected.raw_bytes):
                         copy.write(block)
                     copy.flush()
                     os.fsync(descriptor)
+                os.rename(part, target.name, src_dir_fd=directory, dst_dir_fd=directory)
             except BaseException:
-                os.unlink(target.name, dir_fd=directory)
+                _unlink(part, directory)
                 raise
 
     def _sessions(self, name: str, expected: Written) -> Iterator[SessionContent]:
@@ -248,10 +254,15 @@ def _compare(tally: Tally | None, expected: Written) -> None:
 
 
 def _remove(name: str, directory: int) -> None:
-    for each in (name, name + UNFINISHED):
-        with suppress(FileNotFoundError):
-            os.unlink(each, dir_fd=directory)
+    exported = export_name(name)
+    for each in (name, name + UNFINISHED, exported, exported + UNFINISHED):
+        _unlink(each, directory)
     os.fsync(directory)
+
+
+def _unlink(name: str, directory: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=directory)
 
 
 def _forget_cache() -> Callable[[int], None]:

@@ -2,18 +2,88 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sexton.web.desk import Desk
+from sexton.web.pages import (
+    finalizers,
+    journal,
+    overview,
+    planning,
+    processes,
+    receipts,
+    session,
+    sessions,
+    workers,
+)
+from sexton.web.pages.acts import routes as acts
+from sexton.web.pages.deeds import Deeds
+from sexton.web.pages.glance import Glance
+from sexton.web.pages.settings import Findings
+from sexton.web.pages.vault import Vaults
 
 
 def router(desk: Desk) -> APIRouter:
     """All pages; none of them is part of the API."""
     routes = APIRouter(include_in_schema=False)
+    deeds = Deeds()
+    _standing(routes, desk)
+    _looking(routes, desk, deeds)
+    routes.include_router(acts.router(desk, deeds))
+    return routes
+
+
+def _standing(routes: APIRouter, desk: Desk) -> None:
+    """How things stand."""
+    glance, findings, vaults = Glance(desk), Findings(desk), Vaults(desk)
 
     @routes.get("/")
-    def overview() -> Response:
-        return desk.templates.page("overview.html", house=desk.house)
+    def first_page() -> Response:
+        return overview.overview(desk, glance)
 
-    return routes
+    @routes.get("/settings")
+    def settings_page() -> Response:
+        return findings.page()
+
+    @routes.get("/vault")
+    def vault_page(kind: str | None = None, after: int = 0) -> Response:
+        return vaults.page(kind, after)
+
+    @routes.get("/workers")
+    def workers_page() -> Response:
+        return workers.workers(desk)
+
+    @routes.get("/processes")
+    def processes_page() -> Response:
+        return processes.processes(desk)
+
+
+def _looking(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
+    """One thing, or a list of things."""
+
+    @routes.get("/sessions")
+    def sessions_page(request: Request) -> Response:
+        return sessions.sessions(desk, sessions.asked_by(request.query_params))
+
+    @routes.get("/session")
+    def session_page(home: str, id: str, messages: int | None = None) -> Response:
+        return session.session(desk, home, id, messages)
+
+    @routes.get("/finalizers")
+    def finalizers_page(
+        state: str | None = None, finalizer: str | None = None, after: int | None = None
+    ) -> Response:
+        return finalizers.finalizers(desk, state, finalizer, after)
+
+    @routes.get("/journal")
+    def journal_page(before: int | None = None) -> Response:
+        return journal.journal(desk, before)
+
+    @routes.get("/receipt")
+    def receipt_page(id: str, before: int | None = None) -> Response:
+        return receipts.receipt(desk, deeds, id, before)
+
+    @routes.get("/plan")
+    def plan_page(what: str = "due", home: str | None = None, id: str | None = None) -> Response:
+        return planning.planned(desk, what, home, id)

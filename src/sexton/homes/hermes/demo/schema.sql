@@ -57,6 +57,20 @@ CREATE TABLE gateway_routing (
 CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
 
 CREATE INDEX idx_sessions_source ON sessions (source);
+-- Who is at a session, by name.
+CREATE TABLE compression_locks (
+    session_id TEXT PRIMARY KEY, holder TEXT NOT NULL, acquired_at REAL NOT NULL,
+    expires_at REAL NOT NULL
+);
+CREATE TABLE async_delegations (
+    delegation_id TEXT PRIMARY KEY, origin_session TEXT NOT NULL,
+    origin_ui_session_id TEXT NOT NULL DEFAULT '', parent_session_id TEXT, state TEXT NOT NULL,
+    dispatched_at REAL NOT NULL, completed_at REAL, updated_at REAL NOT NULL, event_json TEXT,
+    result_json TEXT, delivery_state TEXT NOT NULL DEFAULT 'pending',
+    delivery_attempts INTEGER NOT NULL DEFAULT 0, delivered_at REAL, owner_pid INTEGER,
+    owner_started_at INTEGER, task_json TEXT, delivery_claim TEXT, delivery_claimed_at REAL
+);
+
 CREATE INDEX idx_sessions_source_id ON sessions (source, id);
 CREATE INDEX idx_sessions_parent ON sessions (parent_session_id);
 CREATE INDEX idx_sessions_started ON sessions (started_at DESC);

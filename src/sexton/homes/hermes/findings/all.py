@@ -14,7 +14,7 @@ from sexton.homes.hermes.findings.config_sections import (
     variable_findings,
 )
 from sexton.homes.hermes.findings.conversations import conversation_findings
-from sexton.homes.hermes.findings.files import Kept, file_findings
+from sexton.homes.hermes.findings.files import Kept, file_findings, link_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
 from sexton.homes.hermes.findings.sessions import (
     Totals,
@@ -46,6 +46,7 @@ def home_findings(
         *compression_findings(seen.compressions, names),
         *conversation_findings(seen, said, rules.own, names),
         *file_findings(seen.files, seen.owners, kept, names),
+        *link_findings(seen.linked, names),
         *storage_findings(seen.storage, names),
     )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
+from pathlib import Path
 
 from sexton.homes.hermes.condition import State
 from sexton.homes.hermes.findings.finding import (
@@ -93,6 +95,20 @@ def _groups(
                 ),
                 group,
             )
+
+
+def link_findings(leads_to: Path | None, names: Names) -> Iterator[Finding]:
+    """A folder that is a link: nobody follows it who removes files."""
+    if leads_to is not None:
+        folder = shlex.quote(str(names.path / "sessions"))
+        yield Finding(
+            code="linked_folder",
+            level=Level.HINT,
+            words=f"the folder of the files is a link to {leads_to}, which is not followed",
+            cost="files of sessions are neither counted here nor ever removed",
+            repair=f"rm {folder} && mv {shlex.quote(str(leads_to))} {folder}",
+            where=str(names.path / "sessions"),
+        )
 
 
 def ages(files: Iterable[FileSeen], now: datetime) -> dict[str, int]:

@@ -59,7 +59,7 @@ def leak_findings(totals: Totals, names: Names) -> Iterator[Finding]:
             level=Level.COSTLY,
             words=f"{many(totals.api, 'session')} of the API server are open; nothing ends them",
             cost="one more for every client and every day",
-            repair=names.sexton("plan"),
+            repair=names.sexton("apply"),
             count=totals.api,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from sexton.cli.report.shadow import Shadow, shadow_of
+from sexton.engine.shadow import Shadow, shadow_of
 from sexton.ports import HomeRecord, Ledger, Sample
 from sexton.ports.homes import Started
 

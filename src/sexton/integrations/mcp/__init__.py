@@ -1,0 +1,1 @@
+"""An agent asks about its own sessions and processes, over MCP."""

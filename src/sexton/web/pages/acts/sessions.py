@@ -1,0 +1,162 @@
+"""How is a session ended, pinned or brought back from a page?"""
+
+from __future__ import annotations
+
+import uuid
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from sexton.engine.apply import new_receipt
+from sexton.engine.preconditions import as_seen
+from sexton.engine.removing.recover import recover
+from sexton.engine.removing.undo import removed_with, undo
+from sexton.errors import HomeObserved, InputInvalid, SessionEnded
+from sexton.model.plan import EndSession, Plan, Reason
+from sexton.model.removal import AWAY, removed
+from sexton.model.session import NATIVE, Session
+from sexton.policies.processes import listed, running
+from sexton.ports import Entry
+from sexton.shapes.wording import counted
+from sexton.web.desk import Desk
+from sexton.web.pages.acts.proposal import Proposal, Step, done, proposed
+from sexton.web.pages.deeds import Deed, Deeds
+from sexton.web.pages.planning import plan_page
+from sexton.web.pages.session import named
+from sexton.web.rendering import session_href
+
+ASKED = Reason("closed", "ended by an operator on the dashboard")
+
+
+def ending(desk: Desk, home: str, id: str) -> Response:
+    """The plan that ends one session."""
+    found = _native(desk, home, id)
+    if not found.is_open:
+        raise SessionEnded(f"the session {found.name} has ended: {found.end_reason}")
+    plan = Plan(
+        id=uuid.uuid4().hex,
+        ledger=desk.house.ledger.id,
+        policies="",
+        made_at=desk.house.clock.now(),
+        actions=(EndSession(seen=as_seen(found), reason=ASKED),),
+    )
+    return plan_page(
+        desk, plan, page="sessions", title="End this session",
+        says=_in_use(desk, found), back=session_href(home, id),
+    )  # fmt: skip
+
+
+def _in_use(desk: Desk, found: Session) -> str:
+    """What goes on in it, for who is about to end it."""
+    words = ["Whoever still writes to it is refused from then on."]
+    if desk.lookout.fresh().is_busy(found):
+        words.insert(0, "A turn is running in it right now.")
+    if left := running(desk.house.overseer.of_native(found)):
+        words.append(f"It has processes: {listed(left)}.")
+    return " ".join(words)
+
+
+def pinning(desk: Desk, home: str, id: str, *, pinned: bool) -> Response:
+    """What a pin, or its removal, would do."""
+    found = _native(desk, home, id)
+    act = "pin" if pinned else "unpin"
+    does = (
+        "no rule resets it, and nothing collects it"
+        if pinned
+        else "rules reset and collect it again as any other"
+    )
+    return proposed(
+        desk,
+        "sessions",
+        Proposal(
+            title=f"{act.capitalize()} this session",
+            says=found.title or found.name,
+            steps=[Step(kind=act, verb=act, what=found.name, why=does)],
+            verb=act.capitalize(),
+            undoing="Can be undone at any time.",
+            action=f"/act/{act}",
+            back=session_href(home, id),
+            fields=(("home", home), ("id", id)),
+        ),
+    )
+
+
+def pin(desk: Desk, deeds: Deeds, home: str, id: str, *, pinned: bool) -> Response:
+    """Pin a session, or take its pin off."""
+    found, receipt = _native(desk, home, id), new_receipt()
+    act, other = ("pin", "unpin") if pinned else ("unpin", "pin")
+    entry = Entry(
+        actor=desk.house.actor,
+        receipt=receipt,
+        home=found.home,
+        session=found.id,
+        action=act,
+        result="done",
+        reason=Reason("asked", "asked for by an operator on the dashboard"),
+    )
+    if found.pinned is pinned:
+        words = f"{found.name} was {'pinned' if pinned else 'not pinned'} already"
+        return done(deeds, receipt, Deed(words=words, tone="plain"))
+    desk.house.ledger.book.mark(found.ref, pinned=pinned, noted=(entry, desk.house.clock.now()))
+    words = f"{found.name} is {'pinned' if pinned else 'not pinned any more'}"
+    undoing = f"/act/{other}?" + urlencode({"home": home, "id": id}, errors="replace")
+    return done(deeds, receipt, Deed(words=words, undo=undoing))
+
+
+def restoring(desk: Desk, home: str, id: str) -> Response:
+    """What comes back with a session that was put away."""
+    found = _away(desk, home, id)
+    files, refs = removed_with(desk.house.ledger, found)
+    steps = [
+        Step(
+            kind="restore",
+            verb="bring back",
+            what=f"what of it is in {each.kind} file {each.name[:8]}",
+            why=f"put away under receipt {each.receipt}",
+        )
+        for each in files
+    ]
+    return proposed(
+        desk,
+        "vault",
+        Proposal(
+            title="Bring this session back",
+            says=f"{counted(len(refs), 'session')}: with the rest of its conversation and all "
+            "that descends from it.",
+            steps=steps,
+            verb="Bring back",
+            undoing="Nothing is lost by it; it can be put away again.",
+            action="/act/restore",
+            back=session_href(home, id),
+            fields=(("home", home), ("id", id)),
+        ),
+    )
+
+
+def restore(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
+    """Bring a session back with all that belongs to it."""
+    estate, receipt = desk.lookout.fresh(), new_receipt()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    files, refs = removed_with(desk.house.ledger, _away(desk, home, id))
+    back = list(undo(estate.removing, files, receipt, refs))
+    for each in back:
+        if each.trouble is not None:
+            raise each.trouble
+    words = f"{counted(sum(each.sessions for each in back), 'session')} brought back"
+    return done(deeds, receipt, Deed(words=words))
+
+
+def _native(desk: Desk, home: str, id: str) -> Session:
+    if home != NATIVE:
+        raise HomeObserved(f"{home}/{id} belongs to the home '{home}'")
+    return named(desk, home, id)
+
+
+def _away(desk: Desk, home: str, id: str) -> Session:
+    found = named(desk, home, id)
+    if found.state not in AWAY:
+        raise InputInvalid(f"{found.name} is not put away", hint=f"It is {found.state}.")
+    if desk.house.ledger.vault.of_session(found.ref) is None:
+        raise removed(found.id, found.state, None)
+    return found

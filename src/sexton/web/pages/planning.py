@@ -1,0 +1,110 @@
+"""What should be done now, why, and what comes of it once it is confirmed?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from sexton.engine.apply import apply, new_receipt
+from sexton.engine.removing.recover import recover
+from sexton.errors import PlanInvalid
+from sexton.model.plan import Outcome, Plan, Result
+from sexton.model.record import replace
+from sexton.model.session import NATIVE
+from sexton.shapes.wording import counted, number
+from sexton.web.answers.plans import observe, remember
+from sexton.web.desk import Desk
+from sexton.web.pages.deeds import Deed, Deeds
+from sexton.web.pages.plans import SHOWN, grouped, held_back, told
+from sexton.web.pages.showing import show
+
+WHATS = (("due", "what is due"), ("gc", "what is garbage"))
+_REMOVING = "What is removed goes to the trash or the archive first and can be brought back."
+
+
+def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
+    """A plan with its reasons; nothing is changed by looking at it."""
+    wanted = home or None
+    observe(desk.lookout.fresh())
+    if what == "session" and wanted and id:
+        plan = of_session(desk.house.plan(wanted), wanted, id)
+        return plan_page(
+            desk, plan, title="What is due for this session",
+            says="The same plan as the keeper's, of this session only.",
+        )  # fmt: skip
+    is_gc = what == "gc"
+    plan = desk.house.plan(wanted or (NATIVE if is_gc else None), gc=is_gc)
+    title = "Garbage" if is_gc else "Plan"
+    says = (
+        "Empty and trivial sessions that could go to the trash. Nothing is changed by looking."
+        if is_gc
+        else "What should be done now, and why. Nothing is changed by looking."
+    )
+    homes = [each.name for each in desk.house.ledger.homes.all()]
+    every = [] if is_gc else [("", "all homes")]
+    choices = {"whats": WHATS, "homes": [*every, *((each, each) for each in homes)]}
+    chosen = {"what": "gc" if is_gc else "due", "home": home or (NATIVE if is_gc else "")}
+    return plan_page(desk, plan, title=title, says=says, choices=choices, chosen=chosen)
+
+
+def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
+    """The page on which a plan is confirmed."""
+    groups = grouped(plan.actions)
+    return show(
+        desk,
+        "plan.html",
+        page=more.pop("page", "plan"),
+        title=title,
+        says=says,
+        headline=_headline(plan),
+        made_at=plan.made_at,
+        groups=groups,
+        held=held_back(plan.held),
+        held_more=max(0, len(plan.held) - SHOWN),
+        digest=remember(desk, plan)["digest"],
+        verb=f"Apply {counted(len(plan.actions), 'action')}",
+        undoing=_REMOVING if any(each.bytes for each in groups) else "",
+        is_live=False,
+        **({"choices": None, "chosen": None, "back": "/"} | more),
+    )
+
+
+def of_session(plan: Plan, home: str, id: str) -> Plan:
+    """As much of a plan as is about one session."""
+    return replace(
+        plan,
+        actions=tuple(
+            each for each in plan.actions if (each.seen.home, each.seen.id) == (home, id)
+        ),
+        held=tuple(each for each in plan.held if (each.seen.home, each.seen.id) == (home, id)),
+    )
+
+
+def applied(desk: Desk, deeds: Deeds, digest: str) -> Response:
+    """Carry out a plan that was shown."""
+    plan = desk.proposals.of(digest).work
+    if not isinstance(plan, Plan):
+        raise PlanInvalid("that is no plan", hint="Look at the plan anew; nothing was changed.")
+    receipt, estate = new_receipt(), desk.lookout.fresh()
+    assert estate.removing is not None
+    recover(estate.removing, estate.evidence, receipt)
+    deeds.put(receipt, _deed(list(apply(estate, plan, receipt))))
+    return RedirectResponse(f"/receipt?id={receipt}", status_code=303)
+
+
+def _deed(outcomes: list[Outcome]) -> Deed:
+    results = Counter(each.result for each in outcomes)
+    parts = [f"{number(results[each])} {each}" for each in Result if results[each]]
+    tone = "good" if results[Result.DONE] else ""
+    words = ", ".join(parts) or "there was nothing to do"
+    more = "" if results[Result.DONE] == len(outcomes) else ": what had changed was left alone"
+    return Deed(words=words + more, tone=tone, outcomes=tuple(told(outcomes)))
+
+
+def _headline(plan: Plan) -> str:
+    if not plan.actions:
+        return "Nothing to do"
+    sessions = len({(each.seen.home, each.seen.id) for each in plan.actions})
+    return f"{counted(len(plan.actions), 'action')} on {counted(sessions, 'session')}"

@@ -1,0 +1,169 @@
+"""What is there to know about one session?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from sexton.engine.budgets import explained, standings, who
+from sexton.engine.estate import Estate
+from sexton.engine.explain import explain
+from sexton.engine.process_view import hints
+from sexton.engine.standing import Standing, standing_of
+from sexton.errors import SessionNotFound
+from sexton.model.removal import AWAY
+from sexton.model.session import NATIVE, Session, State
+from sexton.policies.budgets import WARN_AT
+from sexton.ports.finalizing import Wanted
+from sexton.shapes.wording import ahead, number, size, until
+from sexton.web.desk import Desk
+from sexton.web.drawing.shares import gauge
+from sexton.web.pages import life, processes
+from sexton.web.pages.lineage import MOST, lineage
+from sexton.web.pages.processes import Act
+from sexton.web.pages.showing import show
+from sexton.web.pages.talk import talk
+from sexton.web.tones import tone_of
+
+ENTRIES = 30
+WORK = 20
+_MEANS = {
+    Standing.LIVE: "A living process holds it.",
+    Standing.WAITING: "Nobody holds it: a conversation that waits for its next message.",
+    Standing.SUSPECT: "It looks dead, but nothing proves it. Only a person may end it.",
+    Standing.LEAKED: "Everybody who held it is dead, and nobody has ended it.",
+    Standing.UNPROVEN: "Nothing shows whether anybody still has it, so it is left alone.",
+}
+_OVER = {
+    State.ENDED: "It is over, and its messages are here.",
+    State.FINALIZED: "It is over, and all its end-of-session work is done.",
+    State.ARCHIVED: "It is in the archive and can be brought back at any time.",
+    State.TRASHED: "It is in the trash and can be brought back until that is emptied.",
+    State.PURGED: "Only its record is left.",
+}
+
+
+def named(desk: Desk, home: str, id: str) -> Session:
+    """The session of that home and id."""
+    found = desk.house.ledger.index.find(home, id)
+    if not found:
+        raise SessionNotFound(f"there is no session '{id}' in the home '{home}'")
+    return found[0]
+
+
+def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Response:
+    """Everything about one session."""
+    found = named(desk, home, id)
+    house, now = desk.house, desk.house.clock.now()
+    estate, ledger = desk.lookout.estate(), house.ledger
+    why = explain(estate, found)
+    entries = ledger.journal.page(found, None, None, ENTRIES)
+    work = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)
+    verdict = _verdict(estate, found)
+    tree, cut = lineage(ledger.removable, found)
+    return show(
+        desk,
+        "session.html",
+        page="sessions",
+        session=found,
+        verdict=verdict,
+        life={
+            "strip": life.drawn(found, tone_of(verdict["word"]), now),
+            "said": life.said(found, now),
+        },
+        moments=life.moments(found, entries, work, now),
+        answers=why.answers,
+        journal=entries,
+        processes=_processes(estate, found, now),
+        budgets=list(_budgets(estate, found)),
+        no_budget=_no_budget(found),
+        finalizers=work,
+        tree=tree,
+        tree_cut=MOST if cut else 0,
+        facts=[(name, value) for name, value in _facts(found, now) if value],
+        acts=list(_acts(found, verdict["word"])),
+        talk=talk(desk, found, messages),
+        with_session=False,
+        is_live=messages is None,
+    )
+
+
+def _verdict(estate: Estate, found: Session) -> dict[str, Any]:
+    if not found.is_open:
+        signals = [f"ended: {found.end_reason}"] if found.end_reason else []
+        return {"word": found.state.value, "means": _OVER[found.state], "signals": signals}
+    standing = standing_of(estate, found)
+    proofs = estate.of_holders(found).values()
+    signals = [signal for proof in proofs for signal in proof.signals]
+    return {"word": standing.value, "means": _MEANS[standing], "signals": signals}
+
+
+def _processes(estate: Estate, found: Session, now: datetime) -> list[Any]:
+    policy = estate.rules(None).rules.reset_policy(found) if found.home == NATIVE else None
+    mine = estate.overseer.of_session(found, policy)
+    if found.home != NATIVE:
+        known = estate.ledger.registry.running()
+        told = hints(estate, known)
+        mine += [
+            each
+            for each in told
+            if (each.process.home, each.process.session) == (found.home, found.id)
+        ]
+    return processes.shown(mine, now)
+
+
+def _budgets(estate: Estate, found: Session) -> Iterator[dict[str, Any]]:
+    if found.home != NATIVE:
+        return
+    for standing in standings(estate, who(estate, found)):
+        for budget, word, words in explained(standing, found.source):
+            yield {
+                "name": budget.name,
+                "word": word,
+                "says": words,
+                "gauge": gauge(words, standing.used, budget.limit, WARN_AT),
+            }
+
+
+def _no_budget(found: Session) -> str:
+    return (
+        "No budget bounds it."
+        if found.home == NATIVE
+        else "Its home counts what it spends; budgets are for sessions of this ledger."
+    )
+
+
+def _acts(found: Session, word: str) -> Iterator[Act]:
+    asked = urlencode({"home": found.home, "id": found.id}, errors="replace")
+    if found.is_open and word in (Standing.LEAKED, Standing.SUSPECT):
+        yield Act(href=f"/plan?what=session&{asked}", words="What is due…", main=True)
+    if found.home == NATIVE:
+        if found.is_open:
+            yield Act(href=f"/act/end?{asked}", words="End…")
+        pin = "unpin" if found.pinned else "pin"
+        yield Act(href=f"/act/{pin}?{asked}", words=f"{pin.capitalize()}…")
+    if found.state in AWAY and found.state is not State.PURGED:
+        yield Act(href=f"/act/restore?{asked}", words="Bring back…", main=True)
+
+
+def _facts(found: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
+    yield "id", found.id
+    yield "home", found.home
+    yield "source", found.source
+    yield "key", found.key
+    yield "chat type", found.chat_type
+    yield "job", found.job
+    yield "parent", f"{found.parent} ({found.relation or 'child'})" if found.parent else None
+    yield "started", until(found.started_at, now)
+    yield "last active", until(found.active_at, now)
+    yield "looked at next", ahead(found.due_at, now) if found.due_at else None
+    yield "ended", until(found.ended_at, now) if found.ended_at else None
+    yield "end reason", found.end_reason
+    yield "messages", f"{number(found.message_count)}, {size(found.byte_count)}"
+    yield "turns", number(found.turn_count)
+    yield "epoch", str(found.epoch)
+    yield "touched by a person", "yes" if found.human_touched else None

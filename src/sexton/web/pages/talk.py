@@ -1,0 +1,88 @@
+"""What was said in a session? As text only, a page at a time, and only when asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from sexton.bootstrap.removing import read_removed
+from sexton.errors import HomeNotFound
+from sexton.model.message import Message
+from sexton.model.record import record
+from sexton.model.removal import AWAY
+from sexton.model.session import Session
+from sexton.web.desk import Desk
+from sexton.web.rendering import session_href
+
+PAGE = 40
+LONGEST = 4000
+"""So many characters of one message are shown."""
+_TONES = {"user": "held", "assistant": "live", "system": "waiting", "tool": "unproven"}
+
+
+@record
+class Said:
+    """A message as it is shown; `more` characters of it are not."""
+
+    seq: int
+    role: str
+    at: Any
+    text: str
+    more: int
+    is_data: bool
+
+    @property
+    def tone(self) -> str:
+        return _TONES.get(self.role, "done")
+
+
+def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
+    """The messages of a session, from one on; without a number they stay unread."""
+    told: dict[str, Any] = {"allowed": True, "shown": False, "href": _href(session, 0)}
+    if not desk.shows_messages:
+        why = (
+            "This ledger is shared, so what was said is not shown here unless the settings of "
+            "this server allow it (serve.messages)."
+        )
+        return {"allowed": False, "why": why}
+    if after is None:
+        return told
+    after = max(0, after)
+    found = list(islice(_messages(desk, session, after), PAGE + 1))
+    shown = [_said(each) for each in found[:PAGE]]
+    return told | {
+        "shown": True,
+        "messages": shown,
+        "hide": session_href(session.home, session.id),
+        "next": _href(session, shown[-1].seq) if len(found) > PAGE else None,
+        "first": _href(session, 0) if after else None,
+    }
+
+
+def _messages(desk: Desk, session: Session, after: int) -> Iterator[Message]:
+    through = max(session.message_count, after + PAGE + 1)
+    if session.state in AWAY:
+        return read_removed(desk.house, session, after, through)
+    home = desk.lookout.estate().homes.get(session.home)
+    if home is None:
+        raise HomeNotFound(f"the home '{session.home}' is not attached here")
+    return home.transcript(session, after, min(through, after + PAGE + 1))
+
+
+def _said(message: Message) -> Said:
+    content, is_text = message.content, isinstance(message.content, str)
+    text = content if is_text else "" if content is None else json.dumps(content, indent=2)
+    return Said(
+        seq=message.seq,
+        role=message.role,
+        at=message.at,
+        text=text[:LONGEST],
+        more=max(0, len(text) - LONGEST),
+        is_data=not is_text,
+    )
+
+
+def _href(session: Session, after: int) -> str:
+    return session_href(session.home, session.id, messages=str(after)) + "#talk"

@@ -1,0 +1,196 @@
+"""`sexton mcp`: an agent asks a real server over its standard streams, and sees only its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from sexton.agent.session import OpenSession
+from sexton.agent.worker import AgentWorker
+from sexton.model.process import TAG_VARIABLE
+from tests.surface.program import PATIENCE, Cli, call, environment, program
+
+WAITING = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def ask(cli: Cli, options: list[str], *calls: tuple[str, dict[str, Any]], **env: str) -> list[Any]:
+    """What a server says to calls of its tools; an error is given as its words."""
+
+    async def talk() -> list[Any]:
+        words = program("mcp", *options, "--ledger", cli.url)
+        server = StdioServerParameters(
+            command=words[0], args=words[1:], env=dict(environment(**env))
+        )
+        async with (
+            stdio_client(server) as (reader, writer),
+            ClientSession(reader, writer) as client,
+        ):
+            await client.initialize()
+            if not calls:
+                return [each.model_dump() for each in (await client.list_tools()).tools]
+            return [_said(await client.call_tool(name, given)) for name, given in calls]
+
+    return asyncio.run(asyncio.wait_for(talk(), PATIENCE))
+
+
+def _said(result: Any) -> Any:
+    text = result.content[0].text
+    dumped = result.model_dump()
+    failed = dumped.get("is_error", dumped.get("isError"))
+    return text if failed else json.loads(text)
+
+
+@contextmanager
+def working(cli: Cli) -> Iterator[tuple[AgentWorker, OpenSession, OpenSession]]:
+    """An agent with a session of its own, and a session of somebody else."""
+    with cli.opened() as opened, opened.worker() as worker:
+        mine = worker.session("mine", source="telegram")
+        mine.append(role="user", content="hello")
+        yield worker, mine, worker.session("another", source="telegram")
+
+
+def test_an_agent_sees_its_session_and_what_came_of_it_and_nothing_else(any_cli: Cli) -> None:
+    with working(any_cli) as (worker, mine, other):
+        child = worker.session("child", source="subagent", parent=mine.id, relation="subagent")
+        below = worker.session("below", source="subagent", parent=child.id, relation="subagent")
+        sessions, why, refused, unknown = ask(
+            any_cli,
+            ["--session", mine.id],
+            ("my_sessions", {}),
+            ("why", {}),
+            ("why", {"session": other.id}),
+            ("why", {"session": "nobody"}),
+        )
+        ids = [each["id"] for each in sessions["sessions"]]
+        assert ids[0] == mine.id
+        assert set(ids) == {mine.id, child.id, below.id}
+        assert why["session"]["id"] == mine.id
+        assert {each["question"] for each in why["answers"]} >= {"state", "reset"}
+        assert f"no session '{other.id}' is yours" in refused
+        assert refused == unknown.replace("nobody", other.id)  # it does not tell what others have
+
+
+def test_an_operator_sees_all_sessions(cli: Cli) -> None:
+    with working(cli) as (_, mine, other):
+        sessions, why, own = ask(
+            cli,
+            ["--operator"],
+            ("my_sessions", {}),
+            ("why", {"session": other.id}),
+            ("why", {}),
+        )
+        assert {each["id"] for each in sessions["sessions"]} == {mine.id, other.id}
+        assert why["session"]["id"] == other.id
+        assert "Name a session" in own
+
+
+def test_a_process_of_ones_own_is_listed_kept_and_stopped_and_no_other(cli: Cli) -> None:
+    with working(cli) as (worker, mine, other):
+        own = worker.spawn(WAITING, session=mine, kind="server", ttl=timedelta(hours=1))
+        foreign = worker.spawn(WAITING, session=other)
+        try:
+            listed, kept, refused, stopped, after = ask(
+                cli,
+                ["--key", "mine"],
+                ("my_processes", {}),
+                ("keep_process", {"pid": own.pid}),
+                ("stop_process", {"pid": foreign.pid}),
+                ("stop_process", {"pid": own.pid}),
+                ("my_processes", {}),
+            )
+            assert [each["pid"] for each in listed["processes"]] == [own.pid]
+            assert kept["kept"] is True
+            assert f"no process {foreign.pid} of this machine is yours" in refused
+            assert stopped["stopped"] is True
+            assert own.wait(PATIENCE) is not None
+            assert foreign.poll() is None
+            assert after["processes"] == []
+            journal = cli("journal", "--receipt", stopped["receipt"], "--json").json()
+            assert "over MCP" in journal[0]["reason"]["text"]
+        finally:
+            foreign.popen.kill()
+            foreign.wait(PATIENCE)
+
+
+def test_a_server_that_an_agent_spawned_knows_whose_it_is(cli: Cli) -> None:
+    with working(cli) as (worker, mine, _):
+        spawned = worker.spawn(WAITING, session=mine, kind="mcp")
+        try:
+            tags = {TAG_VARIABLE: f"{'0' * 32}:{spawned.tag}"}
+            [found] = ask(cli, [], ("my_sessions", {}), **tags)
+            assert [each["id"] for each in found["sessions"]] == [mine.id]
+            mine.append(role="user", content="more")
+            new = mine.reset(force=True)
+            [found] = ask(cli, [], ("why", {}), **tags)
+            assert found["session"]["id"] == new.id  # a conversation goes on after a reset
+        finally:
+            spawned.popen.kill()
+            spawned.wait(PATIENCE)
+
+
+def test_a_budget_is_told_with_what_is_spent(cli: Cli) -> None:
+    with working(cli) as (_, mine, _other):
+        with mine.turn() as turn:
+            turn.reserve(input_tokens=900, max_output_tokens=100).commit(
+                input_tokens=800, output_tokens=50
+            )
+        [told] = ask(cli, ["--session", mine.id], ("my_budget", {}))
+        spent = {each["budget"]: each["spent"] for each in told["budgets"]}
+        assert 850 in spent.values()
+
+
+def test_every_tool_says_what_it_is_for(cli: Cli) -> None:
+    cli.talk("a", "1")
+    tools = {each["name"]: each["description"] for each in ask(cli, ["--operator"])}
+    assert set(tools) == {
+        "my_sessions",
+        "why",
+        "my_processes",
+        "my_budget",
+        "keep_process",
+        "stop_process",
+    }
+    assert all(len(words) > 40 for words in tools.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ([], 62, "--session or --key"),
+        (["--session", "nobody"], 20, "no session"),
+        (["--key", "a", "--operator"], 2, "not several"),
+    ],
+)
+def test_whom_it_can_not_answer_is_told(
+    cli: Cli, options: list[str], code: int, words: str
+) -> None:
+    cli.talk("a", "1")
+    answer = call("mcp", *options, "--ledger", cli.url, **{TAG_VARIABLE: ""})
+    assert words in answer.err
+    assert answer.code == code
+
+
+def test_without_the_library_it_says_how_to_install_it(cli: Cli) -> None:
+    cli.talk("a", "1")
+    without = "import sys; sys.modules['mcp'] = None; from sexton.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", without, "mcp", "--operator", "--ledger", cli.url],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 60
+    assert "sexton[mcp]" in done.stderr

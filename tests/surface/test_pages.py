@@ -1,0 +1,228 @@
+"""Every page can be read and used without scripts, whatever strangers wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sexton
+from sexton.agent.session import OpenSession
+from sexton.bootstrap import Sexton
+from sexton.model.session import State
+from sexton.web.rendering import session_href
+from tests.surface.visitor import Visitor, visiting
+
+EVIL = "<script>alert(1)</script>\u202egnp.exe\x1b[31m'\"><img src=x onerror=alert(2)>"
+PAGES = (
+    "/", "/sessions", "/processes", "/workers", "/finalizers", "/journal", "/vault", "/settings",
+    "/plan", "/plan?what=gc", "/login",
+)  # fmt: skip
+
+
+@pytest.fixture
+def house(new_file: Path) -> Iterator[Sexton]:
+    """A house without a keeper."""
+    with sexton.open(f"sqlite:///{new_file}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def visitor(house: Sexton) -> Iterator[Visitor]:
+    with visiting(house) as found:
+        yield found
+
+
+def talking(house: Sexton, key: str = "anna", messages: int = 3) -> OpenSession:
+    """A session with messages, held by this process."""
+    session = house.worker().session(key, source="telegram")
+    for number in range(messages):
+        session.append(role="user", content=f"message {number}")
+    return session
+
+
+def page_of(session: OpenSession) -> str:
+    return session_href("native", session.id)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_of_an_empty_ledger_says_what_is_missing(visitor: Visitor, path: str) -> None:
+    assert visitor.see(path).text
+
+
+def test_a_hostile_session_does_nothing_on_any_page(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house, key=EVIL.replace("\0", ""))
+    session.retitle(EVIL)
+    session.append(role="user", content=EVIL)
+    session.append(role=EVIL, content={EVIL: [EVIL]})
+    session.append(role="tool", content="x" * 1_000_000 + EVIL)
+    session.end(reason="done")
+    named = session_href("native", session.id)
+    for path in (*PAGES, named, named + "&messages=0"):
+        page = visitor.see(path)
+        for acting in ("\u202e", "\x1b", "<script>alert", "<img"):
+            assert acting not in page.html
+    talk = visitor.see(named + "&messages=0")
+    assert "RLO" in talk.text
+    assert "<script>alert(1)</script>" in talk.text
+    hidden = f"{996_000 + len(EVIL):,}".replace(",", " ")
+    assert f"{hidden} more characters are not shown here" in talk.text
+    assert len(talk.html) < 100_000
+
+
+def test_a_session_s_page_tells_its_life_its_evidence_and_why(
+    house: Sexton, visitor: Visitor
+) -> None:
+    session = talking(house)
+    session.retitle("the nightly report")
+    text = visitor.see(page_of(session)).text
+    told = ("the nightly report", "live", "its process runs on this host", "open since",
+            "Timeline", "held by a worker", "Messages", "tree.tokens/1h")  # fmt: skip
+    for words in told:
+        assert words in text
+    session.end(reason="abandoned")
+    text = visitor.see(page_of(session)).text
+    assert "ended: abandoned" in text
+    assert "It is over" in text
+
+
+def test_messages_are_shown_only_when_asked_for_and_page_by_page(
+    house: Sexton, visitor: Visitor
+) -> None:
+    session = talking(house, messages=90)
+    shut = visitor.see(page_of(session))
+    assert "message 7" not in shut.text
+    first = visitor.see(shut.links["Show the messages"])
+    assert "message 39" in first.text
+    assert "message 40" not in first.text
+    second = visitor.see(first.links["Later messages"])
+    assert "message 40" in second.text
+    assert "message 39" not in second.text
+    assert "Later messages" not in visitor.see(second.links["Later messages"]).links
+
+
+def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str) -> None:
+    with sexton.open(postgres_url) as opened, visiting(opened) as visitor:
+        session = talking(opened)
+        page = visitor.see(page_of(session) + "&messages=0")
+        assert "message 1" not in page.text
+        assert "This ledger is shared" in page.text
+
+
+def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
+    house: Sexton, visitor: Visitor
+) -> None:
+    session = talking(house)
+    plan = visitor.see(visitor.see(page_of(session)).links["End…"])
+    assert "ended by an operator on the dashboard" in plan.text
+    assert "can not be undone" in plan.text
+    assert house.find(session.id).is_open
+    done = visitor.send(plan, "/apply")
+    assert "1 done" in done.text
+    assert house.find(session.id).end_reason == "closed"
+    again = visitor.send(plan, "/apply")  # another tab that still shows it
+    assert "1 skipped" in again.text
+    assert "it has ended already: closed" in again.text
+
+
+def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:
+    page = visitor.see("/plan")
+    assert page.forms[-1][""] != "/apply"
+    page.forms.append({"": "/apply", "digest": "sha256:0"})
+    assert "nothing is known that was shown" in visitor.send(page, "/apply", status=422).text
+
+
+def test_what_is_removed_is_brought_back_from_its_receipt(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house, messages=0)
+    session.end(reason="done")
+    plan = visitor.see("/plan?what=gc")
+    assert "Nothing to do" in plan.text
+    garbage = house.plan(gc={"empty_hours": 0, "trivial_days": 0})
+    receipt = "1f2e3d4c5b6a"
+    assert [each.result for each in house.apply(garbage, receipt)] == ["done"]
+    vault = visitor.see("/vault")
+    assert "1 session in 1 file" in vault.text
+    ask = visitor.see(visitor.see(f"/receipt?id={receipt}").links["Undo…"])
+    assert "1 session" in ask.text
+    assert house.find(session.id).state is State.TRASHED
+    done = visitor.send(ask, "/act/undo")
+    assert "1 session and 0 files brought back" in done.text
+    assert house.find(session.id).state is State.ENDED
+    assert visitor.see(f"/receipt?id={receipt}").links.get("Undo…") is None
+
+
+def test_a_pin_is_shown_set_and_taken_off_again(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house)
+    ask = visitor.see(visitor.see(page_of(session)).links["Pin…"])
+    assert "no rule resets it" in ask.text
+    done = visitor.send(ask, "/act/pin")
+    assert house.find(session.id).pinned
+    undo = visitor.see(done.links["Undo…"])
+    visitor.send(undo, "/act/unpin")
+    assert not house.find(session.id).pinned
+
+
+def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house)
+    with session.spawn(["sleep", "600"]) as child:
+        processes = visitor.see("/processes")
+        assert f"pid {child.pid}" in processes.text
+        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/act/keep")
+        assert "is kept from being stopped by policy" in kept.text
+        ask = visitor.see(visitor.see("/processes").links["Stop…"])
+        assert "sleep 600" in ask.text
+        assert "This can not be undone" in ask.text
+        assert child.poll() is None
+        done = visitor.send(ask, "/act/stop")
+        assert "ended by TERM" in done.text
+        assert child.wait(10) != 0
+
+
+def test_a_lineage_is_a_tree_around_the_session(house: Sexton, visitor: Visitor) -> None:
+    worker = house.worker()
+    root = worker.session("root", source="cli")
+    assert "Lineage" not in visitor.see(page_of(root)).text
+    children = [
+        worker.session(f"child {number}", source="subagent", parent=root, relation="subagent")
+        for number in range(3)
+    ]
+    grandchild = worker.session("deep", source="subagent", parent=children[0], relation="branch")
+    page = visitor.see(page_of(grandchild))
+    assert {root.id, *(each.id for each in children)} <= page.links.keys()
+    assert "branch, subagent, 0 messages" in page.text
+
+
+def test_pages_of_the_list_are_whole_and_without_repeats(house: Sexton, visitor: Visitor) -> None:
+    worker = house.worker()
+    names = {worker.session(f"key {number}", source="cli").id for number in range(120)}
+    seen: list[str] = []
+    path: str | None = "/sessions"
+    for _ in range(5):
+        if path is None:
+            break
+        page = visitor.see(path)
+        seen += [name for name in names if f">{name}<" in page.html]
+        path = page.links.get("Older")
+    assert sorted(seen) == sorted(names)
+
+
+def test_a_filter_that_matches_nothing_says_so(house: Sexton, visitor: Visitor) -> None:
+    talking(house)
+    for asked in ("text=nowhere", "source=x", "state=archived", "age=silent-7d", "home=elsewhere"):
+        assert "No such sessions" in visitor.see(f"/sessions?{asked}").text
+    assert "telegram" in visitor.see("/sessions?state=live&age=1h").text
+
+
+def test_a_session_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) -> None:
+    assert "there is no session" in visitor.see("/session?home=native&id=x", status=404).text
+    assert visitor.see("/session", status=422)
+    assert visitor.see("/nowhere", status=404)
+
+
+def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> None:
+    talking(house)
+    text = visitor.see("/").text
+    assert "All is well" in text
+    assert "No keeper is at work" in text
+    assert "Live 1 a living process holds them" in text

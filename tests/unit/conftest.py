@@ -1,0 +1,42 @@
+"""A ledger under the settings of a text, at a time of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.settings.loader import load
+from sexton.testing.clock import ManualClock
+
+START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+Opener = Callable[[str], Sexton]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: ManualClock) -> Iterator[Opener]:
+    """Opens a ledger under the settings of a text."""
+    all_opened: list[Sexton] = []
+
+    def open_with(text: str) -> Sexton:
+        file = tmp_path / "sexton.yaml"
+        file.write_text(text)
+        ledger = open_ledger(str(tmp_path / "ledger.db"))
+        sexton = Sexton(ledger, load(file, {}), clock=clock)
+        sexton.publish()
+        all_opened.append(sexton)
+        return sexton
+
+    yield open_with
+    for sexton in all_opened:
+        sexton.close()

@@ -1,0 +1,398 @@
+"""Do the defaults of what keepers do and tell act? One test per row of docs/defaults.md."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.bootstrap import Sexton, keeping
+from sexton.bootstrap.duties import duties
+from sexton.bootstrap.notices import messenger
+from sexton.engine.finalize import Runner
+from sexton.engine.keep import Keeper
+from sexton.engine.swept import Sweep
+from sexton.errors import SettingsInvalid
+from sexton.model.finalization import Finalization
+from sexton.model.notice import Event
+from sexton.model.plan import Reason
+from sexton.model.session import NATIVE, Session, State
+from sexton.policies.finalizing import OWES, next_try
+from sexton.policies.finalizing import why as why_owing
+from sexton.policies.notifying import Occasion
+from sexton.ports import Entry
+from sexton.ports.finalizing import Wanted
+from sexton.settings.finalizers import owing
+from sexton.testing.clock import ManualClock
+from tests.scenario.effects_server import Reply, Server, Visit, drip_body, say
+from tests.scenario.finalizers_scene import Thinking, wait_until
+from tests.unit.conftest import START, Opener
+
+DAY = timedelta(days=1)
+ANSWER = "- likes the sea"
+COMMAND = {"kind": "command", "command": ["true"]}
+PYTHON = {"kind": "python", "entry_point": "e"}
+HALF_A_DAY = DAY / 2
+FOR_EVER = "touch started; while :; do echo; sleep 0.05; done"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server([say(ANSWER)]) as running:
+        yield running
+
+
+def memory(server: Server) -> dict[str, Any]:
+    return {"kind": "memory", "base_url": server.url, "model": "m"}
+
+
+def webhook(server: Server) -> dict[str, Any]:
+    return {"kind": "webhook", "url": server.url}
+
+
+def finalizers(*wanted: dict[str, Any]) -> str:
+    """Settings with these finalizers, called 0, 1 and so on."""
+    named = [{"name": f"{number}", **each} for number, each in enumerate(wanted)]
+    return f"finalizers: {json.dumps(named)}\n"
+
+
+def over(sexton: Sexton, sessions: int = 1, content: str = "hello", messages: int = 4) -> None:
+    """Sessions that have ended."""
+    with sexton.worker() as worker:
+        for _ in range(sessions):
+            session = worker.session(source="telegram")
+            session.append_many([{"role": "user", "content": content}] * messages)
+            session.end("done")
+
+
+def owed(sexton: Sexton) -> list[Finalization]:
+    return sexton.ledger.finalizing.page(Wanted(), None, 1000)
+
+
+def runner(sexton: Sexton) -> Runner:
+    """Who does the work of the settings, step by step."""
+    worker = sexton.worker(kind="keeper")
+    ready = duties(sexton.settings, sexton.clock, os.environ)
+    read, most = sexton.estate().homes[NATIVE].transcript, sexton.settings.keeper.finalizers_at_once
+    return Runner(sexton.ledger, sexton.clock, ready, lambda: worker.id, read, most)
+
+
+def begun_at_once(sexton: Sexton) -> int:
+    """How much work is begun before any is done."""
+    ready = runner(sexton)
+    begun = ready.begin()
+    ready.stop()
+    return begun
+
+
+def done_by_a_sweep(sexton: Sexton, content: str = "hello") -> bool:
+    """Whether a sweep does the work of another session."""
+    over(sexton, content=content)
+    sexton.sweep()
+    return str(owed(sexton)[0].state) == "done"
+
+
+def owes(sexton: Sexton, messages: int = 10, source: str = "telegram") -> list[bool]:
+    """Whether a session of so many messages owes the work of each finalizer."""
+    session = Session(
+        ref=1, home=NATIVE, id="s", key="k", source=source, state=State.ENDED,
+        started_at=START, active_at=START, message_count=messages,
+    )  # fmt: skip
+    return [why_owing(session, owing(each)).code == OWES for each in sexton.settings.finalizers]
+
+
+def test_without_settings_no_work_is_owed(opened: Opener) -> None:
+    sexton = opened("")
+    over(sexton)
+    assert owed(sexton) == []
+
+
+def test_a_finalizer_without_a_name_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].name: is required"):
+        opened(f"finalizers: [{json.dumps(PYTHON)}]")
+
+
+def test_a_finalizer_without_a_kind_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match=r"finalizers\[0\].kind: is required"):
+        opened(finalizers({"command": ["a"]}))
+
+
+def test_sessions_of_every_source_owe_but_cron_owes_no_memories(
+    opened: Opener, server: Server
+) -> None:
+    sexton = opened(finalizers(COMMAND, memory(server)))
+    assert owes(sexton, source="anything") == [True, True]
+    assert owes(sexton, source="cron") == [True, False]
+
+
+def test_memories_need_four_messages_and_other_work_needs_one(
+    opened: Opener, server: Server
+) -> None:
+    sexton = opened(finalizers(COMMAND, memory(server)))
+    found = [owes(sexton, messages=count) for count in (0, 1, 3, 4)]
+    assert found == [[False, False], [True, False], [True, False], [True, True]]
+
+
+def test_failing_work_is_given_up_after_the_fourteenth_attempt(
+    opened: Opener, clock: ManualClock
+) -> None:
+    retry = duties(opened(finalizers(COMMAND)).settings, clock, {})["0"].retry
+    assert next_try(13, retry, None, START, 0.0) is not None
+    assert next_try(14, retry, None, START, 0.0) is None
+
+
+def test_four_works_at_once_but_one_of_python_code(opened: Opener, server: Server) -> None:
+    sexton = opened(finalizers(memory(server), COMMAND, webhook(server)))
+    over(sexton, 5)
+    assert begun_at_once(sexton) == 4 + 4 + 4
+    other = opened(finalizers(PYTHON))
+    over(other, 5)
+    assert begun_at_once(other) == 1
+
+
+def test_work_is_not_slowed_down_by_itself(opened: Opener, server: Server) -> None:
+    sexton = opened(finalizers(webhook(server)))
+    over(sexton, 21)
+    assert sexton.sweep().finalizing == 21  # and no time passes
+
+
+def after(clock: ManualClock, seconds: float, answer: Reply) -> Reply:
+    """An answer that comes after so much time."""
+
+    def reply(visit: Visit) -> None:
+        clock.advance(seconds)
+        answer(visit)
+
+    return reply
+
+
+def test_a_model_has_five_minutes_and_all_else_one(
+    opened: Opener, server: Server, clock: ManualClock, tmp_path: Path
+) -> None:
+    for effect, patience in ((memory(server), 300), (webhook(server), 60)):
+        sexton = opened(finalizers(effect))
+        server.replies = [
+            after(clock, patience * 0.8, say(ANSWER)),
+            after(clock, patience, drip_body),
+        ]
+        assert [done_by_a_sweep(sexton) for _ in range(2)] == [True, False]
+    program = {"name": "endless", "kind": "command", "command": ["sh", "-c", FOR_EVER]}
+    sexton = opened(finalizers(program))
+    over(sexton)
+    ready = runner(sexton)
+    assert ready.begin() == 1
+    wait_until((tmp_path / "started").exists)
+    clock.advance(60)
+    ready.drain()
+    assert (owed(sexton)[0].last_error or "").startswith("stopped after 60 s")
+
+
+def test_kind_command_without_a_command_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="command: is required for kind command"):
+        opened(finalizers({"kind": "command"}))
+
+
+def test_a_program_runs_beside_the_settings_file(opened: Opener, tmp_path: Path) -> None:
+    sexton = opened(finalizers({"kind": "command", "command": ["touch", "here"]}))
+    assert done_by_a_sweep(sexton)
+    assert (tmp_path / "here").exists()
+
+
+def test_kind_webhook_without_a_url_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="url: is required for kind webhook"):
+        opened(finalizers({"kind": "webhook"}))
+
+
+def test_posts_of_a_finalizer_are_not_signed_by_themselves(opened: Opener, server: Server) -> None:
+    assert done_by_a_sweep(opened(finalizers(webhook(server))))
+    [request] = server.requests
+    assert "x-sexton-signature" not in request.headers
+
+
+def test_kind_memory_without_an_endpoint_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="base_url: is required for kind memory"):
+        opened(finalizers({"kind": "memory", "model": "m"}))
+
+
+def test_kind_memory_without_a_model_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="model: is required for kind memory"):
+        opened(finalizers({"kind": "memory", "base_url": "http://127.0.0.1"}))
+
+
+def test_no_key_goes_to_an_endpoint_by_itself(
+    opened: Opener, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of somebody else")
+    assert done_by_a_sweep(opened(finalizers(memory(server))))
+    [request] = server.requests
+    assert "authorization" not in request.headers
+
+
+def test_memories_are_kept_beside_the_settings_file(
+    opened: Opener, server: Server, tmp_path: Path
+) -> None:
+    assert done_by_a_sweep(opened(finalizers(memory(server))))
+    assert ANSWER in (tmp_path / "memories.md").read_text()
+
+
+def test_a_model_is_taken_to_read_32000_tokens(opened: Opener, server: Server) -> None:
+    sexton = opened(finalizers(memory(server)))
+    questions = []
+    for size in (13_500, 14_000):  # of two bytes each, and 4 000 tokens are for the answer
+        assert done_by_a_sweep(sexton, "x" * size)
+        questions.append(len(server.requests))
+        server.requests.clear()
+    assert questions == [1, 2]
+
+
+def test_memories_cost_at_most_500_calls_a_day(
+    opened: Opener, server: Server, clock: ManualClock
+) -> None:
+    sexton = opened(finalizers(memory(server)))
+    assert sexton.ledger.finalizing.spend("0", clock.now().date(), 499, 500)
+    assert [done_by_a_sweep(sexton) for _ in range(2)] == [True, False]
+    clock.advance(HALF_A_DAY)  # it was noon
+    sexton.sweep()
+    assert [str(each.state) for each in owed(sexton)] == ["done", "done"]
+
+
+def test_kind_python_without_an_entry_point_is_refused(opened: Opener) -> None:
+    with pytest.raises(SettingsInvalid, match="entry_point: is required for kind python"):
+        opened(finalizers({"kind": "python"}))
+
+
+def after_a_reset(opened: Opener, clock: ManualClock, text: str = "") -> Sexton:
+    """A house whose keeper has reset a session and told whom the settings name."""
+    sexton = opened(f"reset: {{mode: idle}}\n{text}")
+    with sexton.worker() as worker:
+        worker.session("chat", source="telegram").append(role="user", content="hello")
+    clock.advance(DAY)
+    sexton.sweep()
+    return sexton
+
+
+def notify(server: Server) -> str:
+    return f"notify: {{webhook: '{server.url}'}}"
+
+
+def letters(sexton: Sexton) -> list[tuple[str, Event]]:
+    """What was told whom."""
+    found = sexton.ledger.outbox.page(None, None, 100)
+    return [(each.target, each.notice.event) for each in found]
+
+
+def test_by_default_nobody_is_told_by_apprise(
+    opened: Opener, server: Server, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_URLS", f"json://{server.url.removeprefix('http://')}")
+    told = letters(after_a_reset(opened, clock, notify(server)))
+    assert told == [("webhook", Event.RESET)]
+
+
+def test_by_default_nothing_is_posted(opened: Opener, clock: ManualClock) -> None:
+    assert letters(after_a_reset(opened, clock)) == []
+
+
+def test_posts_of_notifications_are_not_signed_by_themselves(
+    opened: Opener, server: Server, clock: ManualClock
+) -> None:
+    after_a_reset(opened, clock, notify(server))
+    [request] = server.requests
+    assert "x-sexton-signature" not in request.headers
+
+
+def test_who_names_a_target_is_told_everything(opened: Opener, server: Server) -> None:
+    sexton = opened(notify(server))
+    worker = sexton.worker(kind="keeper")
+    teller = messenger(sexton, lambda: worker.id)
+    assert teller is not None
+    teller.tell(
+        Occasion(key=event, event=event, at=START, home=NATIVE, session="s", words="did.")
+        for event in Event
+        if event is not Event.DISK
+    )
+    teller.remark([Reason("disk", "it is full")])
+    assert teller.deliver() == len(Event)
+    assert {request.json["event"] for request in server.requests} == set(Event)
+
+
+def test_a_reset_held_back_for_a_day_is_told(
+    opened: Opener, server: Server, clock: ManualClock
+) -> None:
+    sexton = opened(f"reset: {{mode: idle}}\n{notify(server)}")
+    with sexton.worker() as worker:
+        session = worker.session("chat", source="telegram")
+        session.append(role="user", content="hello")
+    sexton.ledger.book.mark(sexton.find(session.id).ref, pinned=True)
+    told = []
+    for step in (DAY, DAY - timedelta(seconds=1), timedelta(seconds=1)):
+        clock.advance(step)
+        sexton.sweep()
+        told.append(letters(sexton))
+    assert told == [[], [], [("webhook", Event.HELD)]]
+
+
+class Waiting:
+    """Watches nobody, and waits without letting time pass."""
+
+    def __init__(self) -> None:
+        self.waited = 0.0
+
+    def watch(self, identities: Iterable[object]) -> None:
+        del identities
+
+    def wait(self, seconds: float) -> None:
+        self.waited += seconds
+
+    def wake(self) -> None:
+        """Nobody waits."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def test_a_keeper_sweeps_every_minute(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, keepers, waited = Waiting(), list[Keeper](), list[float]()
+    monkeypatch.setattr(keeping, "DeathWatch", lambda: waiting)
+
+    def swept(_: Sweep) -> None:
+        waited.append(waiting.waited)
+        if len(waited) == 3:
+            keepers[0].stop()
+
+    opened("").keep_until(keepers.append, swept)
+    assert waited == [0, 60, 120]
+
+
+def test_a_keeper_does_32_works_at_once(opened: Opener, server: Server) -> None:
+    held = Thinking.held()
+    server.replies = [held]
+    sexton = opened(finalizers(*[webhook(server)] * 9))  # each does four at once
+    over(sexton, 4)
+    ready = runner(sexton)
+    try:
+        assert ready.begin() == 32
+        assert ready.begin() == 0
+    finally:
+        held.gate.set()
+        ready.stop()
+        ready.settle(10)
+
+
+def test_the_journal_goes_back_a_year(opened: Opener, clock: ManualClock) -> None:
+    sexton = opened("")
+    noted = Entry(
+        actor="somebody", receipt="r", home=None, action="greet", result="done",
+        reason=Reason("polite", "it is morning"),
+    )  # fmt: skip
+    sexton.ledger.journal.write([noted], clock.now())
+    for age, known in ((365 * DAY, True), (timedelta(hours=1), False)):
+        clock.advance(age)
+        sexton.sweep()
+        page = sexton.ledger.journal.page(None, None, None, 100)
+        assert any(each.action == "greet" for each in page) is known
