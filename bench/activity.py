@@ -19,7 +19,7 @@ def run(scene: Scene) -> Iterator[Row]:
     rate, seconds = (RATE, 10.0) if is_judged else (200, 1.0)
     site = scene.contender(f"{OURS} site")
     scene.say(f"{NAME}: {sessions:,} live sessions, {rate} requests a second")
-    site.ask("open_site", sessions=sessions)
+    site.ask("open_site", directory=str(site.place), sessions=sessions)
     alone, beside, asked = [], [], []
     for _ in range(scene.sizes.few):
         found = site.ask("load", rate=rate, seconds=seconds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,9 +27,9 @@ PAUSE = 0.5
 class SextonSite:
     """What the benchmark asks of a site."""
 
-    def open_site(self, sessions: int) -> None:
+    def open_site(self, directory: str, sessions: int) -> None:
         """Serve a ledger with so many live sessions."""
-        place = Path(tempfile.mkdtemp(dir=".")).absolute()
+        place = Path(directory)
         house = Sexton(open_ledger(str(place / "ledger.db")), Settings())
         worker = house.worker()
         now = house.clock.now()

@@ -205,14 +205,16 @@ def _spot(row: rows.Row, order: Order) -> Spot:
 
 
 def _live(tx: Transaction, home: rows.Row, limit: int) -> list[Live]:
+    still = tx.all("few_of_state", home=home[0], state=State.OPEN, limit=MOST_SORTED + 1)
+    name = "live_sessions" if len(still) <= MOST_SORTED else "live_among_many"
+    found = tx.all(name, home=home[0], limit=limit)
     held: defaultdict[int, list[tuple[str, datetime | None]]] = defaultdict(list)
-    for session, worker, busy_since in tx.all("live_holders", home=home[0]):
+    refs = json.dumps([row[0] for row in found])
+    for session, worker, busy_since in tx.all("live_holders", refs=refs):
         held[session].append((worker, maybe_moment(busy_since)))
     return [
         Live(ref, home[1], id, source, title, moment(active), moment(started), tuple(held[ref]))
-        for ref, id, source, title, active, started in tx.all(
-            "live_sessions", home=home[0], limit=limit
-        )
+        for ref, id, source, title, active, started in found
     ]
 
 

@@ -119,7 +119,11 @@ class BoardContract:
         fill(ledger)
         assert ledger.board.sources(10) == ["chat", "cron"]
 
-    def test_open_sessions_are_told_with_who_holds_them(self, ledger: Ledger) -> None:
+    @pytest.mark.parametrize("many", [3, 50_000])
+    def test_open_sessions_are_told_with_who_holds_them(
+        self, ledger: Ledger, many: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sexton.ledger.board.MOST_SORTED", many)
         fill(ledger)
         worker = enrol(ledger, "w")
         mine = born(ledger, now=NOON + DAY, worker=worker, title="mine")

@@ -101,11 +101,25 @@ WHERE s.home = :home AND s.state = 'open'
 ORDER BY s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
+-- live_among_many [sqlite]
+-- Nearly all are open, or very many: along their activity they are found without being sorted.
+SELECT s.ref, s.id, s.source, s.title, s.active_at, s.started_at
+FROM sessions AS s INDEXED BY sessions_recent
+WHERE s.home = :home AND s.state = 'open'
+ORDER BY s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- live_among_many [postgres]
+SELECT s.ref, s.id, s.source, s.title, s.active_at, s.started_at
+FROM sessions AS s
+WHERE s.home = :home AND s.state = 'open'
+ORDER BY s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
 -- live_holders
--- From the workers: this costs what is held.
 SELECT o.session, o.worker, o.busy_since
-FROM workers AS w CROSS JOIN holders AS o CROSS JOIN sessions AS s
-WHERE o.worker = w.id AND s.ref = o.session AND s.home = :home AND s.state = 'open'
+FROM holders AS o
+WHERE o.session IN ({some_refs})
 ORDER BY o.session, o.worker;
 
 -- children_of

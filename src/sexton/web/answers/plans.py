@@ -20,7 +20,15 @@ from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
 from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
-from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
+from sexton.model.plan import (
+    EndSession,
+    Outcome,
+    Plan,
+    ReapSession,
+    Reason,
+    Result,
+    WarnSession,
+)
 from sexton.model.session import NATIVE
 from sexton.shapes import things, values
 from sexton.web.desk import Desk
@@ -102,7 +110,7 @@ def _apply(desk: Desk, plan: Plan) -> dict[str, Any]:
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     results = Counter(each.result for each in outcomes)
-    reversible = any(each.result is Result.DONE and each.action.reversible for each in outcomes)
+    reversible = any(map(_comes_back, outcomes))
     return {
         "receipt": receipt,
         "plan": plan.id,
@@ -112,6 +120,13 @@ def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, 
         "held": [values.held(each) for each in plan.held[:SHOWN]],
         "undo": {"receipt": receipt} if reversible else None,
     }
+
+
+def _comes_back(outcome: Outcome) -> bool:
+    """Whether a receipt undoes it: a session of our own that ended is revived by its agent only."""
+    ended = isinstance(outcome.action, EndSession | ReapSession | WarnSession)
+    ours = outcome.action.seen.home == NATIVE
+    return outcome.result is Result.DONE and outcome.action.reversible and not (ended and ours)
 
 
 def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
