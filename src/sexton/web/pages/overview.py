@@ -134,7 +134,7 @@ def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Til
     yield counted_tile(Standing.LIVE, "held by the living")
     yield tile(
         "suspect", "Suspect", "suspect", found[Standing.SUSPECT], number(found[Standing.SUSPECT]),
-        say="look dead, unproved", href="/sessions?state=suspect",
+        say="look dead", href="/sessions?state=suspect",
     )  # fmt: skip
     yield counted_tile(
         Standing.LEAKED, f"{share(found[Standing.LEAKED], whole)} of {number(whole)} open"

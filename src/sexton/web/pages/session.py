@@ -166,4 +166,4 @@ def _facts(found: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "messages", f"{number(found.message_count)}, {size(found.byte_count)}"
     yield "turns", number(found.turn_count)
     yield "epoch", str(found.epoch)
-    yield "touched by a person", "yes" if found.human_touched else None
+    yield "touched", "by a person" if found.human_touched else None
