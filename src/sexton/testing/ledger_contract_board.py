@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -18,14 +20,36 @@ from sexton.testing.ledger_contract_samples import NOON, born, enrol, observe
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
+PACES = ({"FEW": 2000, "STEPS": (250,)}, {"FEW": 0, "STEPS": (1, 2, 3)})
+"""Both ways of searching, whatever the size of the ledger: all at once, and step by step."""
+
+
+@contextmanager
+def bounded(**bounds: Any) -> Iterator[None]:
+    """A board with other bounds than those for millions of sessions."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, bound in bounds.items():
+            patch.setattr(f"sexton.ledger.board.{name}", bound)
+        yield
+
+
 def everything(
     ledger: Ledger, order: Order = Order.ACTIVE, *, limit: int = 2, **wanted: Any
 ) -> list[str]:
-    """The ids of all that a search finds, page by page."""
+    """The ids of all that a search finds, page by page, in either way."""
+    found = []
+    for pace in PACES:
+        with bounded(**pace):
+            found.append(_every_page(ledger, Search(**wanted), order, limit))
+    assert found[0] == found[1]
+    return found[0]
+
+
+def _every_page(ledger: Ledger, search: Search, order: Order, limit: int) -> list[str]:
     found: list[str] = []
     after: Spot | None = None
     for _ in range(1000):
-        part = ledger.board.search(Search(**wanted), order, after, limit)
+        part = ledger.board.search(search, order, after, limit)
         assert len(part.sessions) <= limit
         found += [each.id for each in part.sessions]
         after = part.rest
@@ -54,16 +78,21 @@ def fill(ledger: Ledger) -> None:
         )
 
 
+def _heeds_filters(ledger: Ledger, order: Order) -> None:
+    here = sorted(everything(ledger, order, home="here"), key=int)
+    assert here == [str(number) for number in range(0, 12, 2)]
+    ended = everything(ledger, order, state=State.ENDED)
+    assert sorted(ended, key=int) == ["0", "5", "10"]
+    assert sorted(everything(ledger, order, source="cron", state=State.ENDED)) == ["0", "5"]
+    assert everything(ledger, order, source="nowhere") == []
+    assert everything(ledger, order, home="nowhere") == []
+    young: dict[str, Any] = {"active_since": NOON + 3 * HOUR, "active_before": NOON + 5 * HOUR}
+    assert sorted(everything(ledger, order, **young)) == ["3", "4"]
+
+
 class BoardContract:
     """A search finds each session once, in its order, whatever it looks for."""
 
-    @pytest.fixture(params=[(2000, (250,)), (0, (1, 2, 3))], ids=["few", "step by step"])
-    def pace(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Both ways of searching, whatever the size of the ledger."""
-        monkeypatch.setattr("sexton.ledger.board.FEW", request.param[0])
-        monkeypatch.setattr("sexton.ledger.board.STEPS", request.param[1])
-
-    @pytest.mark.usefixtures("pace")
     def test_pages_hold_every_session_once_in_each_order(self, ledger: Ledger) -> None:
         fill(ledger)
         newest = [str(number) for number in range(11, -1, -1)]
@@ -74,21 +103,11 @@ class BoardContract:
         sizes = [(int(each) * 7) % 12 for each in biggest]
         assert sizes == sorted(sizes, reverse=True)
 
-    @pytest.mark.usefixtures("pace")
-    @pytest.mark.parametrize("order", Order)
-    def test_filters_are_heeded_together(self, ledger: Ledger, order: Order) -> None:
+    def test_filters_are_heeded_together(self, ledger: Ledger) -> None:
         fill(ledger)
-        here = sorted(everything(ledger, order, home="here"), key=int)
-        assert here == [str(number) for number in range(0, 12, 2)]
-        ended = everything(ledger, order, state=State.ENDED)
-        assert sorted(ended, key=int) == ["0", "5", "10"]
-        assert sorted(everything(ledger, order, source="cron", state=State.ENDED)) == ["0", "5"]
-        assert everything(ledger, order, source="nowhere") == []
-        assert everything(ledger, order, home="nowhere") == []
-        young: dict[str, Any] = {"active_since": NOON + 3 * HOUR, "active_before": NOON + 5 * HOUR}
-        assert sorted(everything(ledger, order, **young)) == ["3", "4"]
+        for order in Order:
+            _heeds_filters(ledger, order)
 
-    @pytest.mark.usefixtures("pace")
     def test_text_is_found_in_titles_as_it_is(self, ledger: Ledger) -> None:
         fill(ledger)
         assert everything(ledger, text="tItLe 1") == ["11", "10", "1"]
@@ -97,41 +116,34 @@ class BoardContract:
         for wild in ("%x", "t_tle", "!", "nothing"):
             assert everything(ledger, text=wild) == []
 
-    def test_a_search_for_nothing_says_where_it_goes_on(
-        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_search_for_nothing_says_where_it_goes_on(self, ledger: Ledger) -> None:
         fill(ledger)
-        monkeypatch.setattr("sexton.ledger.board.STEPS", (2,))
-        part = ledger.board.search(Search(text="nothing"), Order.ACTIVE, None, 50)
+        with bounded(FEW=0, STEPS=(2,)):
+            part = ledger.board.search(Search(text="nothing"), Order.ACTIVE, None, 50)
         assert (part.sessions, part.rest is not None) == ([], True)
 
-    def test_very_many_open_sessions_are_not_sorted_by_size(
-        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_very_many_open_sessions_are_not_sorted_by_size(self, ledger: Ledger) -> None:
         fill(ledger)
-        monkeypatch.setattr("sexton.ledger.board.MOST_SORTED", 3)
-        with pytest.raises(InputInvalid, match="sorted by size"):
-            ledger.board.search(Search(), Order.SIZE, None, 10)
-        assert len(everything(ledger, Order.SIZE, state=State.ENDED)) == 3
+        with bounded(MOST_SORTED=3):
+            with pytest.raises(InputInvalid, match="sorted by size"):
+                ledger.board.search(Search(), Order.SIZE, None, 10)
+            assert len(everything(ledger, Order.SIZE, state=State.ENDED)) == 3
 
     def test_the_sources_of_sessions_are_known(self, ledger: Ledger) -> None:
         assert ledger.board.sources(10) == []
         fill(ledger)
         assert ledger.board.sources(10) == ["chat", "cron"]
 
-    @pytest.mark.parametrize("many", [3, 50_000])
-    def test_open_sessions_are_told_with_who_holds_them(
-        self, ledger: Ledger, many: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("sexton.ledger.board.MOST_SORTED", many)
+    def test_open_sessions_are_told_with_who_holds_them(self, ledger: Ledger) -> None:
         fill(ledger)
-        worker = enrol(ledger, "w")
-        mine = born(ledger, now=NOON + DAY, worker=worker, title="mine")
-        first, *others = ledger.board.live(100)
-        assert (first.id, first.home, first.title) == (mine.id, NATIVE, "mine")
-        assert first.holders == (("w", None),)
-        assert [each.id for each in others][:3] == ["11", "9", "8"]
-        assert [each.id for each in ledger.board.live(2)] == [mine.id, "11"]
+        mine = born(ledger, now=NOON + DAY, worker=enrol(ledger, "w"), title="mine")
+        for many in (3, 50_000):
+            with bounded(MOST_SORTED=many):
+                first, *others = ledger.board.live(100)
+                assert (first.id, first.home, first.title) == (mine.id, NATIVE, "mine")
+                assert first.holders == (("w", None),)
+                assert [each.id for each in others][:3] == ["11", "9", "8"]
+                assert [each.id for each in ledger.board.live(2)] == [mine.id, "11"]
 
     def test_children_are_told_in_their_order(self, ledger: Ledger) -> None:
         home = home_of(ledger, "here")
