@@ -15,7 +15,9 @@ import pytest
 from sexton.errors import AddressTaken, TokenUnsafe
 from sexton.testing.clock import ManualClock
 from sexton.web.access.attempts import BURST, EVERY
+from sexton.web.access.bodies import MOST_BYTES
 from sexton.web.access.cookies import LASTS
+from sexton.web.access.login import MOST_FIELDS
 from sexton.web.access.token import find_token
 from sexton.web.serving import listening
 from tests.surface.web_site import HOST, Served, serving
@@ -169,6 +171,16 @@ def test_attempts_to_log_in_are_limited(
         assert site.ask(path_of(site.desk.keys.new_link())).status == 303
         manual_clock.advance(EVERY)
         assert site.ask("/login", "POST", body).status == 303
+
+
+def test_what_is_too_much_is_refused(site: Served) -> None:
+    crowd = "&".join(f"token={number}" for number in range(MOST_FIELDS + 1))
+    assert site.ask("/login", "POST", crowd.encode()).status == 401
+    long = {"Content_Type": "application/json", "Authorization": f"Bearer {site.token}"}
+    reply = site.ask("/v1/apply", "POST", b" " * (MOST_BYTES + 1), **long)
+    assert (reply.status, reply.json()["title"]) == (413, "Too large")
+    deep = site.ask("/v1/apply", "POST", b"[" * 200_000, **long)
+    assert (deep.status, deep.json()["title"]) == (400, "Bad request")
 
 
 def test_no_page_holds_a_token_and_every_answer_is_bounded(site: Served) -> None:
