@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -38,17 +37,6 @@ def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
-
-
-@pytest.fixture(autouse=True)
-def _log_of_its_own() -> Iterator[None]:
-    """Where one test's commands send the log is nothing to the next, whose streams are others."""
-    yield
-    for name in ("sexton", "psycopg"):
-        log = logging.getLogger(name)
-        log.handlers.clear()
-        log.setLevel(logging.NOTSET)
-        log.propagate = True
 
 
 @pytest.fixture
