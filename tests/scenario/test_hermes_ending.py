@@ -15,7 +15,7 @@ from sexton.engine.preconditions import as_seen
 from sexton.engine.standing import samples
 from sexton.errors import HomeRefused, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
-from sexton.homes.hermes.ending import Ending
+from sexton.homes.hermes.ending import TOGETHER, Ending
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Verdict
@@ -65,6 +65,25 @@ def test_what_nobody_owns_is_reaped_and_a_conversation_is_not(
     assert house.swept() == {}
     assert house.session("left").end_reason == "reaped"
     assert is_sound(scene.database)
+
+
+def test_what_is_about_to_be_reaped_is_named_before_and_told_when_it_is_done(
+    house: House, scene: HermesScene
+) -> None:
+    names = [f"left-{number}" for number in range(TOGETHER + 2)]
+    for name in names:
+        scene.start(name)
+    scene.close()
+    assert house.swept().keys() == set(names)
+    told = [each for each in house.ledger.journal.page(None, None, None, 500) if each.home]
+    meant: set[str | None] = set()
+    for each in reversed(told):
+        if each.result == "intended":
+            assert not meant, "the ones before are told of first"
+            meant = set(each.reason.text.removeprefix("about to reap ").split(", "))
+        else:
+            meant.remove(each.session)
+    assert not meant
 
 
 def test_beside_an_unattributed_process_only_a_person_ends_what_is_suspect(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,10 +17,13 @@ import pytest
 from sexton.errors import AddressTaken, TokenUnsafe
 from sexton.testing.clock import ManualClock
 from sexton.web.access.attempts import BURST, EVERY
+from sexton.web.access.bodies import MOST_BYTES
+from sexton.web.access.connections import MOST
 from sexton.web.access.cookies import LASTS
+from sexton.web.access.login import MOST_FIELDS
 from sexton.web.access.token import find_token
 from sexton.web.serving import listening
-from tests.surface.web_site import HOST, Served, serving
+from tests.surface.web_site import HOST, PATIENCE, Served, serving
 
 NOBODY = 65534
 SPY = """
@@ -169,6 +174,30 @@ def test_attempts_to_log_in_are_limited(
         assert site.ask(path_of(site.desk.keys.new_link())).status == 303
         manual_clock.advance(EVERY)
         assert site.ask("/login", "POST", body).status == 303
+
+
+def test_what_is_too_much_is_refused(site: Served) -> None:
+    crowd = "&".join(f"token={number}" for number in range(MOST_FIELDS + 1))
+    assert site.ask("/login", "POST", crowd.encode()).status == 401
+    long = {"Content_Type": "application/json", "Authorization": f"Bearer {site.token}"}
+    reply = site.ask("/v1/apply", "POST", b" " * (MOST_BYTES + 1), **long)
+    assert (reply.status, reply.json()["title"]) == (413, "Too large")
+    deep = site.ask("/v1/apply", "POST", b"[" * 200_000, **long)
+    assert (deep.status, deep.json()["title"]) == (400, "Bad request")
+
+
+def test_who_connects_and_asks_nothing_leaves_room_for_the_keeper(
+    site: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with ExitStack() as stack:
+        for _ in range(MOST):
+            opened = stack.enter_context(socket.create_connection((HOST, site.port), PATIENCE))
+            opened.sendall(b"GET / HT")
+        with socket.create_connection((HOST, site.port), PATIENCE) as late:
+            assert late.recv(1) == b"", "one too many"
+        opened.sendall(b"TP/1.1\r\nHost: nowhere\r\n\r\n")
+        assert opened.recv(12) == b"HTTP/1.1 400", "the others are answered"
+    assert [each for each in caplog.records if each.name == "asyncio"] == []
 
 
 def test_no_page_holds_a_token_and_every_answer_is_bounded(site: Served) -> None:

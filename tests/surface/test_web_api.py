@@ -222,6 +222,9 @@ def test_a_ledger_that_is_gone_is_told_as_503(new_file: Path, tmp_path: Path) ->
             reply = site.get(path)
             assert (reply.status, reply.json()["error"]) == (503, "LedgerGone")
             assert reply.headers["retry-after"]
+        (told,) = events(site, 1, after="0")
+        assert told["event"] == "trouble"
+        assert "removed or replaced" in told["data"]
         os.replace(hidden, new_file)
         assert site.get("/v1/sessions").status == 200
 

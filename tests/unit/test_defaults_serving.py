@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,15 @@ def test_the_server_listens_on_port_8780() -> None:
 def test_no_proxy_is_taken_for_granted() -> None:
     assert usual().hosts == {"127.0.0.1:8780", "localhost:8780", "[::1]:8780"}
     declared = address_of("0.0.0.0", 8780, tls=False, public_url="https://sexton.example.org/")
-    assert "sexton.example.org" in declared.hosts
+    assert declared.hosts == {"sexton.example.org"}
     assert declared.is_secure
+
+
+def test_a_server_that_listens_everywhere_answers_to_the_name_in_its_link() -> None:
+    everywhere = address_of("0.0.0.0", 8780, tls=True, public_url=None)
+    assert everywhere.base == f"https://{socket.gethostname().lower()}:8780"
+    assert everywhere.base.removeprefix("https://") in everywhere.hosts
+    assert everywhere.base in everywhere.origins
 
 
 def test_the_server_speaks_no_tls_by_itself() -> None:

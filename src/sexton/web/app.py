@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Scope
 from sexton.errors import SextonError
 from sexton.web import pages, problems
 from sexton.web.access import login
+from sexton.web.access.bodies import Bounded
 from sexton.web.access.gate import Asked, Refusal
 from sexton.web.access.guard import Guard
 from sexton.web.api import plans, server, sessions, things
@@ -34,7 +35,7 @@ def create_app(desk: Desk) -> ASGIApp:
     document(app)
     _tell_troubles(app, desk)
     return Guard(
-        app,
+        Bounded(app),
         desk.keys,
         lambda found, scope: _refuse(desk, found, scope),
         lambda asked: _unchanged(desk, asked),

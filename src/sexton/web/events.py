@@ -25,6 +25,8 @@ KEPT = 2000
 REPLAYED = 1000
 """Who missed more than that is told to look at everything anew."""
 MOST_LISTENERS = 64
+AGAIN = 2000
+"""Milliseconds after which a browser that lost the stream asks again."""
 
 
 class Arrived(NamedTuple):
@@ -112,18 +114,22 @@ def stream(news: News, after: int | None) -> EventSourceResponse:
 
 async def _events(news: News, after: int | None) -> AsyncIterator[ServerSentEvent]:
     try:
-        place = await anyio.to_thread.run_sync(news.place)
-        if after is not None:
-            for event in await anyio.to_thread.run_sync(_replayed, news, after):
-                yield event
-        yield ServerSentEvent(event="ready", data="{}", retry=2000)
+        try:
+            place = await anyio.to_thread.run_sync(news.place)
+            missed = await anyio.to_thread.run_sync(_replayed, news, after)
+        except SextonError as trouble:
+            yield _of_trouble(trouble)  # and the stream ends: whoever listens asks again
+            return
+        for event in missed:
+            yield event
+        yield ServerSentEvent(event="ready", data="{}", retry=AGAIN)
         etag = ""
         while not news.is_over:
             try:
                 arrived = await anyio.to_thread.run_sync(news.since, place)
                 snapshot = await anyio.to_thread.run_sync(news.activity.current)
             except SextonError as trouble:
-                yield ServerSentEvent(event="trouble", data=_text({"detail": str(trouble)}))
+                yield _of_trouble(trouble)
                 await anyio.sleep(LOOK_EVERY)
                 continue
             for place, entry in arrived:  # noqa: B007  # goes on from the last one
@@ -137,7 +143,9 @@ async def _events(news: News, after: int | None) -> AsyncIterator[ServerSentEven
         news.leave()
 
 
-def _replayed(news: News, after: int) -> list[ServerSentEvent]:
+def _replayed(news: News, after: int | None) -> list[ServerSentEvent]:
+    if after is None:
+        return []
     found = news.missed(after)
     if len(found) > REPLAYED:
         return [ServerSentEvent(event="reset", data="{}", id=str(found[-1].ref))]
@@ -146,6 +154,10 @@ def _replayed(news: News, after: int) -> list[ServerSentEvent]:
 
 def _of_entry(entry: JournalEntry) -> ServerSentEvent:
     return ServerSentEvent(event="journal", id=str(entry.ref), data=_text(journal_entry(entry)))
+
+
+def _of_trouble(trouble: SextonError) -> ServerSentEvent:
+    return ServerSentEvent(event="trouble", data=_text({"detail": str(trouble)}), retry=AGAIN)
 
 
 def _text(value: Any) -> str:

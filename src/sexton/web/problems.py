@@ -43,7 +43,7 @@ _STATUS: tuple[tuple[type[SextonError], int], ...] = (
     (LedgerError, 503),
 )
 _TITLES = {
-    400: "Wrong host",
+    400: "Bad request",
     401: "Not authenticated",
     403: "Cross-site request",
     404: "Not found",

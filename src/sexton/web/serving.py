@@ -13,6 +13,7 @@ import uvicorn
 from sexton.bootstrap import Sexton
 from sexton.errors import AddressRefused, AddressTaken, InputInvalid
 from sexton.web.access.addresses import Address
+from sexton.web.access.connections import Connection
 from sexton.web.access.keys import Keys
 from sexton.web.access.token import find_token
 from sexton.web.answers.activity import Activity
@@ -60,6 +61,7 @@ class Site:
         self._desk = desk
         config = uvicorn.Config(
             create_app(desk),
+            http=Connection,
             log_config=None,
             access_log=False,
             server_header=False,

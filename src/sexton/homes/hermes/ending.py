@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -57,19 +57,20 @@ class Ending:
         census = self._ownership.census()
         evidence = self._ownership.evidence([each.seen.id for each, _ in reaps], census)
         dead = [(each, entry) for each, entry in reaps if _may_go(each, evidence)]
-        self._intend(dead, now)
         done: set[str] = set()
         with changing(self._database, self._clock) as hand:
             waiting = iter(dead)
             while batch := list(islice(waiting, TOGETHER)):
                 meant = {each.seen.id: each for each, _ in batch}
-                done |= hand.step(partial(self._reap, meant=meant, census=census))
-        self._journal.write([entry for each, entry in dead if each.seen.id in done], now)
+                self._intend([entry for _, entry in batch], now)
+                gone = hand.step(partial(self._reap, meant=meant, census=census))
+                self._journal.write([entry for each, entry in batch if each.seen.id in gone], now)
+                done |= gone
         return [each.seen.id in done for each, _ in reaps]
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End one session now."""
-        self._intend([(seen, entry)], now)
+        self._intend([entry], now)
         with changing(self._database, self._clock) as hand:
             done = hand.step(lambda db: self._end(db, seen, reason.code, now))
         if done:
@@ -127,14 +128,10 @@ class Ending:
             if (session := found.get(seen.id)) is not None and _is(session, seen)
         }
 
-    def _intend(self, about: Iterable[tuple[ReapSession | Seen, Entry]], now: datetime) -> None:
+    def _intend(self, entries: Sequence[Entry], now: datetime) -> None:
         """Say what is going to be done: after a crash the next look tells how far it came."""
-        entries = [entry for _, entry in about]
-        if not entries:
-            return
-        names = ", ".join(str(entry.session) for entry in entries[:TOGETHER])
-        more = f" and {len(entries) - TOGETHER} more" if len(entries) > TOGETHER else ""
-        reason = Reason("intent", f"about to {entries[0].action} {names}{more}")
+        names = ", ".join(str(entry.session) for entry in entries)
+        reason = Reason("intent", f"about to {entries[0].action} {names}")
         intent = replace(entries[0], session=None, result="intended", reason=reason)
         self._journal.write([intent], now)
 

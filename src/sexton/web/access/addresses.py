@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from urllib.parse import urlsplit
 
 from sexton.errors import AddressRefused, InputInvalid
 from sexton.model.record import record
 
 _USUAL = {"http": 80, "https": 443}
+_NEAR = frozenset({"localhost", "127.0.0.1", "::1"})
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104  # compared, not bound
 
 
 @record
@@ -47,14 +50,21 @@ def is_loopback(host: str) -> bool:
 
 
 def address_of(host: str, port: int, *, tls: bool, public_url: str | None) -> Address:
-    """The address for a bind; AddressRefused where others could read along."""
+    """The address for a bind; AddressRefused where others could read along.
+
+    One that listens everywhere is called by the machine's own name; behind a proxy only by the
+    proxy's, so that nobody goes past it unencrypted.
+    """
     if not (is_loopback(host) or tls or public_url):
         raise AddressRefused(f"{host} can be reached from other machines, and nothing is encrypted")
     scheme = "https" if tls else "http"
-    names = {host} | ({"localhost", "127.0.0.1", "::1"} if is_loopback(host) else set())
-    hosts = {_with_port(name, port, scheme) for name in names if name not in ("0.0.0.0", "::")}  # noqa: S104  # compared, not bound
+    name = socket.gethostname().lower() if host in _EVERYWHERE else host
+    names = {name} | (_NEAR if is_loopback(host) or host in _EVERYWHERE else frozenset())
+    if host in _EVERYWHERE and not tls:
+        names = set()
+    hosts = {_with_port(each, port, scheme) for each in names}
     origins = {f"{scheme}://{each}" for each in hosts}
-    base = f"{scheme}://{_with_port(host, port, scheme)}"
+    base = f"{scheme}://{_with_port(name, port, scheme)}"
     if public_url is not None:
         base = _public(public_url)
         hosts.add(base.partition("://")[2])

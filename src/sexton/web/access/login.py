@@ -13,6 +13,7 @@ from sexton.web.access.keys import Keys
 from sexton.web.rendering import Templates
 
 MOST_BYTES = 8192
+MOST_FIELDS = 10
 
 
 def router(keys: Keys, templates: Templates) -> APIRouter:
@@ -112,5 +113,8 @@ async def _form_value(request: Request, name: str) -> str | None:
         body += part
         if len(body) > MOST_BYTES:
             return None
-    found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10).get(name)
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS).get(name)
+    except ValueError:
+        return None
     return found[0] if found else None

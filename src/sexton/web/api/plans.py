@@ -65,7 +65,7 @@ def router(desk: Desk) -> APIRouter:
             return plans.propose(desk, home, source)
         return _propose(desk, action, session, process, finalization)
 
-    @routes.post("/apply", responses=answers(404, 409))
+    @routes.post("/apply", responses=answers(404, 409, 413))
     def apply(plan: Annotated[Confirmed, Body()]) -> dict[str, Any]:
         """Carry out a plan that was shown: its digest alone, or the whole of it.
 
@@ -76,7 +76,7 @@ def router(desk: Desk) -> APIRouter:
             return plans.apply_document(desk, json.dumps(plan.model_dump()))
         return plans.apply_shown(desk, plan.digest)
 
-    @routes.post("/undo", responses=answers(404, 409))
+    @routes.post("/undo", responses=answers(404, 409, 413))
     def undo(wanted: Annotated[Undoing, Body()]) -> dict[str, Any]:
         """Bring back what an apply removed or ended, by its receipt."""
         return plans.undo(desk, wanted.receipt)
