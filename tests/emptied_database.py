@@ -24,7 +24,7 @@ END $$;
 CREATE FUNCTION fresh.again() RETURNS void LANGUAGE plpgsql AS $$ DECLARE name text; BEGIN
     PERFORM set_config('session_replication_role', 'replica', true);  -- no trigger runs
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'sexton' LOOP
-        IF pg_relation_size(format('sexton.%I', name)) > 1 << 20 THEN
+        IF pg_total_relation_size(format('sexton.%I', name)) > 1 << 18 THEN
             EXECUTE format('TRUNCATE sexton.%I CASCADE', name);
         ELSE
             EXECUTE format('DELETE FROM sexton.%I', name);

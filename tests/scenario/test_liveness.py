@@ -441,7 +441,6 @@ def test_a_worker_is_judged_once_for_all_its_sessions_and_anew_with_another_beat
     pass_time(here, 90, *others)
     here.clock.advance(timedelta(seconds=15))
     beat(*others)
-    estate = here.keeper()._attentive(here.house.estate())
     looks: list[Identity] = []
     real = here.machine.look
 
@@ -450,6 +449,7 @@ def test_a_worker_is_judged_once_for_all_its_sessions_and_anew_with_another_beat
         return real(seen)
 
     monkeypatch.setattr(here.machine, "look", look)
+    estate = here.keeper()._attentive(here.house.estate())
     assert len(survey(estate).plan.actions) == 4
     assert len(looks) == len(set(looks)) == len(here.ledger.workers.all())
     beat(lost)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sexton.cli.keep import _tell_person
+from sexton.errors import LedgerIsDirectory
 from sexton.testing.ledger_contract_samples import everything
 from sexton.testing.ledger_contract_spending_samples import budget, granted
 from sexton.testing.postgres import PostgresServer
@@ -191,7 +192,7 @@ def test_a_keeper_whose_server_has_gone_still_ends_with_0_when_it_is_asked_to_st
 
 def test_a_sweep_that_fails_once_is_an_error(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ledger.db").mkdir()
-    assert cli("keep", "--once").code == 12
+    assert cli("keep", "--once").code == LedgerIsDirectory.exit_code
 
 
 def test_a_home_that_is_not_there_does_not_stop_a_keeper(cli: Cli, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from sexton.settings.values import (
     HomeSetting,
     KeeperSettings,
     NotifySetting,
+    ServeSettings,
     Settings,
     TrashSettings,
 )
@@ -196,6 +197,7 @@ SETTINGS = st.builds(
     keeper=st.builds(
         KeeperSettings, sweep_every=SPANS, finalizers_at_once=AT_ONCE, keep_journal=SPANS
     ),
+    serve=st.builds(ServeSettings, port=st.integers(1, 65535), messages=st.booleans()),
     disk=st.builds(
         DiskBudget,
         max_use=LARGE,
@@ -341,6 +343,13 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "sweep_every: 90s # environment: SEXTON_KEEPER__SWEEP_EVERY",
         "finalizers_at_once: 32 # default",
         "keep_journal: 365d # default",
+        "serve:",
+        "host: 127.0.0.1 # default",
+        "port: 8780 # default",
+        "public_url: null # default",
+        "tls_certificate: null # default",
+        "tls_key: null # default",
+        "messages: false # default",
     ]
 
 
