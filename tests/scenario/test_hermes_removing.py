@@ -12,7 +12,7 @@ import pytest
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeRefused, VaultOutdated
-from sexton.homes.hermes.acting import LONG_PATIENCE
+from sexton.homes.hermes.acting import LONG_PATIENCE, PAGES_IN_LOG
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
@@ -204,6 +204,30 @@ def test_the_log_is_folded_in_only_while_nobody_else_is_there(
     changed = scene.database.stat().st_mtime_ns
     house.sexton.undo("receipt")
     assert (scene.database.stat().st_mtime_ns != changed) == at_rest
+
+
+def test_the_log_stays_small_however_many_come_back(house: House, scene: HermesScene) -> None:
+    many(scene, "old", 400, 3)
+    scene.sql("UPDATE sessions SET started_at = started_at - 3e6, ended_at = ended_at - 3e6")
+    scene.sql("UPDATE messages SET timestamp = timestamp - 3e6")
+    scene.close()
+    assert set(house.apply(house.garbage()).values()) == {"done"}
+    house.sexton.undo("receipt")
+    log = scene.database.with_name(scene.database.name + "-wal")
+    page = 4096
+    assert log.stat().st_size < 2 * PAGES_IN_LOG * page
+
+
+def test_a_home_that_is_brought_up_to_date_while_sessions_come_back_is_left_alone(
+    house: House, scene: HermesScene
+) -> None:
+    means = house.sexton.estate().removing
+    assert means is not None
+    refused = pytest.raises(HomeRefused, match="the trigger 'strange'")
+    with refused, means.rows["work"].returning() as put_back:
+        scene.sql("CREATE TRIGGER strange AFTER INSERT ON sessions BEGIN SELECT 1; END")
+        put_back({"session": {"id": "one"}}, [])
+    assert scene.sql("SELECT * FROM sessions") == []
 
 
 def test_a_home_that_is_written_to_for_long_is_waited_for_and_then_left_alone(

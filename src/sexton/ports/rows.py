@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 from sexton.ports.vault import StoredMessage
@@ -36,6 +37,13 @@ class Removed(NamedTuple):
     cut: frozenset[str] = frozenset()
 
 
+class PutRow(Protocol):
+    """Puts sessions back into a foreign home, one after another."""
+
+    def __call__(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
+        """Store of a session again what is missing of it; False if another is in its place."""
+
+
 class HomeRows(Protocol):
     """The records of sessions in a foreign home's database."""
 
@@ -55,5 +63,5 @@ class HomeRows(Protocol):
         With `begun` somebody may have deleted a part of them already.
         """
 
-    def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
-        """Store of a session again what is missing of it; False if another is in its place."""
+    def returning(self) -> AbstractContextManager[PutRow]:
+        """What puts sessions back, as many as there are: to begin is dear, each one is not."""

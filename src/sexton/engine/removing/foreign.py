@@ -24,10 +24,10 @@ def let_stay(
     if not states:
         return
     if cut:
-        rows = means.rows_of(file.home)
-        for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
-            if content.row["id"] in cut and content.row["ref"] in states:
-                rows.put_back(content.row[OF_HOME], content.messages)
+        with means.rows_of(file.home).returning() as put_back:
+            for content in means.look(file, lambda vault: vault.read(file.name, file.written))[1]:
+                if content.row["id"] in cut and content.row["ref"] in states:
+                    put_back(content.row[OF_HOME], content.messages)
     parts = [Part(ref, (), state) for ref, state in states.items()]
     entry = means.entry("restore", file.receipt, STAYS)
     means.ledger.removal.put_back(file, parts, entry, means.clock.now())

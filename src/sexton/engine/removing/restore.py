@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path, PurePath
 
 from sexton.engine.removing.means import Means
@@ -21,7 +22,7 @@ from sexton.model.removal import HERE
 from sexton.model.session import State
 from sexton.ports import Entry
 from sexton.ports.removal import Holds, Part, VaultFile, VaultState
-from sexton.ports.rows import OF_HOME
+from sexton.ports.rows import OF_HOME, PutRow
 from sexton.ports.vault import PutBack, SessionContent, export_name
 
 log = logging.getLogger("sexton.removing")
@@ -130,6 +131,8 @@ class _Arriving:
         self._entry = entry
         self._parts: list[Part] = []
         self._weight = 0
+        self._opened = ExitStack()
+        self._to_home: PutRow | None = None
         self.sessions = 0
         self.files = 0
         self.aside: dict[str, str] = {}
@@ -140,13 +143,14 @@ class _Arriving:
         inside = {each.ref for each in self._means.ledger.vault.inside(self._file)}
         inside = inside if only is None else inside & only
         only_files = self._file.holds is Holds.FILES
-        for content in self._contents():
-            # Here the one before has been read to its end, and was whole.
-            if self._weight > TOGETHER or len(self._parts) >= self._means.pace.sessions.now:
-                self._store()
-            if only_files or content.row["ref"] in inside:
-                self._take(content, only_files=only_files)
-        self._store()
+        with self._opened:
+            for content in self._contents():
+                # Here the one before has been read to its end, and was whole.
+                if self._weight > TOGETHER or len(self._parts) >= self._means.pace.sessions.now:
+                    self._store()
+                if only_files or content.row["ref"] in inside:
+                    self._take(content, only_files=only_files)
+            self._store()
         self.done = True
 
     def _contents(self) -> Iterator[SessionContent]:
@@ -177,8 +181,10 @@ class _Arriving:
 
     def _returned(self, content: SessionContent) -> bool:
         """Whether a session is in its foreign home again, whole; its messages are used up then."""
-        rows = self._means.rows_of(self._file.home)
-        return rows.put_back(content.row[OF_HOME], content.messages)
+        if self._to_home is None:
+            home = self._means.rows_of(self._file.home)
+            self._to_home = self._opened.enter_context(home.returning())
+        return self._to_home(content.row[OF_HOME], content.messages)
 
     def _put_back(self, content: SessionContent) -> PutBack:
         """Before the session is seen again, so that it never lacks what it had."""

@@ -53,9 +53,11 @@ class TooLong(Exception):
 class Hand:
     """A connection through which a home is changed, step by step."""
 
-    def __init__(self, db: apsw.Connection, shape: Shape, clock: Clock) -> None:
+    def __init__(self, db: apsw.Connection, database: Path, clock: Clock) -> None:
         self._db = db
-        self.shape = shape
+        self._database = database
+        self._schema = _schema(db)
+        self.shape = check(db, database)
         self._clock = clock
         self._free_until = float("-inf")
         self.held = 0.0
@@ -75,6 +77,7 @@ class Hand:
         begun = self._clock.monotonic()
         self._limit(begun + LONGEST_STEP)
         try:
+            self._recheck()
             answer = job(self._db)
             self._db.execute("COMMIT")
         except BaseException as problem:
@@ -90,6 +93,13 @@ class Hand:
             self.held = ended - begun
             self._free_until = ended + REST * self.held
         return answer
+
+    def _recheck(self) -> None:
+        """Whoever is brought up to date meanwhile may have tables that nobody knows here."""
+        schema = _schema(self._db)
+        if schema != self._schema:
+            self.shape = check(self._db, self._database)
+            self._schema = schema
 
     def fold(self, alone: bool) -> None:
         """Let the log be folded in as it grows while nobody else is there who would have to."""
@@ -110,10 +120,10 @@ def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterat
     db: apsw.Connection | None = None
     try:
         db = _connect(database, _Waiting(clock, patience))
-        shape = check(db, database)
+        hand = Hand(db, database, clock)
         keep = ctypes.c_int(1)
         db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
-        yield Hand(db, shape, clock)
+        yield hand
     except TooLong:
         raise HomeRefused(f"{database}: a step took more than {LONGEST_STEP:.0f} s") from None
     except apsw.BusyError:
@@ -123,6 +133,11 @@ def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterat
     finally:
         if db is not None:
             db.close()
+
+
+def _schema(db: apsw.Connection) -> object:
+    """Another number whenever the schema has become another."""
+    return db.pragma("schema_version")
 
 
 def _connect(database: Path, waiting: _Waiting) -> apsw.Connection:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,9 +20,9 @@ from sexton.homes.hermes.acting import LONG_PATIENCE, Hand, TooLong, changing, c
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
-from sexton.homes.hermes.returning import begin_return, is_whole, store_messages
+from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
 from sexton.ports import Clock
-from sexton.ports.rows import Removed, Taken, as_text
+from sexton.ports.rows import PutRow, Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
 
 AIM, QUIET_AIM = 0.2, 0.4
@@ -49,7 +50,7 @@ class HermesRows:
         self._clock = clock
         self._together = FIRST
         self._alone = False
-        self._asked_at = float("-inf")
+        self._asked_at = self._glanced_at = float("-inf")
 
     def take(self, ids: Collection[str]) -> dict[str, Taken]:
         now = self._clock.now().timestamp()
@@ -93,20 +94,30 @@ class HermesRows:
                     cut |= each.cut
         return Removed(frozenset(gone), frozenset(cut))
 
-    def put_back(self, row: Mapping[str, Any], messages: Iterable[StoredMessage]) -> bool:
+    @contextmanager
+    def returning(self) -> Iterator[PutRow]:
         with changing(self._database, self._clock, LONG_PATIENCE) as hand:
-            waiting = iter(messages)
+            yield partial(self._put_back, hand)
+
+    def _put_back(
+        self, hand: Hand, row: Mapping[str, Any], messages: Iterable[StoredMessage]
+    ) -> bool:
+        hand.fold(self._is_alone())
+        waiting = iter(messages)
+        some = list(islice(waiting, self._together))
+        if len(some) < self._together:
+            whole = hand.step(partial(store_whole, known=row, messages=some))
+            self._learn(len(some), hand)
+            return whole
+        if not hand.step(partial(begin_return, known=row, messages=some)):
+            for _ in waiting:  # whoever reads a file needs it read to the end
+                pass
+            return False
+        while some:
+            hand.step(partial(store_messages, known=row, messages=some))
+            self._learn(len(some), hand)
             some = list(islice(waiting, self._together))
-            if not hand.step(partial(begin_return, known=row, messages=some)):
-                for _ in waiting:  # whoever reads a file needs it read to the end
-                    pass
-                return False
-            hand.fold(self._is_alone())
-            while some:
-                hand.step(partial(store_messages, known=row, messages=some))
-                self._learn(len(some), hand)
-                some = list(islice(waiting, self._together))
-            return hand.step(partial(is_whole, known=row))
+        return hand.step(partial(is_whole, known=row))
 
     def _is_alone(self) -> bool:
         """Whether nobody else has the database open: asked thoroughly now and then, else quickly.
@@ -116,8 +127,11 @@ class HermesRows:
         now = self._clock.monotonic()
         if now - self._asked_at >= ASK_AGAIN:
             self._alone, self._asked_at = self._ownership.census().is_empty, now
-        elif self._alone:
+        elif self._alone and now - self._glanced_at >= AIM:
             self._alone = self._ownership.census(quick=True).is_empty
+        else:
+            return self._alone
+        self._glanced_at = now
         return self._alone
 
     def _batches(

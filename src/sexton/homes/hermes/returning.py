@@ -101,6 +101,16 @@ def store_messages(
         _insert(db, "messages", message_row(id, message, shape.messages))
 
 
+def store_whole(
+    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
+) -> bool:
+    """All of a small session at once; whether it is there and whole."""
+    if not begin_return(db, known, messages):
+        return False
+    store_messages(db, known, messages)
+    return is_whole(db, known)
+
+
 def is_whole(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
     """Whether all messages are there that were; others may have come since."""
     values = {"id": known["session"]["id"], "last": known["last"] or 0}
