@@ -92,6 +92,37 @@ EQUAL = {
     ("name_taken", "(host IS NULL OR path IS NULL OR host <> :host OR path <> :path)"): (
         "spares a search; a known home keeps its name in any case"
     ),
+    **{
+        (name, "s.ref > 0"): "names the index; every row has such a number"
+        for name in (
+            "bound_started",
+            "count_in_state",
+            "few_of_source",
+            "few_of_state",
+            "search_started",
+        )
+    },
+    ("live_holders", "o.session IN (SELECT value FROM json_each(:refs))"): (
+        "spares rows: each holder goes to its own session"
+    ),
+    ("search_active", "s.active_at < :until"): "the walk along the activity begins there",
+    **{
+        ("search_few", f"(CAST(:{fact} AS TEXT) IS NULL OR s.{fact} = :{fact})"): (
+            "few_of_source or few_of_state has asked the same in the same transaction"
+        )
+        for fact in ("source", "state")
+    },
+    ("search_size_open", "(CAST(:state AS TEXT) IS NULL OR s.state = :state)"): (
+        "asked only if open ones or those of any state are looked for"
+    ),
+    (
+        "search_size_open",
+        (
+            "(CAST(:folded AS BIGINT) = 0 OR COALESCE(s.end_reason, '') <> 'compression'"
+            " OR NOT EXISTS (\n      SELECT 1 FROM sessions AS child WHERE child.home = s.home"
+            " AND child.parent = s.id AND child.inherited > 0\n  ))"
+        ),
+    ): "an open session has no end reason",
 }
 
 FURTHER = (
@@ -258,6 +289,14 @@ FURTHER = (
     ("forget_file", "s.vault = vault.ref", "0"),
     ("counts_present", "AND s.state IN ('ended', 'finalized') AND", "AND"),
     ("counts_present", "s.home = :home AND s.state IN", "s.state IN"),
+    *(
+        (name, guard, "1 = 1")
+        for name in ("search_few", "search_active", "search_started", "search_size")
+        for guard in ("child.home = s.home", "child.parent = s.id", "child.inherited > 0")
+    ),
+    ("oldest_work", "'pending', 'running'", "'pending'"),
+    ("oldest_work", "'pending', 'running'", "'running'"),
+    ("oldest_work", "MIN(f.owed_at)", "MAX(f.owed_at)"),
     ("turn_file", "COALESCE(worker, '') = COALESCE(CAST(:worker AS TEXT), '')", "1 = 1"),
 )
 

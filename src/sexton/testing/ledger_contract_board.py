@@ -15,7 +15,9 @@ from sexton.model.session import NATIVE, State
 from sexton.ports import Entry, Ledger, Place
 from sexton.ports.board import Order, Search, Spot
 from sexton.testing.ledger_contract_census import home_of, told
-from sexton.testing.ledger_contract_samples import NOON, born, enrol, observe
+from sexton.testing.ledger_contract_compression import shorter, talked
+from sexton.testing.ledger_contract_finalizing_samples import ended, one_taken
+from sexton.testing.ledger_contract_samples import NOON, at, born, enrol, observe
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -88,6 +90,29 @@ def _heeds_filters(ledger: Ledger, order: Order) -> None:
     assert everything(ledger, order, home="nowhere") == []
     young: dict[str, Any] = {"active_since": NOON + 3 * HOUR, "active_before": NOON + 5 * HOUR}
     assert sorted(everything(ledger, order, **young)) == ["3", "4"]
+    assert everything(ledger, order, source="cron", **young) == ["4"]
+    assert everything(ledger, order, source="cron", text="1 100%") == ["1"]
+    assert everything(ledger, order, state=State.ENDED, text="title 1") == ["10"]
+    assert everything(ledger, order, state=State.ENDED, **young) == []
+
+
+def fill_ends(ledger: Ledger) -> None:
+    """Two homes with sessions that alternate; the first and biggest of each are open."""
+    for name, first in (("here", 0), ("there", 1)):
+        observe(
+            ledger,
+            home_of(ledger, name),
+            *(
+                told(
+                    f"{number}",
+                    NOON + number * HOUR,
+                    source="rare" if number % 6 < 4 else "chat",
+                    byte_count=100 - number,
+                    **({} if number < 4 else {"end_reason": "done"}),
+                )
+                for number in range(first, 16, 2)
+            ),
+        )
 
 
 class BoardContract:
@@ -107,6 +132,11 @@ class BoardContract:
         fill(ledger)
         for order in Order:
             _heeds_filters(ledger, order)
+        done = told("done", NOON + DAY, end_reason="done", state=State.FINALIZED)
+        observe(ledger, home_of(ledger, "here"), done)
+        for order in Order:
+            assert everything(ledger, order, state=State.FINALIZED) == ["done"]
+            assert "done" not in everything(ledger, order, state=State.ENDED)
 
     def test_text_is_found_in_titles_as_it_is(self, ledger: Ledger) -> None:
         fill(ledger)
@@ -121,6 +151,43 @@ class BoardContract:
         with bounded(FEW=0, STEPS=(2,)):
             part = ledger.board.search(Search(text="nothing"), Order.ACTIVE, None, 50)
         assert (part.sessions, part.rest is not None) == ([], True)
+
+    def test_a_step_is_as_long_in_a_home_whatever_else_there_is(self, ledger: Ledger) -> None:
+        fill_ends(ledger)
+        wanted = Search(home="here", state=State.ENDED)
+        for order in Order:
+            with bounded(FEW=0, STEPS=(3,)):
+                part = ledger.board.search(wanted, order, None, 50)
+            newest, biggest = ["14", "12", "10"], ["4", "6", "8"]
+            assert [each.id for each in part.sessions] == (
+                biggest if order is Order.SIZE else newest
+            )
+            assert len(everything(ledger, order, limit=5)) == 16
+
+    def test_few_sessions_are_found_at_once_among_many_others(self, ledger: Ledger) -> None:
+        fill_ends(ledger)
+        for wanted in (Search(state=State.OPEN), Search(source="rare", state=State.OPEN)):
+            with bounded(FEW=2, STEPS=(1,)):
+                part = ledger.board.search(wanted, Order.ACTIVE, None, 50)
+            assert ([each.id for each in part.sessions], part.rest) == (["3", "2", "1", "0"], None)
+        with bounded(FEW=6, STEPS=(1,)):
+            part = ledger.board.search(Search(source="rare"), Order.ACTIVE, None, 50)
+        assert (len(part.sessions), part.rest) == (12, None)
+
+    def test_the_newest_of_a_chain_stands_for_all_of_it(self, ledger: Ledger) -> None:
+        old, lone = talked(ledger), born(ledger, "lone")
+        child = shorter(ledger, old)
+        assert ledger.book.end_now(lone.ref, lone.epoch, "compression", at(60))
+        twin = told(old.id, NOON - DAY, end_reason="compression")
+        observe(ledger, home_of(ledger, "here"), twin, told("part", parent=twin.id))
+        tips = [child.id, lone.id, twin.id, "part"]
+        for order in Order:
+            for source in (None, "chat"):
+                assert sorted(everything(ledger, order, source=source)) == sorted(tips)
+                unfolded = everything(ledger, order, folded=False, source=source)
+                assert sorted(unfolded) == sorted([*tips, old.id])
+            ends = everything(ledger, order, state=State.ENDED)
+            assert sorted(ends) == sorted([lone.id, twin.id])
 
     def test_very_many_open_sessions_are_not_sorted_by_size(self, ledger: Ledger) -> None:
         fill(ledger)
@@ -190,8 +257,16 @@ class GaugesContract:
             ("b", NOON, 2**40),
             ("a", NOON + HOUR, 3),
         ]
+        assert ledger.gauges.since(NOON + HOUR) == [("a", NOON + HOUR, 3)]
         ledger.gauges.store({"a": 4}, NOON + 500 * DAY)
         assert ledger.gauges.since(NOON) == [("a", NOON + 500 * DAY, 4)]
 
     def test_no_work_is_owed_in_an_empty_ledger(self, ledger: Ledger) -> None:
         assert ledger.gauges.oldest_work() == {}
+
+    def test_work_that_is_done_is_not_owed_any_more(self, ledger: Ledger) -> None:
+        _, taken = one_taken(ledger)
+        ended(ledger, second=5)
+        assert ledger.gauges.oldest_work() == {"log": at(1)}
+        assert ledger.finalizing.finish(taken, "fine", at(3700))
+        assert ledger.gauges.oldest_work() == {"log": at(5)}
