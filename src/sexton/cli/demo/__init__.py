@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "demo",
     cls=Command,
     examples=(
-        "sexton demo                          # about a minute; nothing of yours is touched",
+        "sexton demo                          # half a minute; nothing of yours is touched",
         "sexton demo --keep /tmp/damaged      # and leave the home there to try things on",
     ),
 )
