@@ -155,9 +155,8 @@ FURTHER = (
         for guard in ("dues.finalizer = :finalizer", "dues.ended_at >= :since", "dues.since = 0")
     ),
     ("backfill", "s.ref = dues.session", "1 = 1"),
-    ("backfill", "s.relation = 'compression'", "1 = 1"),
-    ("backfill", "its.session = elder.ref", "1 = 1"),
-    ("backfill", "its.ended_at >= :since", "1 = 1"),
+    ("backfill", "younger.parent = s.id", "1 = 1"),
+    ("backfill", "younger.inherited > 0", "1 = 1"),
     ("claim_finalizations", "finalizer = mine.value", "1 = 1"),
     ("claim_finalizations", "not_before <= :now", "1 = 1"),
     ("claim_finalizations", "h.host = w.host", "1 = 1"),
