@@ -67,17 +67,20 @@ class Memory:
         if self._file.holds(job.key):
             return "was in the memory file already"
         known = _recall(job.memo)
-        told = parts(job.messages(), self._part_bytes)
-        answers = [each for part in told for each in self._answers(job, part, known)]
+        answers: list[str] = []
+        for number, part in enumerate(parts(job.messages(), self._part_bytes)):
+            answers += self._answers(job, f"{number}", part, known)
         kept = [each for each in answers if not _is_nothing(each)]
         if not kept:
             return "nothing worth keeping"
         added = self._file.append(job.key, _heading(job.session), "\n\n".join(kept))
         return "added to the memory file" if added else "was in the memory file already"
 
-    def _answers(self, job: Job, part: str, known: dict[str, str | None]) -> Iterator[str]:
+    def _answers(
+        self, job: Job, place: str, part: str, known: dict[str, str | None]
+    ) -> Iterator[str]:
         """What the model says to a part, or to its halves if it is too long."""
-        name = digest(part)
+        name = f"{place} {digest(part)}"
         if name not in known:
             known[name] = self._ask(job, part)
             job.memoise(json.dumps({"answers": known}).encode())
@@ -85,8 +88,8 @@ class Memory:
         if answer is not None:
             yield answer
             return
-        for half in halves(part):
-            yield from self._answers(job, half, known)
+        for number, half in enumerate(halves(part)):
+            yield from self._answers(job, f"{place}.{number}", half, known)
 
     def _ask(self, job: Job, part: str) -> str | None:
         """The answer to a part; None if it is too long."""
@@ -102,7 +105,7 @@ class Memory:
 
 
 def _recall(memo: bytes | None) -> dict[str, str | None]:
-    """The answers so far, by the digest of what was asked about."""
+    """The answers so far, by place and digest of what was asked about."""
     try:
         found = json.loads(memo or b"{}")["answers"]
         return {name: None if said is None else str(said) for name, said in found.items()}
