@@ -26,7 +26,8 @@ from sexton.bootstrap.removing import garbage as garbage_of
 from sexton.cli.examination import examine
 from sexton.engine.apply import apply
 from sexton.engine.deaths import bury
-from sexton.engine.finalize import Duty, Runner
+from sexton.engine.duty import Duty
+from sexton.engine.finalize import Runner
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
 from sexton.engine.removing.collect import collect

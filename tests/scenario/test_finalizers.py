@@ -17,7 +17,8 @@ import pytest
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.duties import duties
-from sexton.engine.finalize import Duty, Runner
+from sexton.engine.duty import Duty
+from sexton.engine.finalize import Runner
 from sexton.errors import BudgetExceeded
 from sexton.model.session import State
 from sexton.policies.finalizing import RetryPolicy

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +17,8 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.duties import duties
-from sexton.engine.finalize import Duty, Runner
+from sexton.engine.duty import Duty
+from sexton.engine.finalize import Runner
 from sexton.errors import LedgerError
 from sexton.ledger.finalizing import LedgerFinalizing
 from sexton.model.message import Message
@@ -24,7 +26,7 @@ from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy
 from sexton.ports.finalizing import EffectFailed, EffectPostponed, Job
 from sexton.system.effects.tagged import carriers, tag_of
 from sexton.testing.clock import ManualClock
-from tests.scenario.effects_server import Server, reply, say
+from tests.scenario.effects_server import PATIENCE, Server, reply, say
 from tests.scenario.finalizers_scene import (
     configure,
     memory,
@@ -142,6 +144,39 @@ def test_the_runner_outlives_a_ledger_that_fails_and_a_bug_of_its_own(
             ready.stop()
             thread.join(30)
         assert troubles == []
+
+
+def test_what_a_keeper_was_given_without_hearing_of_it_is_done_by_it(
+    house: Sexton, manual_clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(house, "a", "b")
+    claim, troubles = LedgerFinalizing.claim, [LedgerError("it did not answer in time")]
+
+    def broken_off(*given: Any) -> Any:
+        taken = claim(*given)
+        if troubles:
+            raise troubles.pop()
+        return taken
+
+    gate, done = threading.Event(), Counter[str]()
+
+    def act(job: Job) -> str:
+        done[job.key] += 1
+        assert gate.wait(PATIENCE)
+        return "done"
+
+    monkeypatch.setattr(LedgerFinalizing, "claim", broken_off)
+    ready = runner(house, one=Duty(effect=Doing(act), concurrency=1))
+    with pytest.raises(LedgerError):
+        ready.begin()
+    assert ready.begin() == 1  # the other one, which is in hand when it is looked for
+    manual_clock.advance(61)
+    assert ready.begin() == 0
+    gate.set()
+    manual_clock.advance(61)
+    ready.drain()
+    assert [each.state for each in owed(house, finalizer="one")] == ["done", "done"]
+    assert set(done.values()) == {1}
 
 
 def test_an_endpoint_that_asks_for_time_is_left_alone_by_all_work_and_it_costs_no_try(

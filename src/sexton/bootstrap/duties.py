@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sexton.engine.finalize import Duty
+from sexton.engine.duty import Duty
 from sexton.policies.finalizing import Rate, RetryPolicy
 from sexton.ports import Clock
 from sexton.ports.finalizing import EffectFailed

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
+from sexton.engine.duty import Duty
 from sexton.engine.heard import Heard
 from sexton.engine.pace import Pace
 from sexton.engine.telling import Telling
+from sexton.engine.unseen import Unseen
 from sexton.errors import LedgerError, SextonError
 from sexton.model.finalization import Finalization
 from sexton.model.message import Message, one_line
-from sexton.model.record import made, record
 from sexton.model.session import Session
-from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy, next_try
+from sexton.policies.finalizing import MOST_CRASHES, next_try
 from sexton.ports import Clock, Ledger
 from sexton.ports.finalizing import (
     ClaimLost,
-    Effect,
     EffectFailed,
     EffectPostponed,
     Job,
@@ -37,17 +37,6 @@ log = logging.getLogger("sexton.finalizers")
 Report = Callable[[], object]
 Transcript = Callable[[Session, int, int], Iterator[Message]]
 """The messages of a session after one number, up to another."""
-
-
-@record
-class Duty:
-    """What a keeper is ready to do for one finalizer, and how much of it at once."""
-
-    effect: Effect
-    concurrency: int = 4
-    rate: Rate | None = None
-    daily_calls: int | None = None
-    retry: RetryPolicy = made(RetryPolicy)
 
 
 class Runner:
@@ -80,6 +69,7 @@ class Runner:
         self._paces = {name: Pace(duty.rate, clock) for name, duty in duties.items()}
         self._order = list(duties)
         self._tell = Telling(log, clock)
+        self._unseen = Unseen(ledger, clock)
         self._changed = threading.Event()
         self._stopping = threading.Event()
 
@@ -141,6 +131,8 @@ class Runner:
     def begin(self) -> int:
         """Take on as much as there is room for; how much that was."""
         self._report_again()
+        for lost in self._unseen.of(self._worker(), self._known):
+            self._report(lost, self._later(lost, "its keeper did not hear that it had it"))
         begun, at_once = 0, self._at_once
         for name in tuple(self._order):
             duty = self._duties[name]
@@ -290,6 +282,11 @@ class Runner:
                 failure = EffectFailed(f"its outcome can not be stored: {type(bug).__name__}")
                 failed = self._failed(taken, self._duties[taken.finalizer], failure)
                 self._report(taken, failed, is_last=True)
+
+    def _known(self) -> frozenset[int] | None:
+        """What is in hand; not known while an outcome waits to be told."""
+        with self._lock:
+            return None if self._unreported else frozenset(self._in_hand)
 
     def _report_again(self) -> None:
         with self._lock:
