@@ -85,8 +85,14 @@ class Newborn(NamedTuple):
 class ProcessSampler(Protocol):
     """Looks at processes of this machine, on a clock of its own."""
 
-    def look(self, processes: Sequence[Process]) -> Mapping[int, Look]:
-        """One look at each and at all that it started, by row; one pass for all of them."""
+    def look(
+        self, processes: Sequence[Process], *, new_ports: int | None = None
+    ) -> Mapping[int, Look]:
+        """One look at each and at all that it started, by row; one pass for all of them.
+
+        Ports are found of at most `new_ports` that were not looked at before, of all if None:
+        who does not judge by this look need not have them all.
+        """
 
     def wait(self, seconds: float) -> None:
         """Let time pass between two looks."""

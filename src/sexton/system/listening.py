@@ -7,6 +7,8 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTENS = b"0A"
@@ -15,6 +17,8 @@ _REQUEST = struct.Struct("=IHHIIBBBBI48s")
 _HEAD = struct.Struct("=IH")
 _PORT = struct.Struct("!H")
 _OWNER = struct.Struct("=II")
+FEW = 8
+"""So many descriptors are tried by number before they are listed."""
 PATIENCE = 1.0
 """Seconds for the kernel to answer, which it does at once."""
 
@@ -29,16 +33,17 @@ class Ports:
         self._sockets: dict[int, int] = {}
         self._owned: dict[Known, frozenset[int]] = {}
 
-    def of(self, processes: set[Known]) -> dict[int, tuple[int, ...]]:
-        """The ports of those processes that listen, by pid."""
+    def of(self, processes: set[Known], most: int | None = None) -> dict[int, tuple[int, ...]]:
+        """The ports of those processes that listen, by pid; at most so many are newly looked at."""
+        if most == 0:
+            return {}
         if sys.platform != "linux":
             return _by_psutil(processes)
         sockets = _listening()
         known = {} if sockets.keys() - self._sockets.keys() else self._owned
-        owned = {
-            each: known[each] if each in known else _sockets_of(each[0], sockets)
-            for each in processes
-        }
+        owned = {each: known[each] for each in processes & known.keys()}
+        for each in islice(processes - known.keys(), most):
+            owned[each] = _sockets_of(each[0], sockets)
         self._sockets, self._owned = sockets, owned
         return {
             pid: tuple(sorted({sockets[inode] for inode in inodes & sockets.keys()}))
@@ -106,20 +111,32 @@ def _sockets_of(pid: int, wanted: Mapping[int, int]) -> frozenset[int]:
         folder = os.open(f"/proc/{pid}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return frozenset()
-    found = set()
     try:
-        for name in os.listdir(folder):
-            try:
-                target = os.readlink(name, dir_fd=folder)
-            except OSError:
-                continue  # closed meanwhile
-            if target.startswith("socket:["):
-                found.add(int(target[8:-1]))
+        targets = _targets(folder)
     except OSError:
-        pass
+        return frozenset()
     finally:
         os.close(folder)
+    found = {int(each[8:-1]) for each in targets if each.startswith("socket:[")}
     return frozenset(found & wanted.keys())
+
+
+def _targets(folder: int) -> list[str]:
+    """What the descriptors of a process stand for, but for those that are closed meanwhile.
+
+    Where the kernel says how few there are, they are mostly the first ones and need no listing.
+    """
+    count = os.fstat(folder).st_size
+    if 0 < count <= FEW:
+        try:
+            return [os.readlink(str(each), dir_fd=folder) for each in range(count)]
+        except OSError:  # there are gaps
+            pass
+    targets = []
+    for name in os.listdir(folder):
+        with suppress(OSError):
+            targets.append(os.readlink(name, dir_fd=folder))
+    return targets
 
 
 def _by_psutil(processes: set[Known]) -> dict[int, tuple[int, ...]]:
