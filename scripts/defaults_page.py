@@ -133,6 +133,7 @@ SHOWN_BY: Mapping[str, str] = {
     "disk.keep_free": "test_nothing_goes_because_others_fill_the_disk",
     "disk.warn_at": "test_a_budget_is_told_of_at_four_fifths",
     "archive.format": "test_archives_are_written_with_zstd",
+    "archive.max_age": "test_archives_are_kept_for_ever",
     "archive.directory": "test_the_vault_lies_beside_the_ledger",
     "trash.grace": "test_what_was_removed_can_be_had_back_for_a_week",
     "gc.empty_hours": "test_a_session_without_a_message_is_garbage_after_a_day",

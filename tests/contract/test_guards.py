@@ -75,6 +75,11 @@ EQUAL = {
         "still_inside has asked the same in the same transaction"
     ),
     ("purge_sessions", "state = 'trashed'"): "what is in a file of the trash is trashed",
+    ("discard_sessions", "state = 'archived'"): "what is in an archive is archived",
+    (
+        "expire_archives",
+        "COALESCE(expires_at, 0) <> COALESCE(made_at + CAST(:age AS BIGINT), 0)",
+    ): "spares a write",
     **{
         (name, f"{column} IN (SELECT value FROM json_each(:refs))"): (
             "spares rows: only what was asked for is looked up"
@@ -155,9 +160,8 @@ FURTHER = (
         for guard in ("dues.finalizer = :finalizer", "dues.ended_at >= :since", "dues.since = 0")
     ),
     ("backfill", "s.ref = dues.session", "1 = 1"),
-    ("backfill", "s.relation = 'compression'", "1 = 1"),
-    ("backfill", "its.session = elder.ref", "1 = 1"),
-    ("backfill", "its.ended_at >= :since", "1 = 1"),
+    ("backfill", "younger.parent = s.id", "1 = 1"),
+    ("backfill", "younger.inherited > 0", "1 = 1"),
     ("claim_finalizations", "finalizer = mine.value", "1 = 1"),
     ("claim_finalizations", "not_before <= :now", "1 = 1"),
     ("claim_finalizations", "h.host = w.host", "1 = 1"),
@@ -277,6 +281,9 @@ FURTHER = (
     ("doom_file", "'pending', 'running'", "'running'"),
     ("doom_file", " AND f.finished_at > :spares", ""),
     ("doom_file", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
+    ("discard_file", "kind = 'archive'", "1 = 1"),
+    ("discard_sessions", "vault = :vault", "1 = 1"),
+    ("expire_archives", "kind = 'archive'", "1 = 1"),
     ("purge_sessions", "title = NULL", "title = title"),
     ("purge_sessions", "preview = NULL", "preview = preview"),
     ("clear_messages", "s.vault = :vault AND ", ""),

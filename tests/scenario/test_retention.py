@@ -33,11 +33,11 @@ CRON = "retention: {classes: [{sources: [cron], rows: %s, rows_max_age: 30d}]}"
 class Native:
     """A ledger under some settings, with the files of its sessions."""
 
-    def __init__(self, url: str, place: Path, text: str = "") -> None:
+    def __init__(self, url: str, place: Path, text: str = "", age: str = "null") -> None:
         self.place = place
         self.clock = ManualClock(START)
         file = place / "sexton.yaml"
-        file.write_text(f"archive: {{directory: vault}}\n{text}")
+        file.write_text(f"archive: {{directory: vault, max_age: {age}}}\n{text}")
         self.sexton = Sexton(open_ledger(url), load(file, {}), clock=self.clock)
         self.sexton.publish()
 
@@ -93,8 +93,8 @@ def opened(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     made: list[Native] = []
 
-    def open_with(text: str = "") -> Native:
-        made.append(Native(engine_url, tmp_path, text))
+    def open_with(text: str = "", age: str = "null") -> Native:
+        made.append(Native(engine_url, tmp_path, text, age))
         return made[-1]
 
     yield open_with
@@ -107,6 +107,50 @@ def removed(plan: Plan) -> list[tuple[str, str, str]]:
     return sorted(
         (each.kind, each.seen.id, each.reason.code) for each in plan.actions if each.kind in kinds
     )
+
+
+def test_an_archive_is_kept_for_ever_unless_it_has_an_age(opened: Any) -> None:
+    native = opened(CRON % "archive")
+    id, _ = native.over(), native.over(source="chat")
+    native.pass_days(31)
+    native.sweep()
+    native.pass_days(10_000)
+    native.sweep()
+    assert native.state(id) is State.ARCHIVED
+
+
+def test_an_archive_that_is_too_old_can_be_had_back_from_the_trash_for_a_while(
+    opened: Any,
+) -> None:
+    before = opened(CRON % "archive")
+    first, second, _ = before.over(), before.over(), before.over(source="chat")
+    before.pass_days(31)
+    before.sweep()
+    native = opened(CRON % "archive", age="365d")
+    native.clock.advance(before.clock.now() - START)
+    for days, state in ((364, State.ARCHIVED), (2, State.TRASHED), (6, State.TRASHED)):
+        native.pass_days(days)
+        native.sweep()
+        assert native.state(first) is native.state(second) is state
+    entry = native.sexton.ledger.journal.page(native.sexton.find(first), None, None, 1)[0]
+    assert (entry.action, entry.reason.code) == ("discard", "archive_age")
+    native.sexton.undo(entry.receipt)
+    assert native.state(first) is native.state(second) is State.ENDED
+
+
+def test_an_archive_that_nobody_wanted_back_is_given_up(opened: Any) -> None:
+    native = opened(CRON % "archive", age="365d")
+    id, _ = native.over(), native.over(source="chat")
+    for days, state in (
+        (31, State.ARCHIVED),
+        (364, State.ARCHIVED),
+        (2, State.TRASHED),
+        (8, State.PURGED),
+    ):
+        native.pass_days(days)
+        native.sweep()
+        assert native.state(id) is state
+    assert not list((native.place / "vault").glob("*.zst"))
 
 
 def test_by_default_files_go_after_a_week_and_can_be_had_back(opened: Any) -> None:

@@ -142,8 +142,8 @@ def ended(sexton: Sexton, messages: int) -> str:
         return session.id
 
 
-def archive(opened: Opener, clock: ManualClock, text: str = "") -> None:
-    """Let a keeper archive a session."""
+def archive(opened: Opener, clock: ManualClock, text: str = "") -> str:
+    """Let a keeper archive a session; its id."""
     sexton = opened(
         f"retention: {{rows: archive, rows_max_age: 30d, allow_remove_all: true}}\n{text}"
     )
@@ -151,6 +151,7 @@ def archive(opened: Opener, clock: ManualClock, text: str = "") -> None:
     clock.advance(30 * DAY)
     sexton.sweep()
     assert sexton.find(id).state is State.ARCHIVED
+    return id
 
 
 def files_in(place: Path) -> list[Path]:
@@ -171,6 +172,16 @@ def test_the_vault_lies_beside_the_ledger(
     assert not files_in(tmp_path / VAULT)
     archive(opened, clock)
     assert files_in(tmp_path / VAULT)
+
+
+def test_archives_are_kept_for_ever(opened: Opener, clock: ManualClock) -> None:
+    id = archive(opened, clock)
+    for age, state in (("null", State.ARCHIVED), ("10d", State.TRASHED)):
+        sexton = opened(f"archive: {{max_age: {age}}}")
+        clock.advance(4000 * DAY)
+        sexton.sweep()
+        sexton.sweep()
+        assert sexton.find(id).state is state
 
 
 def test_what_was_removed_can_be_had_back_for_a_week(opened: Opener, clock: ManualClock) -> None:

@@ -108,6 +108,7 @@ def test_every_setting_outside_of_lists_has_a_variable() -> None:
         "SEXTON_DISK__WARN_AT",
         "SEXTON_ARCHIVE__FORMAT",
         "SEXTON_ARCHIVE__DIRECTORY",
+        "SEXTON_ARCHIVE__MAX_AGE",
         "SEXTON_TRASH__GRACE",
         "SEXTON_GC__EMPTY_HOURS",
         "SEXTON_GC__TRIVIAL_DAYS",

@@ -208,6 +208,7 @@ SETTINGS = st.builds(
         ArchiveSettings,
         format=st.sampled_from(ArchiveFormat),
         directory=st.none() | st.just(Path("/srv/: #")),
+        max_age=st.none() | SPANS,
     ),
     trash=st.builds(TrashSettings, grace=SPANS),
     gc=st.builds(
@@ -333,6 +334,7 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "archive:",
         "format: zstd # default",
         "directory: null # default",
+        "max_age: null # default",
         "trash:",
         "grace: 7d # default",
         "gc:",

@@ -53,6 +53,7 @@ def means(opened: Sexton) -> Means:
         # A file is used from one machine only, whatever that is called today.
         host=host() if opened.ledger.is_shared else NEAR,
         grace=settings.trash.grace,
+        archive_age=settings.archive.max_age,
         garbage=garbage(opened, True),
         actor=opened.actor,
         pace=Pace(opened.clock, opened.ledger.hygiene.fold),

@@ -182,6 +182,21 @@ class LedgerRemoval:
 
         return self._database.write(job)
 
+    def discard(
+        self, file: VaultFile, until: datetime, entry: Entry, day: date, now: datetime
+    ) -> VaultFile | None:
+        fate = {"receipt": entry.receipt, "until": micros(until), "now": micros(now)}
+
+        def job(tx: Transaction) -> VaultFile | None:
+            if tx.one("discard_file", ref=file.ref, **fate) is None:
+                return None
+            gone = [row[0] for row in tx.all("discard_sessions", vault=file.ref)]
+            _count(tx, file, day, len(gone))
+            _tell(tx, gone, entry, now)
+            return _file(tx, file.ref)
+
+        return self._database.write(job)
+
 
 def _file(tx: Transaction, ref: int) -> VaultFile:
     return vault_files(tx.all("find_file", ref=ref))[0]

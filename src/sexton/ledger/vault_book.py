@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sexton.ledger.database import Database
@@ -11,6 +11,8 @@ from sexton.ledger.rows import Row, maybe_moment, micros, moment
 from sexton.model.session import State
 from sexton.ports.removal import Holds, Inside, VaultFile, VaultState, WantedFiles
 from sexton.ports.vault import VaultKind, Written
+
+MICROSECOND = timedelta(microseconds=1)
 
 
 class LedgerVaultBook:
@@ -32,8 +34,13 @@ class LedgerVaultBook:
     def unfinished(self, host: str) -> list[VaultFile]:
         return self._files("unfinished_files", host=host)
 
-    def expired(self, host: str, now: datetime, limit: int) -> list[VaultFile]:
-        return self._files("expired_files", host=host, now=micros(now), limit=limit)
+    def expired(self, kind: VaultKind, host: str, now: datetime, limit: int) -> list[VaultFile]:
+        values = {"kind": kind, "host": host, "now": micros(now)}
+        return self._files("expired_files", **values, limit=limit)
+
+    def expire_archives(self, host: str, age: timedelta | None) -> None:
+        after = None if age is None else age // MICROSECOND
+        self._database.statement("expire_archives", host=host, age=after)
 
     def inside(self, file: VaultFile) -> list[Inside]:
         found = self._database.read(lambda tx: tx.all("sessions_inside", vault=file.ref))

@@ -32,7 +32,7 @@ MOVES: Mapping[State, frozenset[State]] = {
     State.OPEN: frozenset({State.ENDED}),
     State.ENDED: frozenset({State.OPEN, State.FINALIZED, State.ARCHIVED, State.TRASHED}),
     State.FINALIZED: frozenset({State.OPEN, State.ARCHIVED, State.TRASHED}),
-    State.ARCHIVED: frozenset({State.ENDED, State.FINALIZED}),
+    State.ARCHIVED: frozenset({State.ENDED, State.FINALIZED, State.TRASHED}),
     State.TRASHED: frozenset({State.ENDED, State.FINALIZED, State.PURGED}),
     State.PURGED: frozenset(),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
@@ -197,9 +197,17 @@ class Removal(Protocol):
         None if it is not, or while a session in it is pinned or its work not done.
         """
 
+    def discard(
+        self, file: VaultFile, until: datetime, entry: Entry, day: date, now: datetime
+    ) -> VaultFile | None:
+        """Put an archive whose time is over into the trash, to be had back until then.
+
+        None if it is not over, or while somebody is at it.
+        """
+
 
 class VaultBook(Protocol):
-    """Questions about vault files."""
+    """Questions about vault files, and how long archives are kept."""
 
     def page(self, wanted: WantedFiles, after: int, limit: int) -> list[VaultFile]:
         """Files in the order they were made, after a row."""
@@ -213,8 +221,11 @@ class VaultBook(Protocol):
     def unfinished(self, host: str) -> list[VaultFile]:
         """Files of a machine that somebody is at, or was when it died."""
 
-    def expired(self, host: str, now: datetime, limit: int) -> list[VaultFile]:
-        """Trash of a machine whose time is over, oldest first."""
+    def expired(self, kind: VaultKind, host: str, now: datetime, limit: int) -> list[VaultFile]:
+        """Files of a machine whose time is over, oldest first."""
+
+    def expire_archives(self, host: str, age: timedelta | None) -> None:
+        """Let the archives of a machine expire at an age, or never."""
 
     def inside(self, file: VaultFile) -> list[Inside]:
         """The sessions that are in a file and nowhere else."""

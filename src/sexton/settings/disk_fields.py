@@ -137,6 +137,11 @@ class ArchiveFields(Strict):
         description="Where archives and trash lie. Beside the ledger they are found again with "
         "it; a relative directory is looked up beside this file.",
     )
+    max_age: Span = Field(
+        default=_ARCHIVE.max_age,
+        description="An archive that is older goes to the trash, and after its grace is gone. "
+        "Who archives instead of removing means to keep, so by itself nothing goes.",
+    )
 
 
 class TrashFields(Strict):

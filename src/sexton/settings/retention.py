@@ -30,7 +30,7 @@ def retention_of(fields: RetentionFields) -> Retention:
 def archive_of(fields: ArchiveFields, beside: Path, environ: Mapping[str, str]) -> ArchiveSettings:
     """The archive with an absolute directory."""
     place = None if fields.directory is None else resolved(fields.directory, beside, environ)
-    return ArchiveSettings(format=fields.format, directory=place)
+    return ArchiveSettings(format=fields.format, directory=place, max_age=fields.max_age)
 
 
 def wrong_retention(fields: RetentionFields, unattended: Collection[str]) -> Iterator[Complaint]:

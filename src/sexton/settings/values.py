@@ -144,10 +144,14 @@ class ArchiveFormat(StrEnum):
 
 @record
 class ArchiveSettings:
-    """Where and how archives and trash are written; without a directory beside the ledger."""
+    """Where and how archives and trash are written; without a directory beside the ledger.
+
+    Without an age archives are kept for ever.
+    """
 
     format: ArchiveFormat = ArchiveFormat.ZSTD
     directory: Path | None = None
+    max_age: timedelta | None = None
 
 
 @record

@@ -12,6 +12,7 @@ The suite needs hypothesis.
 from __future__ import annotations
 
 from sexton.ports import Ledger
+from sexton.testing.ledger_contract_aging import AgingContract
 from sexton.testing.ledger_contract_board import BoardContract, GaugesContract
 from sexton.testing.ledger_contract_census import CensusContract
 from sexton.testing.ledger_contract_compression import CompressionContract
@@ -84,6 +85,7 @@ class LedgerContract(
     ForeignRemovedContract,
     RestoringContract,
     PurgingContract,
+    AgingContract,
     ReleasingContract,
     RemovalRacesContract,
 ):

@@ -68,31 +68,44 @@ class CompressionOwingContract:
         self, ledger: Ledger
     ) -> None:
         old = talked(ledger)
+        branch = talked(ledger, "branch", parent=old.id, relation=Relation.BRANCH)
         child = shorter(ledger, old, head=1, through=4, fallback=True)
         say(ledger, child, "g", "h", "i")
         third = shorter(ledger, child, head=0, through=5, fallback=True)
         bare = shorter(ledger, talked(ledger, "bare"), head=1, through=6, fallback=True)
-        branch = talked(ledger, "branch", parent=old.id, relation=Relation.BRANCH)
         for each in (third, bare, branch):
             assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
         owe(ledger)
-        assert ledger.backfill.estimate("memory", NOON).sessions == 5
-        assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 5
-        assert spans_of(ledger, old) == [(old.id, 0, 4, "pending")]
-        assert spans_of(ledger, child) == [(child.id, 2, 5, "pending")]
-        assert spans_of(ledger, third) == [(third.id, 1, 3, "pending")]
+        assert ledger.backfill.estimate("memory", NOON).sessions == 6
+        assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 6
+        assert spans_of(ledger, old) == [(old.id, 1, 4, "pending")]
+        assert spans_of(ledger, child) == [(child.id, 0, 5, "pending")]
+        assert spans_of(ledger, third) == [(third.id, 0, 3, "pending")]
         assert spans_of(ledger, branch) == [(branch.id, 0, 6, "pending")]
-        assert spans_of(ledger, bare) == []
+        assert spans_of(ledger, bare) == [(bare.id, 0, 2, "pending")]
 
-    def test_of_what_is_not_made_up_for_the_next_session_tells_what_it_holds(
-        self, ledger: Ledger
-    ) -> None:
+    def test_what_the_session_that_goes_on_tells_is_not_made_up_for(self, ledger: Ledger) -> None:
+        old = talked(ledger)
+        child = shorter(ledger, old, head=1, through=4, fallback=True)
+        whole = shorter(ledger, talked(ledger, "whole"), head=6, through=6, fallback=True)
+        owe(ledger)
+        for each in (child, whole):
+            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+        assert ledger.backfill.estimate("memory", NOON).sessions == 1
+        assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 1
+        assert spans_of(ledger, child) == [(child.id, 0, 4, "pending")]
+        assert spans_of(ledger, old) == [(old.id, 1, 4, "pending")]
+        assert spans_of(ledger, whole) == [(whole.id, 0, 7, "pending")]
+
+    def test_what_ended_before_the_time_asked_for_is_not_made_up_for(self, ledger: Ledger) -> None:
         old = talked(ledger)
         child = shorter(ledger, old, head=1, through=4, fallback=True)
         assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
         owe(ledger)
         assert ledger.backfill.owe("memory", at(65), 9, at(80)) == 1
         assert spans_of(ledger, child) == [(child.id, 0, 4, "pending")]
+        assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 1
+        assert spans_of(ledger, old) == [(old.id, 1, 4, "pending")]
 
     def test_a_fence_that_fell_leaves_nothing_untold(self, ledger: Ledger) -> None:
         owe(ledger)

@@ -166,9 +166,9 @@ class PurgingContract:
     def test_trash_is_not_purged_before_its_time(self, ledger: Ledger) -> None:
         session = over(ledger)
         kept = trashed(ledger, session, expires_at=at(100))
-        assert ledger.vault.expired("host", at(99), 10) == []
-        assert ledger.vault.expired("elsewhere", at(100), 10) == []
-        assert ledger.vault.expired("host", at(100), 10) == [kept]
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(99), 10) == []
+        assert ledger.vault.expired(VaultKind.TRASH, "elsewhere", at(100), 10) == []
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(100), 10) == [kept]
         assert purge(ledger, kept, at(99)) is None
         assert state(ledger, session) is State.TRASHED
 
@@ -177,14 +177,15 @@ class PurgingContract:
     ) -> None:
         late = trashed(ledger, over(ledger), name="late", expires_at=at(90))
         early = trashed(ledger, over(ledger), name="early", expires_at=at(80))
-        assert ledger.vault.expired("host", at(100), 10) == [early, late]
-        assert ledger.vault.expired("host", at(100), 1) == [early]
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(100), 10) == [early, late]
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(100), 1) == [early]
         restoring(ledger, early)
-        assert ledger.vault.expired("host", at(100), 10) == [late]
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(100), 10) == [late]
 
     def test_an_archive_is_never_purged(self, ledger: Ledger) -> None:
         session = over(ledger)
         kept = trashed(ledger, session, kind=VaultKind.ARCHIVE, expires_at=at(1))
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(100), 10) == []
         assert purge(ledger, kept, at(100)) is None
 
     def test_a_file_that_is_being_restored_is_not_purged(self, ledger: Ledger) -> None:

@@ -1,17 +1,22 @@
-"""How is the trash emptied, and only of what nobody can want back any more?"""
+"""How is the vault emptied, and only of what nobody can want back any more?"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from sexton.engine.removing.means import Means
 from sexton.model.plan import Reason
+from sexton.policies.blast_radius import bounded
 from sexton.ports.removal import VaultFile
+from sexton.ports.vault import VaultKind
 
 TOGETHER = 100
+A_ROUND = 1000
 
 EXPIRED = Reason("expired", "its time in the trash is over")
+AGED = Reason("archive_age", "archived for longer than archive.max_age")
 ASKED = Reason("asked", "asked for, before its time in the trash was over")
 
 
@@ -42,7 +47,8 @@ def empty_expired(means: Means, receipt: str) -> int:
     count = 0
     kept: set[int] = set()
     while True:
-        found = means.ledger.vault.expired(means.host, means.clock.now(), TOGETHER + len(kept))
+        now, most = means.clock.now(), TOGETHER + len(kept)
+        found = means.ledger.vault.expired(VaultKind.TRASH, means.host, now, most)
         fresh = [file for file in found if file.ref not in kept]
         if not fresh:
             return count
@@ -50,3 +56,19 @@ def empty_expired(means: Means, receipt: str) -> int:
             count += done
             if not done:
                 kept.add(file.ref)
+
+
+def discard_aged(means: Means, receipt: str) -> int:
+    """Put archives that are too old into the trash, as many as one day may take; how many."""
+    now = means.clock.now()
+    homes: defaultdict[str, list[tuple[VaultFile, datetime, int]]] = defaultdict(list)
+    for file in means.ledger.vault.expired(VaultKind.ARCHIVE, means.host, now, A_ROUND):
+        homes[file.home].append((file, file.expires_at or now, file.written.sessions))
+    entry = means.entry("discard", receipt, AGED)
+    count = 0
+    for home, due in homes.items():
+        allowed, _ = bounded(due, means.ledger.removable.removed_on(home, now.date()), now)
+        for file in allowed:
+            until = now + means.grace
+            count += means.ledger.removal.discard(file, until, entry, now.date(), now) is not None
+    return count

@@ -204,7 +204,7 @@ def _intent(means: Means, first: RemoveFiles, receipt: str) -> Intent:
         place=means.place,
         worker=means.worker(),
         receipt=receipt,
-        expires_at=None if first.archived else means.clock.now() + means.grace,
+        expires_at=means.until(archived=first.archived),
     )
 
 

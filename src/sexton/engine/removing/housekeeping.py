@@ -41,6 +41,7 @@ class Housekeeping:
     def __init__(self) -> None:
         self._next = float("-inf")
         self._told: dict[str, str] = {}
+        self._aged = False
         self.remarks: list[Reason] = []
 
     def round(
@@ -52,6 +53,9 @@ class Housekeeping:
         if means is None or begun < self._next:
             return []
         self._next = begun + EVERY
+        if not self._aged:  # what was archived before the settings were changed obeys them, too
+            means.ledger.vault.expire_archives(means.host, means.archive_age)
+            self._aged = True
         self.remarks = []
         outcomes = self._retain(estate, means, receipt, stopped)
         self._tidy(estate, means.pace, stopped)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from sexton.engine.removing.pace import Pace
@@ -26,7 +26,8 @@ PAGE = 500
 class Means:
     """New vault files go to `vault`, which is at `place`; older ones may lie elsewhere.
 
-    `grace` is how long trash is kept, `garbage` what counts as such unless somebody says otherwise.
+    `grace` is how long trash is kept, `archive_age` how long archives are if not for ever,
+    `garbage` what counts as such unless somebody says otherwise.
     `busy` are the files this process is at, `told` why others wait; `drift` is how far the wall
     clock was ahead of the elapsed time when it began. What is removed unattended counts against
     its day. Once it is `stopping`, nothing more is begun. `rows` are the records of sessions that a
@@ -43,6 +44,7 @@ class Means:
     worker: Callable[[], str]
     host: str
     grace: timedelta
+    archive_age: timedelta | None = None
     garbage: Collection
     actor: str
     pace: Pace
@@ -57,6 +59,11 @@ class Means:
     def day(self) -> date | None:
         """The day against which a removal counts; a person's word counts against none."""
         return self.clock.now().date() if self.unattended else None
+
+    def until(self, *, archived: bool) -> datetime | None:
+        """How long a file that is written now is kept; None is for ever."""
+        age = self.archive_age if archived else self.grace
+        return None if age is None else self.clock.now() + age
 
     def establish(self) -> None:
         """Make the directory for the first file; one that was there once is not made again."""

@@ -204,7 +204,7 @@ def _intent(means: Means, load: Load, receipt: str) -> Intent:
         place=means.place,
         worker=means.worker(),
         receipt=receipt,
-        expires_at=None if archiving else means.clock.now() + means.grace,
+        expires_at=means.until(archived=archiving),
     )
 
 

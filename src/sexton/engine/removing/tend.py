@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sexton.engine.estate import Estate
-from sexton.engine.removing.empty import empty_expired
+from sexton.engine.removing.empty import discard_aged, empty_expired
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.recover import recover
 
@@ -12,10 +12,11 @@ MOST_DRIFT = 3600.0
 
 
 def tend(estate: Estate, means: Means, receipt: str) -> None:
-    """Complete what the dead began, and empty what is past its grace.
+    """Complete what the dead began, discard old archives, and empty what is past its grace.
 
-    A wall clock that was moved does not say how long something has been in the trash.
+    A wall clock that was moved does not say how long something has been in the vault.
     """
     recover(means, estate.evidence, receipt)
     if abs(estate.look().drift - means.drift) <= MOST_DRIFT:
+        discard_aged(means, receipt)
         empty_expired(means, receipt)

@@ -166,14 +166,11 @@ WHERE ref = :ref AND state IN ('pending', 'dead')
 RETURNING ref;
 
 -- backlog
--- Sessions for which nothing was ever owed. What one inherited from a session that owes it itself is not for it.
+-- Sessions for which nothing was ever owed. What was copied into the session that went on is told by that one.
 SELECT dues.home, dues.session, dues.ended_at, dues.through, COALESCE((
-    SELECT s.inherited - (elder.last_seq - elder.untold)
-    FROM sessions AS s JOIN sessions AS elder ON elder.home = s.home AND elder.id = s.parent
-    WHERE s.ref = dues.session AND s.relation = 'compression' AND EXISTS (
-        SELECT 1 FROM dues AS its
-        WHERE its.session = elder.ref AND its.finalizer = :finalizer AND its.ended_at >= :since
-    )
+    SELECT younger.inherited - (s.last_seq - s.untold) - 1
+    FROM sessions AS s JOIN sessions AS younger ON younger.home = s.home AND younger.parent = s.id
+    WHERE s.ref = dues.session AND younger.inherited > 0
 ), 0) AS since
 FROM dues
 WHERE dues.finalizer = :finalizer AND dues.ended_at >= :since AND dues.since = 0;

@@ -129,6 +129,22 @@ WHERE ref = :ref AND state = 'kept' AND kind = 'trash' AND expires_at <= :deadli
   )
 RETURNING ref;
 
+-- expire_archives
+-- Only where it is not so already: most of the time nothing changes.
+UPDATE vault
+SET expires_at = made_at + CAST(:age AS BIGINT)
+WHERE host = :host AND kind = 'archive' AND COALESCE(expires_at, 0) <> COALESCE(made_at + CAST(:age AS BIGINT), 0);
+
+-- discard_file
+UPDATE vault
+SET kind = 'trash', receipt = :receipt, expires_at = :until
+WHERE ref = :ref AND state = 'kept' AND kind = 'archive' AND expires_at <= :now
+RETURNING ref;
+
+-- discard_sessions
+UPDATE sessions SET state = 'trashed' WHERE vault = :vault AND state = 'archived'
+RETURNING ref;
+
 -- purge_sessions
 -- A title and a preview are content, too.
 UPDATE sessions SET state = 'purged', vault = NULL, title = NULL, preview = NULL
@@ -189,7 +205,7 @@ ORDER BY v.ref;
 
 -- expired_files
 {vault_file}
-WHERE v.host = :host AND v.state = 'kept' AND v.expires_at IS NOT NULL AND v.expires_at <= :now
+WHERE v.host = :host AND v.state = 'kept' AND v.kind = :kind AND v.expires_at IS NOT NULL AND v.expires_at <= :now
 ORDER BY v.expires_at
 LIMIT :limit;
 

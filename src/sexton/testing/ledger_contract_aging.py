@@ -1,0 +1,80 @@
+"""What every ledger promises about archives that are not kept for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sexton.model.plan import Reason
+from sexton.model.session import State
+from sexton.ports import Ledger
+from sexton.ports.removal import VaultFile
+from sexton.ports.vault import VaultKind
+from sexton.testing.ledger_contract_removal_samples import (
+    over,
+    purge,
+    restoring,
+    state,
+    trashed,
+)
+from sexton.testing.ledger_contract_samples import NOON, at, entry, journal
+
+ARCHIVE = VaultKind.ARCHIVE
+LATER = "later"
+
+
+class AgingContract:
+    """An archive whose time is over goes to the trash first, and can be had back from there."""
+
+    def test_archives_are_kept_for_ever_until_they_have_an_age(self, ledger: Ledger) -> None:
+        kept = trashed(ledger, over(ledger), kind=ARCHIVE, expires_at=None)
+        trash = trashed(ledger, over(ledger), name="trash", expires_at=at(500))
+        trashed(ledger, over(ledger), name="far", kind=ARCHIVE, host="far", expires_at=None)
+        assert ledger.vault.expired(ARCHIVE, "host", at(10**6), 10) == []
+        ledger.vault.expire_archives("host", timedelta(seconds=95))
+        assert ledger.vault.expired(ARCHIVE, "host", at(99), 10) == []
+        assert [each.ref for each in ledger.vault.expired(ARCHIVE, "host", at(100), 10)] == [
+            kept.ref
+        ]
+        assert ledger.vault.expired(ARCHIVE, "far", at(10**6), 10) == []
+        assert ledger.vault.expired(VaultKind.TRASH, "host", at(500), 10) == [trash]
+        ledger.vault.expire_archives("host", None)
+        assert ledger.vault.expired(ARCHIVE, "host", at(10**6), 10) == []
+
+    def test_an_old_archive_goes_to_the_trash_with_all_that_is_in_it(self, ledger: Ledger) -> None:
+        first, second, other = over(ledger), over(ledger), over(ledger)
+        kept = trashed(ledger, first, second, kind=ARCHIVE, expires_at=at(50))
+        trashed(ledger, other, name="other", kind=ARCHIVE, expires_at=at(90))
+        gone = discard(ledger, kept, at(60))
+        assert gone is not None
+        assert (gone.kind, gone.receipt, gone.expires_at) == (VaultKind.TRASH, LATER, at(1000))
+        states = [state(ledger, each) for each in (first, second, other)]
+        assert states == [State.TRASHED, State.TRASHED, State.ARCHIVED]
+        assert [each.ref for each in ledger.vault.of_receipt(LATER)] == [kept.ref]
+        assert ledger.removable.removed_on("native", NOON.date()) == 2
+        assert journal(ledger, first)[0].action == "discard"
+        assert purge(ledger, gone, at(999)) is None
+        assert purge(ledger, gone, at(1000)) is not None
+        assert state(ledger, first) is State.PURGED
+
+    def test_an_archive_whose_time_is_not_over_stays(self, ledger: Ledger) -> None:
+        session, lasting = over(ledger), over(ledger)
+        kept = trashed(ledger, session, kind=ARCHIVE, expires_at=at(50))
+        ever = trashed(ledger, lasting, name="ever", kind=ARCHIVE, expires_at=None)
+        assert discard(ledger, kept, at(49)) is None
+        assert discard(ledger, ever, at(10**6)) is None
+        assert state(ledger, session) is state(ledger, lasting) is State.ARCHIVED
+
+    def test_what_is_no_archive_or_in_the_hands_of_somebody_is_not_discarded(
+        self, ledger: Ledger
+    ) -> None:
+        trash = trashed(ledger, over(ledger), expires_at=at(50))
+        held = trashed(ledger, over(ledger), name="held", kind=ARCHIVE, expires_at=at(50))
+        restoring(ledger, held)
+        assert discard(ledger, trash, at(60)) is None
+        assert discard(ledger, held, at(60)) is None
+
+
+def discard(ledger: Ledger, file: VaultFile, now: datetime) -> VaultFile | None:
+    """Put the archive into the trash for a while."""
+    said = entry(action="discard", receipt=LATER, reason=Reason("archive_age", "too old"))
+    return ledger.removal.discard(file, at(1000), said, NOON.date(), now)
