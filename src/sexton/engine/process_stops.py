@@ -95,11 +95,23 @@ def _as_it_runs(estate: Estate, process: Process) -> Process:
     return replace(process, command=masked(found.command))
 
 
-def keep_process(estate: Estate, process: Process, kept: bool, receipt: str, asked: str) -> bool:
-    """Keep a process from being stopped by policy, or not any more; False if it has ended."""
+def keep_process(
+    estate: Estate,
+    process: Process,
+    kept: bool,
+    receipt: str,
+    asked: str,
+    *,
+    by_agent: bool = False,
+) -> bool:
+    """Keep a process from being stopped by policy, or not any more.
+
+    False if it has ended, or is a person's to release and an agent asks.
+    """
     action = "keep_process" if kept else "release_process"
     line = replace(entry(estate, process, action, "done", Reason("asked", asked)), receipt=receipt)
-    return estate.overseer.registry.keep(process.ref, kept, estate.clock.now(), line)
+    now = estate.clock.now()
+    return estate.overseer.registry.keep(process.ref, kept, now, line, by_agent=by_agent)
 
 
 def stop_processes(

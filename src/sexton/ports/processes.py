@@ -52,8 +52,19 @@ class Registry(Protocol):
     def end(self, ref: int, how: str, now: datetime, entry: Entry | None = None) -> bool:
         """Record that a process is gone; False if that was known."""
 
-    def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
-        """Protect a process from being stopped by policy, or do so no more."""
+    def keep(
+        self,
+        ref: int,
+        kept: bool,
+        now: datetime,
+        entry: Entry | None = None,
+        *,
+        by_agent: bool = False,
+    ) -> bool:
+        """Protect a process from being stopped by policy, or do so no more; False if it has ended.
+
+        What a person protects stays a person's: an agent does not undo it, which is False, too.
+        """
 
     def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
         """Record that people are told something of it, each thing once; None if it has ended."""
