@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -14,6 +14,11 @@ from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
 NOTHING: Mapping[int, int] = {}
+
+
+def never() -> bool:
+    """Nobody wants to give up."""
+    return False
 
 
 class Told(NamedTuple):
@@ -165,8 +170,9 @@ class ProcessStopper(Protocol):
         confirmed: bool = False,
         held: Mapping[int, int] = NOTHING,
         spare: Sequence[Spared] = (),
+        given_up: Callable[[], bool] = never,
     ) -> list[Stopped]:
-        """Stop each with all that it started: TERM, after the grace KILL.
+        """Stop each with all that it started: TERM, after the grace KILL, until it is given up.
 
         Confirmed by a person who was shown the command of each, pid and start time are proof
         enough; one that runs another command by then is refused.
