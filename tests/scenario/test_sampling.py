@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -153,6 +154,32 @@ def test_a_server_s_socket_is_found_whichever_its_descriptor(nest: Nest, number:
     assert server.stdout
     port = int(server.stdout.readline())
     assert look(registered(server.pid)).ports == (port,)
+
+
+def test_a_server_whose_first_thread_has_ended_listens_on(nest: Nest, tmp_path: Path) -> None:
+    script = f"import socket; s = socket.create_server(('127.0.0.1', 0))\n{HEADLESS}"
+    server = nest.python(script, cwd=tmp_path)
+    assert eventually(lambda: is_headless(server.pid))
+    assert len(look(registered(server.pid)).ports) == 1
+    assert process_table.read_cwd(server.pid) == str(tmp_path)
+
+
+def test_what_could_not_be_looked_at_for_once_is_looked_at_again(
+    nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, sampler = registered(nest.python(SERVE).pid), Sampler(SystemClock())
+    assert eventually(lambda: bool(look(process).ports))
+    real = os.open
+
+    def run_out(path: str, *rest: int, **more: int) -> int:
+        if path.endswith("/fd"):
+            raise OSError(errno.EMFILE, "too many open files")
+        return real(path, *rest, **more)
+
+    with monkeypatch.context() as short:
+        short.setattr(os, "open", run_out)
+        assert sampler.look([process])[process.ref].ports == ()
+    assert sampler.look([process])[process.ref].ports
 
 
 def test_of_a_few_at_a_time_the_ports_are_found_with_the_next_looks(nest: Nest) -> None:
