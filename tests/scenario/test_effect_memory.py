@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -175,30 +176,49 @@ def test_a_busy_endpoint_says_when_to_come_again(
     assert caught.value.after == timedelta(minutes=1)
 
 
+def picky(visit: Visit) -> None:
+    """A model that takes no more than 3 000 characters."""
+    asked = visit.server.house.requests[-1].json["messages"][1]["content"]
+    if len(asked) > 3000:
+        error = {"error": {"code": "context_length_exceeded", "message": SECRET}}
+        visit.answer(400, json.dumps(error).encode(), {})
+    else:
+        said = re.findall("word[0-9]+", asked)
+        visit.answer(200, completion("- " + " ".join(said)), {})
+
+
+def eight_words() -> Iterator[Message]:
+    return (message(n, "user", f"word{n}\n" + "x" * 900) for n in range(8))
+
+
 def test_what_is_too_long_for_the_model_is_asked_in_shorter_parts(
     tmp_path: Path, manual_clock: ManualClock
 ) -> None:
-    def picky(visit: Visit) -> None:
-        asked = visit.server.house.requests[-1].json["messages"][1]["content"]
-        if len(asked) > 3000:
-            error = {"error": {"code": "context_length_exceeded", "message": SECRET}}
-            visit.answer(400, json.dumps(error).encode(), {})
-        else:
-            said = re.findall("word[0-9]+", asked)
-            visit.answer(200, completion("- " + " ".join(said)), {})
-
-    def said() -> Iterator[Message]:
-        return (message(n, "user", f"word{n}\n" + "x" * 900) for n in range(8))
-
     with Server([picky]) as server:
-        memory(server.url, tmp_path, manual_clock).carry_out(Desk(tmp_path, said=said).job())
+        desk = Desk(tmp_path, said=eight_words)
+        memory(server.url, tmp_path, manual_clock).carry_out(desk.job())
         assert re.findall("word[0-9]+", kept(tmp_path)) == [f"word{n}" for n in range(8)]
         server.replies[:] = [reply(400, b'{"error": {"type": "exceed_context_size_error"}}')]
         (tmp_path / "other").mkdir()
-        desk = Desk(tmp_path / "other", said=said, key="other")
+        desk = Desk(tmp_path / "other", said=eight_words, key="other")
         with pytest.raises(EffectFailed, match="too long") as caught:
             memory(server.url, tmp_path, manual_clock).carry_out(desk.job())
     assert caught.value.hopeless
+
+
+def test_of_a_part_in_halves_none_is_asked_for_again_where_the_calls_run_out(
+    tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    desk = Desk(tmp_path, said=eight_words)
+    with Server([picky]) as server:
+        for budget in range(20):
+            desk.budget = budget  # one more call is allowed each time
+            with suppress(EffectPostponed):
+                memory(server.url, tmp_path, manual_clock).carry_out(desk.job())
+                break
+    asked = [request.json["messages"][1]["content"] for request in server.requests]
+    assert re.findall("word[0-9]+", kept(tmp_path)) == [f"word{n}" for n in range(8)]
+    assert len(asked) == len(set(asked))
 
 
 @pytest.mark.parametrize("slow", [silence, drip])

@@ -129,6 +129,10 @@ def test_adopting_a_dead_owners_conversation_fences_the_dead_off(
         assert (adopted.id, adopted.epoch) == (dead.id, dead.epoch + 1)
         with pytest.raises(SessionFenced):
             dead.append(role="user", content="from the grave")
+        for write in (dead.pin, lambda: dead.retitle("Mine"), dead.reset, dead.end):
+            with pytest.raises(SessionFenced):
+                write()
+        assert (the(house, dead.id).pinned, the(house, dead.id).title) == (False, None)
         adopted.append(role="user", content="after")
         assert [message.content for message in adopted.messages()] == ["before", "after"]
 

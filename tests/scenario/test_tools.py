@@ -361,6 +361,6 @@ def test_of_a_damaged_memory_of_tools_nothing_is_known(session_of: Open, damaged
     session = session_of()
     desk = session._desk
     session.turn().__enter__()
-    desk.ledger.book.finish_turn(session._session.ref, desk.worker, False, damaged)
+    desk.ledger.book.finish_turn(session._session, desk.worker, False, damaged)
     with session_of().turn() as turn:
         assert fail(turn, 2) == ["", ""]

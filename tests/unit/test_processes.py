@@ -103,6 +103,20 @@ def test_who_has_no_descriptor_left_to_look_with_takes_nobody_for_dead(
     assert sight is Sight.HIDDEN
 
 
+def test_one_that_had_no_descriptor_left_when_it_registered_is_not_taken_for_dead() -> None:
+    usual = getrlimit(RLIMIT_NOFILE)
+    TABLE.myself()  # what is asked of the system once has been asked
+    setrlimit(RLIMIT_NOFILE, (0, usual[1]))
+    try:
+        identity = TABLE.myself()
+    finally:
+        setrlimit(RLIMIT_NOFILE, usual)
+    assert TABLE.look(identity) is Sight.HIDDEN
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    assert TABLE.look(replace(identity, pid=gone.pid)) is Sight.GONE
+
+
 @pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EPERM])
 def test_a_kernel_that_gives_no_pidfds_is_not_taken_for_one_that_does(
     monkeypatch: pytest.MonkeyPatch, reason: int

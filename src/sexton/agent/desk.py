@@ -31,7 +31,8 @@ class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
     `tariff` knows what models cost; `stop_processes` stops what a session that is killed runs;
-    `directory` is where a session keeps its files; `guards` watch over what its sessions spend.
+    `directory` is where a session keeps its files; `guards` watch over what its sessions spend;
+    `held` is what was last said of each reset that is held back.
     """
 
     ledger: Ledger
@@ -46,6 +47,7 @@ class Desk:
     directory: Callable[[str], Path]
     turns: set[Turn] = made(set)
     guards: Guards = made(Guards)
+    held: dict[str, str] = made(dict)
 
     @property
     def worker(self) -> str:

@@ -145,25 +145,34 @@ def new_id() -> str:
 def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
     policy = desk.rules(None).rules.reset_policy(current)
     reason = reset_reason(current, policy, now)
-    if reason is None or _is_held(desk, current, now):
+    if reason is None:
+        desk.held.pop(current.id, None)
+    if reason is None or _is_held(desk, current, reason, now):
         return _join(desk, current, now)
     return desk.ledger.book.replace(
         current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now
     )
 
 
-def _is_held(desk: Desk, session: Session, now: datetime) -> bool:
+def _is_held(desk: Desk, session: Session, wanted: Reason, now: datetime) -> bool:
     """Whether something holds its reset back; its processes are looked at last."""
     from sexton.policies.processes import holding_process  # noqa: PLC0415  # few are overdue
 
     turn = running_turn(session, desk.evidence(session))
     held = holding(session, turn, now) or holding_process(desk.overseer().of_native(session), now)
-    if held is not None:
+    if held is None:
+        desk.held.pop(session.id, None)
+        return False
+    who = turn.worker.id if turn and not session.pinned else ""
+    mark = f"{wanted.code} {held.code} {who}"
+    if desk.held.get(session.id) != mark:  # a key may be opened for every message
         import logging  # noqa: PLC0415  # slow to load, and few resets are held back
 
-        log = logging.getLogger("sexton.agent")
-        log.info("reset of %s held back by %s: %s", one_line(session.id), held.code, held.text)
-    return held is not None
+        desk.held[session.id] = mark
+        words = "reset of %s held back by %s (%s): %s"
+        name, log = one_line(session.id), logging.getLogger("sexton.agent")
+        log.info(words, name, held.code, wanted.code, held.text)
+    return True
 
 
 def _join(desk: Desk, session: Session, now: datetime) -> Session | None:

@@ -89,13 +89,12 @@ class OpenSession(Handle):
         self._catch_up()
         reason = Reason("asked", "asked for by the agent")
         entry = self._desk.entry(self._session, "pin" if pinned else "unpin", reason)
-        noted = (entry, self._desk.clock.now())
-        self._desk.ledger.book.mark(self._session.ref, pinned=pinned, noted=noted)
+        self._mark(pinned=pinned, noted=(entry, self._desk.clock.now()))
 
     def retitle(self, title: str) -> None:
         """Give the session a title."""
         self._catch_up()
-        self._desk.ledger.book.mark(self._session.ref, title=one_line(check_name("title", title)))
+        self._mark(title=one_line(check_name("title", title)))
 
     @property
     def directory(self) -> Path:
@@ -211,6 +210,11 @@ class OpenSession(Handle):
             raise self._desk.refusal(session)
         self._go_on(child)
         return next(self._read(child.ref, old.head))
+
+    def _mark(self, **marks: Any) -> None:
+        session = self._session
+        if not self._desk.ledger.book.mark(session.ref, epoch=session.epoch, **marks):
+            raise self._desk.refusal(session)
 
     def _store(self, drafts: list[Draft], said: list[tuple[str, Any]]) -> int:
         if not drafts:

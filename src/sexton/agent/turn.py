@@ -143,7 +143,7 @@ class Turn:
     def _finish(self, failed: bool) -> None:
         finish, snapshot = self._desk.ledger.book.finish_turn, self._guard.snapshot()
         # The mark is where the conversation was when it was last compressed.
-        while not finish(self._session.ref, self._desk.worker, failed, snapshot) and self._moved():
+        while not finish(self._session, self._desk.worker, failed, snapshot) and self._moved():
             pass
 
     def is_company_in(self, session: Session) -> bool:

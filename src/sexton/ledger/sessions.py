@@ -127,13 +127,17 @@ class LedgerSessions:
 
         return self._database.write(job)
 
-    def finish_turn(self, ref: int, worker: str, failed: bool, guard: str | None = None) -> bool:
+    def finish_turn(
+        self, session: Session, worker: str, failed: bool, guard: str | None = None
+    ) -> bool:
+        fence = {"ref": session.ref, "epoch": session.epoch}
+
         def job(tx: Transaction) -> bool:
             if failed:
-                tx.all("mark_errored", ref=ref)
+                tx.all("mark_errored", **fence)
             if guard is not None:
-                tx.all("store_guard", ref=ref, guard=guard)
-            return tx.one("clear_busy", ref=ref, worker=worker) is not None
+                tx.all("store_guard", **fence, guard=guard)
+            return tx.one("clear_busy", ref=session.ref, worker=worker) is not None
 
         return self._database.write(job)
 
@@ -144,13 +148,16 @@ class LedgerSessions:
         pinned: bool | None = None,
         title: str | None = None,
         noted: tuple[Entry, datetime] | None = None,
+        epoch: int | None = None,
     ) -> bool:
+        fence = {"ref": ref, "epoch": epoch}
+
         def job(tx: Transaction) -> bool:
             found = True
             if pinned is not None:
-                found = tx.one("mark_pinned", ref=ref, pinned=int(pinned)) is not None
+                found = tx.one("mark_pinned", **fence, pinned=int(pinned)) is not None
             if title is not None:
-                found = tx.one("mark_title", ref=ref, title=title) is not None
+                found = tx.one("mark_title", **fence, title=title) is not None
             if found and noted is not None:
                 tx.all("insert_entry", **rows.entry(*noted))
             return found

@@ -116,10 +116,13 @@ class SessionBook(Protocol):
     ) -> Appended | None:
         """Count a turn and mark the holder busy."""
 
-    def finish_turn(self, ref: int, worker: str, failed: bool, guard: str | None = None) -> bool:
+    def finish_turn(
+        self, session: Session, worker: str, failed: bool, guard: str | None = None
+    ) -> bool:
         """Clear the mark that `start_turn` made; False if it is not here (any more).
 
-        `guard` is what is remembered of how the tools did.
+        `guard` is what is remembered of how the tools did; that and the failure only while the
+        fence stands.
         """
 
     def mark(
@@ -129,8 +132,12 @@ class SessionBook(Protocol):
         pinned: bool | None = None,
         title: str | None = None,
         noted: tuple[Entry, datetime] | None = None,
+        epoch: int | None = None,
     ) -> bool:
-        """Change what a person may change about a session, and note it in the journal."""
+        """Change what a person may change about a session, and note it in the journal.
+
+        With an epoch only while that fence stands: an agent may have lost the session.
+        """
 
 
 class Messages(Protocol):

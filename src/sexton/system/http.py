@@ -140,7 +140,7 @@ def retry_after(answer: Answer, now: datetime) -> timedelta | None:
         return timedelta(seconds=min(int(text[:9]), LONGEST_WAIT.total_seconds()))
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # no date, or one with numbers beyond all dates
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max(moment - now, timedelta()), LONGEST_WAIT)

@@ -52,6 +52,8 @@ def _look_here(identity: Identity) -> Sight:
         return Sight.GONE
     except OSError:  # not permitted, or out of descriptors: that is no proof of anything
         return Sight.HIDDEN
+    if not identity.started:  # it had no descriptor left to look at itself with
+        return Sight.HIDDEN
     if started != identity.started:
         return Sight.REUSED
     return Sight.ZOMBIE if state in DEAD_STATES else Sight.PRESENT

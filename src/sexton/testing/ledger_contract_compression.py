@@ -97,9 +97,9 @@ class CompressionContract:
             ("berta", at(2)),
         ]
         finish = ledger.book.finish_turn
-        assert [finish(old.ref, berta, False), finish(child.ref, anna, False)] == [False, False]
+        assert [finish(old, berta, False), finish(child, anna, False)] == [False, False]
         assert reread(ledger, child) == child
-        assert [finish(child.ref, berta, failed) for failed in (False, True)] == [True, False]
+        assert [finish(child, berta, failed) for failed in (False, True)] == [True, False]
         now = reread(ledger, child)
         assert ([each.busy_since for each in now.holders], now.errored) == ([None, None], True)
         assert reread(ledger, other).holders[0].busy_since == at(2)
@@ -240,7 +240,7 @@ def _lively(ledger: Ledger) -> Session:
     say(ledger, old, *TEXTS, now=at(5), schedule=Schedule(3, at=at(99)))
     for _ in range(2):
         assert ledger.book.start_turn(old, "anna", NO_RULES, at(6))
-    ledger.book.finish_turn(old.ref, "anna", failed=True)
+    ledger.book.finish_turn(old, "anna", failed=True)
     assert ledger.book.mark(old.ref, pinned=True)
     for limit in (Limit.MESSAGES, Limit.TURNS):
         assert ledger.index.warn(seen(reread(ledger, old)), limit, entry(old), at(7))

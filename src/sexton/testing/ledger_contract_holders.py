@@ -92,6 +92,12 @@ class HoldersContract:
         assert adopted is not None
         assert say(ledger, begun, "from the grave") is None
         assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(2)) is False
+        assert ledger.book.mark(begun.ref, pinned=True, epoch=begun.epoch) is False
+        assert ledger.book.mark(begun.ref, title="Old", epoch=begun.epoch) is False
+        assert ledger.book.finish_turn(begun, "anna", failed=True, guard="{}") is False
+        assert ledger.spending.snapshot(begun.ref) is None
+        assert reread(ledger, begun) == adopted
+        assert ledger.book.mark(begun.ref, pinned=True, title="New", epoch=adopted.epoch)
         assert say(ledger, adopted, "after") == Appended(2)
         assert [message.content for message in heard(ledger, begun)] == ["before", "after"]
 

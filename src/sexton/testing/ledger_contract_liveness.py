@@ -136,7 +136,7 @@ class BeatsContract:
         assert [each.progress_at for each in reread(ledger, begun).holders] == [at(3), None]
         assert reread(ledger, other).holders[0].progress_at is None
         assert reread(ledger, begun).active_at == begun.active_at
-        ledger.book.finish_turn(begun.ref, anna, False)
+        ledger.book.finish_turn(begun, anna, False)
         assert reread(ledger, begun).holders[0].progress_at is None
 
     def test_whoever_occupies_a_session_is_busy_but_has_counted_no_turn(
@@ -147,7 +147,7 @@ class BeatsContract:
         assert ledger.reaping.occupy(begun, anna, at(1))
         assert [each.busy_since for each in reread(ledger, begun).holders] == [at(1)]
         assert replace(reread(ledger, begun), holders=begun.holders) == begun
-        assert ledger.book.finish_turn(begun.ref, anna, False)
+        assert ledger.book.finish_turn(begun, anna, False)
         assert reread(ledger, begun).holders == begun.holders
         assert ledger.book.end_now(over.ref, over.epoch, "done", at(2))
         assert not ledger.reaping.occupy(over, anna, at(3))

@@ -210,7 +210,7 @@ def _join(ledger: Ledger, session: Session, worker: str, *dead: str) -> list[Ses
 
 
 def _finish(ledger: Ledger, session: Session, worker: str) -> list[Session]:
-    ledger.book.finish_turn(session.ref, worker, failed=True)
+    ledger.book.finish_turn(session, worker, failed=True)
     return []
 
 

@@ -9,6 +9,7 @@ from sexton.model.record import replace
 from sexton.model.remains import Remains
 from sexton.model.session import Session, State
 from sexton.ports import Ledger, Place
+from sexton.testing.ledger_contract_compression import shorter
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from sexton.testing.ledger_contract_removal_samples import over, trashed
 from sexton.testing.ledger_contract_samples import (
@@ -103,6 +104,19 @@ class RetainedContract:
         used(ledger, 40, job="other", source="cron")
         found = ledger.retained.old("native", "cron", None, 9, among=9)
         assert [each.rank for each in found] == [3, 2, 1, 1]
+
+    def test_a_conversation_that_was_compressed_has_one_place_among_them(
+        self, ledger: Ledger
+    ) -> None:
+        for facts in ({"key": "talk"}, {"key": "run 1", "job": "backup"}):
+            used(ledger, 10, **facts)
+            begun = born(ledger, now=at(20), **facts)
+            for _ in range(2):
+                say(ledger, begun, *"12345", now=at(30))
+                begun = shorter(ledger, begun)
+            assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(9000))
+        found = ledger.retained.old("native", "chat", None, 9, among=9)
+        assert [each.rank for each in found if each.session.end_reason == "closed"] == [2, 2, 1, 1]
 
     def test_of_the_same_moment_the_later_one_is_the_newer(self, ledger: Ledger) -> None:
         for _ in range(2):

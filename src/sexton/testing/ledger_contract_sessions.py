@@ -207,14 +207,14 @@ class SessionsContract:
         for seconds in (1, 2):
             assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds)) == Appended(0)
         assert _busy(ledger, begun) == [at(1), NOON]
-        ledger.book.finish_turn(begun.ref, anna, failed=False)
+        ledger.book.finish_turn(begun, anna, failed=False)
         assert _busy(ledger, begun) == [at(1), NOON]
-        ledger.book.finish_turn(begun.ref, anna, failed=False)
+        ledger.book.finish_turn(begun, anna, failed=False)
         assert _busy(ledger, begun) == [None, NOON]
-        ledger.book.finish_turn(begun.ref, anna, failed=False)
+        ledger.book.finish_turn(begun, anna, failed=False)
         for seconds in (3, 4):
             assert ledger.book.start_turn(begun, anna, NO_RULES, at(seconds))
-        ledger.book.finish_turn(begun.ref, anna, failed=False)
+        ledger.book.finish_turn(begun, anna, failed=False)
         assert _busy(ledger, begun) == [at(3), NOON]
         now = reread(ledger, begun)
         assert (now.turn_count, now.errored, now.active_at) == (5, False, NOON)
@@ -226,7 +226,7 @@ class SessionsContract:
         first, second = born(ledger, "a", worker=anna), born(ledger, "b", worker=anna)
         assert ledger.book.start_turn(first, anna, NO_RULES, at(1))
         assert (_busy(ledger, first), _busy(ledger, second)) == ([at(1)], [None])
-        ledger.book.finish_turn(second.ref, anna, failed=True)
+        ledger.book.finish_turn(second, anna, failed=True)
         assert _busy(ledger, first) == [at(1)]
         assert [reread(ledger, each).errored for each in (first, second)] == [False, True]
         assert [reread(ledger, each).turn_count for each in (first, second)] == [1, 0]

@@ -120,7 +120,7 @@ class SpendingTreesContract:
     def test_how_the_tools_did_is_kept_with_the_session(self, ledger: Ledger) -> None:
         session, other = born(ledger), born(ledger, "other")
         assert ledger.spending.snapshot(session.ref) is None
-        ledger.book.finish_turn(session.ref, "agent", False, '{"errors": 3}')
-        ledger.book.finish_turn(session.ref, "agent", False)
+        ledger.book.finish_turn(session, "agent", False, '{"errors": 3}')
+        ledger.book.finish_turn(session, "agent", False)
         assert ledger.spending.snapshot(session.ref) == '{"errors": 3}'
         assert ledger.spending.snapshot(other.ref) is None

@@ -1,4 +1,5 @@
 -- remains
+-- A conversation has one place, however often it was compressed.
 EXISTS (SELECT 1 FROM finalizations AS f WHERE f.session = s.ref AND f.state IN ('pending', 'running')),
        CASE
            WHEN s.job IS NOT NULL THEN (
@@ -6,6 +7,7 @@ EXISTS (SELECT 1 FROM finalizations AS f WHERE f.session = s.ref AND f.state IN 
                FROM (SELECT 1
                      FROM sessions AS o
                      WHERE o.home = s.home AND o.job = s.job AND o.state IN ('ended', 'finalized')
+                       AND COALESCE(o.end_reason, '') <> 'compression'
                        AND (o.active_at, o.ref) > (s.active_at, s.ref)
                      LIMIT :among) AS newer)
            WHEN s.key IS NOT NULL THEN (
@@ -13,6 +15,7 @@ EXISTS (SELECT 1 FROM finalizations AS f WHERE f.session = s.ref AND f.state IN 
                FROM (SELECT 1
                      FROM sessions AS o
                      WHERE o.home = s.home AND o.key = s.key AND o.state IN ('ended', 'finalized')
+                       AND COALESCE(o.end_reason, '') <> 'compression'
                        AND (o.active_at, o.ref) > (s.active_at, s.ref)
                      LIMIT :among) AS newer)
        END

@@ -131,10 +131,14 @@ WHERE session = :ref AND worker = :worker AND turns > 0
 RETURNING session;
 
 -- mark_errored
-UPDATE sessions SET errored = 1 WHERE ref = :ref AND errored = 0;
+UPDATE sessions SET errored = 1 WHERE ref = :ref AND epoch = :epoch AND errored = 0;
 
 -- mark_pinned
-UPDATE sessions SET pinned = :pinned WHERE ref = :ref RETURNING ref;
+UPDATE sessions SET pinned = :pinned
+WHERE ref = :ref AND epoch = COALESCE(CAST(:epoch AS BIGINT), epoch)
+RETURNING ref;
 
 -- mark_title
-UPDATE sessions SET title = :title WHERE ref = :ref RETURNING ref;
+UPDATE sessions SET title = :title
+WHERE ref = :ref AND epoch = COALESCE(CAST(:epoch AS BIGINT), epoch)
+RETURNING ref;

@@ -7,7 +7,7 @@ crash asks for the same answer twice, but for the one that was on its way.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from sexton.ports.finalizing import EffectPostponed, Job
 from sexton.ports.system import Clock
 from sexton.system.effects.chat import Chat, ChatPlan, TooLong
 from sexton.system.effects.memory_file import MemoryFile
-from sexton.system.effects.transcript import delimited, halves, parts
+from sexton.system.effects.transcript import delimited, digest, halves, parts
 
 NOTHING = "NOTHING"
 BYTES_PER_TOKEN = 2
@@ -66,18 +66,30 @@ class Memory:
     def carry_out(self, job: Job) -> str:
         if self._file.holds(job.key):
             return "was in the memory file already"
-        answers = self._recall(job.memo)
-        for number, part in enumerate(parts(job.messages(), self._part_bytes)):
-            if number >= len(answers):
-                answers.append(self._ask(job, part))
-                job.memoise(self._memo(answers))
+        known = _recall(job.memo)
+        told = parts(job.messages(), self._part_bytes)
+        answers = [each for part in told for each in self._answers(job, part, known)]
         kept = [each for each in answers if not _is_nothing(each)]
         if not kept:
             return "nothing worth keeping"
         added = self._file.append(job.key, _heading(job.session), "\n\n".join(kept))
         return "added to the memory file" if added else "was in the memory file already"
 
-    def _ask(self, job: Job, part: str) -> str:
+    def _answers(self, job: Job, part: str, known: dict[str, str | None]) -> Iterator[str]:
+        """What the model says to a part, or to its halves if it is too long."""
+        name = digest(part)
+        if name not in known:
+            known[name] = self._ask(job, part)
+            job.memoise(json.dumps({"answers": known}).encode())
+        answer = known[name]
+        if answer is not None:
+            yield answer
+            return
+        for half in halves(part):
+            yield from self._answers(job, half, known)
+
+    def _ask(self, job: Job, part: str) -> str | None:
+        """The answer to a part; None if it is too long."""
         self._chat.check()
         if not job.spend(1):
             raise EffectPostponed("the calls of today are used up", _tomorrow(self._clock.now()))
@@ -86,20 +98,16 @@ class Memory:
         except TooLong:
             if len(part) <= LEAST_BYTES:
                 raise
-        answers = (self._ask(job, half) for half in halves(part))
-        return "\n\n".join(each for each in answers if not _is_nothing(each)) or NOTHING
+        return None
 
-    def _memo(self, answers: list[str]) -> bytes:
-        return json.dumps({"part_bytes": self._part_bytes, "answers": answers}).encode()
 
-    def _recall(self, memo: bytes | None) -> list[str]:
-        """The answers so far; none if the transcript is cut otherwise now."""
-        try:
-            found = json.loads(memo or b"{}")
-            same = found["part_bytes"] == self._part_bytes
-            return [str(each) for each in found["answers"]] if same else []
-        except (ValueError, TypeError, KeyError):  # none, or of another kind of the same name
-            return []
+def _recall(memo: bytes | None) -> dict[str, str | None]:
+    """The answers so far, by the digest of what was asked about."""
+    try:
+        found = json.loads(memo or b"{}")["answers"]
+        return {name: None if said is None else str(said) for name, said in found.items()}
+    except (ValueError, TypeError, KeyError, AttributeError):  # none, or of another kind
+        return {}
 
 
 def _is_nothing(answer: str) -> bool:

@@ -36,9 +36,14 @@ def halves(part: str) -> tuple[str, str]:
     return part[: line or middle], part[line or middle :]
 
 
+def digest(part: str) -> str:
+    """What a part is known by."""
+    return hashlib.sha256(part.encode()).hexdigest()
+
+
 def delimited(part: str) -> str:
     """A part between two lines that nothing in it can imitate, as they hold its digest."""
-    seal = hashlib.sha256(part.encode()).hexdigest()[:16]
+    seal = digest(part)[:16]
     return f"BEGIN TRANSCRIPT {seal}\n{part}END TRANSCRIPT {seal}"
 
 
