@@ -46,8 +46,9 @@ def main() -> int:
     options.add_argument("--mode", choices=MODES, action="append")
     options.add_argument("--exit", choices=EXITS, action="append")
     chosen = options.parse_args()
-    # What runs in the background of a shell ignores it, and so would every child.
+    # What runs in the background of a shell or without one ignores them, and so would every child.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     hermes = ROOT / ".venvs" / "hermes" / "bin" / "python"
     cases = [(mode, how) for mode in chosen.mode or MODES for how in chosen.exit or EXITS]
     with tempfile.TemporaryDirectory(prefix="sexton-exits-") as directory:

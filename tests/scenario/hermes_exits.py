@@ -151,7 +151,9 @@ def company(lab: Lab, *, gateway: bool = True) -> Iterator[str]:
         thread = threading.Thread(target=_read_on, args=(terminal, reading), daemon=True)
         thread.start()
         try:
-            (row,) = rows(lab.home).keys() - known
+            # What was killed before may have left somebody who begins a row of another kind now.
+            found = rows(lab.home)
+            *_, row = (id for id in found if id not in known and found[id] == ("cli", None))
             yield row
         finally:
             reading.set()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.processes import SpawnedProcess
+from sexton.agent.processes import KEPT, SpawnedProcess
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
@@ -861,6 +861,20 @@ def test_an_agent_stops_what_it_started(house: House) -> None:
     assert child.poll() == -signal.SIGTERM
     assert [each.ended_how for each in rows(sexton.ledger)] == ["stopped by its agent"]
     assert [each.ending for each in child.stop()] == [Ending.GONE]
+
+
+def test_an_agent_does_not_stop_what_a_person_keeps(house: House) -> None:
+    sexton = house.open()
+    _, session = begun(sexton)
+    child = house.python(session, WAIT)
+    registry = sexton.ledger.registry
+    registry.keep(child.process.ref, True, house.clock.now())
+    assert [(each.ending, each.why) for each in child.stop()] == [(Ending.SPARED, KEPT)]
+    assert child.poll() is None
+    assert [each.identity.pid for each in registry.running()] == [child.pid]
+    registry.keep(child.process.ref, False, house.clock.now())
+    registry.keep(child.process.ref, True, house.clock.now(), by_agent=True)
+    assert [each.ending for each in child.stop()] == [Ending.TERM]
 
 
 def test_what_came_of_a_stop_is_told_also_when_the_ledger_is_closed(house: House) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -38,6 +39,11 @@ import os, signal, sys
 child = os.fork()
 if child == 0:
     while True: pass
+signal.pause()
+"""
+SERVE = """
+import signal, socket
+server = socket.create_server(("127.0.0.1", 0))
 signal.pause()
 """
 LEAVE = """
@@ -135,6 +141,58 @@ def test_a_socket_that_is_opened_later_is_found_by_the_same_sampler(nest: Nest) 
     server.stdin.flush()
     server.stdout.readline()
     assert sampler.look([process])[process.ref].ports == ()
+
+
+@pytest.mark.parametrize("number", [0, 3, 60])
+def test_a_server_s_socket_is_found_whichever_its_descriptor(nest: Nest, number: int) -> None:
+    script = (
+        "import os, signal, socket, sys; s = socket.create_server(('127.0.0.1', 0));"
+        "os.close(0); os.dup2(s.fileno(), 9); port = s.getsockname()[1]; s.close();"
+        "os.dup2(9, int(sys.argv[1])); os.close(9); print(port, flush=True); signal.pause()"
+    )
+    server = nest.python(script, str(number), stdout=-1)
+    assert server.stdout
+    port = int(server.stdout.readline())
+    assert look(registered(server.pid)).ports == (port,)
+
+
+def test_a_server_whose_first_thread_has_ended_listens_on(nest: Nest, tmp_path: Path) -> None:
+    script = f"import socket; s = socket.create_server(('127.0.0.1', 0))\n{HEADLESS}"
+    server = nest.python(script, cwd=tmp_path)
+    assert eventually(lambda: is_headless(server.pid))
+    assert len(look(registered(server.pid)).ports) == 1
+    assert process_table.read_cwd(server.pid) == str(tmp_path)
+
+
+def test_what_could_not_be_looked_at_for_once_is_looked_at_again(
+    nest: Nest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, sampler = registered(nest.python(SERVE).pid), Sampler(SystemClock())
+    assert eventually(lambda: bool(look(process).ports))
+    real = os.open
+
+    def run_out(path: str, *rest: int, **more: int) -> int:
+        if path.endswith("/fd"):
+            raise OSError(errno.EMFILE, "too many open files")
+        return real(path, *rest, **more)
+
+    with monkeypatch.context() as short:
+        short.setattr(os, "open", run_out)
+        assert sampler.look([process])[process.ref].ports == ()
+    assert sampler.look([process])[process.ref].ports
+
+
+def test_of_a_few_at_a_time_the_ports_are_found_with_the_next_looks(nest: Nest) -> None:
+    servers = [registered(nest.python(SERVE).pid) for _ in range(3)]
+    servers = [replace(each, ref=ref) for ref, each in enumerate(servers)]
+    assert eventually(lambda: all(look(each).ports for each in servers))
+    sampler = Sampler(SystemClock())
+
+    def told(new: int | None) -> int:
+        looks = sampler.look(servers, new_ports=new)
+        return sum(bool(each.ports) for each in looks.values())
+
+    assert [told(0), told(1), told(1), told(None), told(1)] == [0, 1, 2, 3, 3]
 
 
 def test_the_work_of_a_child_counts(nest: Nest) -> None:

@@ -122,6 +122,29 @@ def test_a_process_of_ones_own_is_listed_kept_and_stopped_and_no_other(cli: Cli)
             foreign.wait(PATIENCE)
 
 
+def test_what_a_person_keeps_an_agent_can_not_stop_or_let_go_of(cli: Cli) -> None:
+    with working(cli) as (worker, mine, _):
+        own = worker.spawn(WAITING, session=mine)
+        try:
+            assert cli("processes", "keep", str(own.pid)).code == 0
+            refused, again, held = ask(
+                cli,
+                ["--session", mine.id],
+                ("stop_process", {"pid": own.pid}),
+                ("keep_process", {"pid": own.pid}),
+                ("keep_process", {"pid": own.pid, "keep": False}),
+            )
+            assert f"a person keeps the process {own.pid}" in refused
+            assert again["kept"] is True
+            assert f"a person keeps the process {own.pid}" in held
+            assert own.poll() is None
+            [stopped] = ask(cli, ["--operator"], ("stop_process", {"pid": own.pid}))
+            assert stopped["stopped"] is True
+        finally:
+            own.popen.kill()
+            own.wait(PATIENCE)
+
+
 def test_a_server_that_an_agent_spawned_knows_whose_it_is(cli: Cli) -> None:
     with working(cli) as (worker, mine, _):
         spawned = worker.spawn(WAITING, session=mine, kind="mcp")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.session import State
 from sexton.web.rendering import session_href
+from tests.scenario.process_programs import lives
 from tests.surface.visitor import Visitor, visiting
 
 EVIL = "<script>alert(1)</script>\u202egnp.exe\x1b[31m'\"><img src=x onerror=alert(2)>"
@@ -177,6 +181,27 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
         done = visitor.send(ask, "/act/stop")
         assert "ended by TERM" in done.text
         assert child.wait(10) != 0
+
+
+def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
+    house: Sexton, visitor: Visitor
+) -> None:
+    session = talking(house)
+    command = ["sh", "-c", "sleep 600 & echo $!; wait"]
+    with session.spawn(command, stdout=subprocess.PIPE) as child:
+        assert child.popen.stdout
+        with child.popen.stdout as said:
+            below = session.register_process(int(said.readline()))
+        house.ledger.registry.keep(below.ref, True, house.clock.now())
+        try:
+            ask = visitor.see(f"/act/stop?ref={child.process.ref}")
+            assert "it is kept" in ask.text
+            assert "ended by TERM" in visitor.send(ask, "/act/stop").text
+            assert lives(below.identity.pid)
+        finally:
+            os.kill(below.identity.pid, signal.SIGKILL)
+            child.wait(10)
+        assert "asked for on the dashboard" in visitor.see("/journal").text
 
 
 def test_a_lineage_is_a_tree_around_the_session(house: Sexton, visitor: Visitor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,9 +17,17 @@ from sexton.bootstrap import Sexton
 from sexton.model.process import Doing, Figures
 from sexton.model.record import replace
 from sexton.system.process_table import read_command, tags_of
-from tests.scenario.process_programs import WAIT, eventually, lives
-from tests.surface.program import Cli
+from tests.scenario.process_programs import PATIENCE, STUBBORN, WAIT, eventually, lives
+from tests.surface.program import Cli, environment, program
 from tests.surface.test_terminal import Terminal
+
+FORKS_ONE_THAT_ENDS = """
+import os, signal, sys
+child = os.fork()
+if child == 0:
+    signal.pause()
+print(child, flush=True)
+"""
 
 
 class Desk:
@@ -148,6 +157,34 @@ def test_what_a_person_keeps_outlives_the_others_unless_it_is_named(cli: Cli) ->
         for each in desk.spawned:
             each.popen.wait()
             each.close()
+
+
+def test_who_is_interrupted_says_what_ended_and_what_may_run_on(any_cli: Cli, desk: Desk) -> None:
+    script = f"{FORKS_ONE_THAT_ENDS}{STUBBORN}"
+    stubborn = desk.session.spawn([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    desk.spawned.append(stubborn)
+    assert stubborn.popen.stdout
+    docile = int(stubborn.popen.stdout.readline())
+    assert stubborn.popen.stdout.readline() == b"ready\n"
+    command = program("processes", "stop", str(stubborn.pid), "--yes", "--ledger", any_cli.url)
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as asked,
+        stubborn.popen.stdout,
+    ):
+        assert eventually(lambda: not lives(docile))  # from then on it waits for the other one
+        asked.send_signal(signal.SIGINT)
+        said, noted = asked.communicate(timeout=PATIENCE)
+    assert asked.returncode == 130
+    assert stubborn.poll() is None
+    for told in (said, noted):
+        assert "1 ended by TERM" in told
+        assert "1 still there: SIGTERM was sent, but not waited for" in told
+    assert "may run on" in noted
+    [row] = desk.opened.ledger.registry.running()
+    assert row.identity.pid == stubborn.pid
+    journal = any_cli("journal", "--json").json()
+    assert ("stop_process", "failed") in {(each["action"], each["result"]) for each in journal}
 
 
 def test_nobody_is_stopped_without_a_yes(cli: Cli) -> None:

@@ -11,8 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
+import psutil
 import pytest
 
+from sexton.errors import PlatformUnsupported
 from sexton.model.evidence import Evidence, Sight, Verdict
 from sexton.model.worker import Identity, Worker
 from sexton.policies.liveness import LivenessPolicy, judge
@@ -171,3 +173,16 @@ def test_every_sight_has_a_verdict_in_words(sight: Sight) -> None:
     assert (evidence.verdict is Verdict.DEAD) == (
         sight in (Sight.GONE, Sight.ZOMBIE, Sight.REUSED, Sight.REBOOTED)
     )
+
+
+def test_where_nothing_says_since_when_the_machine_runs_nobody_is_given_an_identity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreadable(*_: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(processes, "_text", unreadable)
+    monkeypatch.setattr(psutil, "boot_time", unreadable)
+    processes.boot_id.cache_clear()
+    with pytest.raises(PlatformUnsupported, match="/proc can not be read"):
+        processes.boot_id()

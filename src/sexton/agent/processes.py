@@ -28,12 +28,13 @@ from sexton.model.process import Process
 from sexton.model.record import replace
 from sexton.model.session import Session, check_name
 from sexton.model.worker import Identity
-from sexton.ports.processes import Description, Stopped
+from sexton.ports.processes import Description, Ending, Spared, Stopped
 
 Reach = Callable[[Callable[[Session], Process | None]], Process]
 """Does what needs the fence of a session, wherever its conversation goes on."""
 
 GRACE = timedelta(seconds=10)
+KEPT = "a person keeps it"
 
 
 class Facts(TypedDict, total=False):
@@ -80,16 +81,31 @@ class SpawnedProcess:
         return self.popen.wait(timeout)
 
     def stop(self, grace: timedelta = GRACE) -> list[Stopped]:
-        """Stop it and all that it started: TERM, after the grace KILL; what came of each."""
+        """Stop it and all that it started: TERM, after the grace KILL; what came of each.
+
+        What a person keeps is spared, be it this one or one that it started.
+        """
+        given = grace_of(grace)
+        spare = {each.ref: each for each in self._kept_by_people()}
+        if self.process.ref in spare:
+            shown, ref = self.process.shown, self.process.ref
+            return [Stopped(pid=self.pid, command=shown, ending=Ending.SPARED, why=KEPT, row=ref)]
         held = {} if self.pidfd is None else {self.pid: self.pidfd}
-        stopper = self._desk.overseer().stopper
-        done = stopper.stop([self.process], grace_of(grace), held=held)
+        others = [Spared(each.identity, each.tag, KEPT) for each in spare.values()]
+        done = self._desk.overseer().stopper.stop([self.process], given, held=held, spare=others)
         self.popen.poll()
         if all(each.is_over for each in done):
             now = self._desk.clock.now()
             with suppress(LedgerError):  # what came of it is known; its keeper finds it gone
                 self._desk.ledger.registry.end(self.process.ref, "stopped by its agent", now)
         return done
+
+    def _kept_by_people(self) -> list[Process]:
+        try:
+            running = self._desk.ledger.registry.running()
+        except LedgerError:  # then it is the agent's own to stop
+            return []
+        return [each for each in running if each.is_kept_by_person]
 
     def close(self) -> None:
         """Let go of it; it runs on."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,7 +20,7 @@ from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, mend, observe_all, reaching
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import say_outcome, show_plan, tallied
-from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
+from sexton.cli.stopping import carry_out, keep_rest, report, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
@@ -32,8 +30,7 @@ from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
 from sexton.errors import PlanInvalid
-from sexton.model.plan import Outcome, Plan, Result
-from sexton.shapes import values as shapes
+from sexton.model.plan import Plan
 
 MOST_BYTES = 1_000_000_000
 
@@ -138,22 +135,9 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
     if left:
         rest = keep_rest(plan, len(outcomes), f"apply-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
-        document(_report(plan, receipt, outcomes, rest))
+        document(report(plan, receipt, outcomes, rest))
     else:
         note(tallied(outcomes))
     if left:
         note(stopped_with(left, rest))
         ctx.exit(DECLINED)
-
-
-def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:
-    results = Counter(outcome.result for outcome in outcomes)
-    return {
-        "receipt": receipt,
-        "plan": plan.id,
-        **{result.value: results[result] for result in Result},
-        "left": len(plan.actions) - len(outcomes),
-        "rest": None if rest is None else str(rest),
-        "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
-        "held": [shapes.held(held) for held in plan.held],
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from sexton.cli.gc_view import files_of, question, show_garbage, totals
 from sexton.cli.homes import estate_of, mend, observe_all
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
-from sexton.cli.stopping import carry_out, keep_rest, stoppable, stopped_with
+from sexton.cli.stopping import carry_out, keep_rest, report, stoppable, stopped_with
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
@@ -38,7 +37,6 @@ from sexton.errors import HomeObserved
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.session import NATIVE
 from sexton.policies.retention import days
-from sexton.shapes import values as shapes
 from sexton.shapes.wording import number
 
 MOST_TOLD = 50
@@ -142,7 +140,7 @@ def _apply(
     if stop.is_set() and len(outcomes) < len(plan.actions):
         rest = keep_rest(plan, len(outcomes), f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
-        document(_report(plan, receipt, outcomes, rest) | {"sources": totals(plan, files)})
+        document(report(plan, receipt, outcomes, rest) | {"sources": totals(plan, files)})
     else:
         _tell(opened, plan, outcomes, receipt, rest)
     if len(outcomes) < len(plan.actions):
@@ -162,16 +160,3 @@ def _tell(
     say(tallied(outcomes) + (undo if len(outcomes) > len(left_alone) else ""))
     if len(outcomes) < len(plan.actions):
         note(stopped_with(len(plan.actions) - len(outcomes), rest))
-
-
-def _report(plan: Plan, receipt: str, outcomes: list[Outcome], rest: Path | None) -> dict[str, Any]:
-    results = Counter(outcome.result for outcome in outcomes)
-    return {
-        "receipt": receipt,
-        "plan": plan.id,
-        **{result.value: results[result] for result in Result},
-        "left": len(plan.actions) - len(outcomes),
-        "rest": None if rest is None else str(rest),
-        "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
-        "held": [shapes.held(held) for held in plan.held],
-    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,8 +115,19 @@ def observe_all(estate: Estate, *, strict: bool = False) -> None:
 
 def observe_shown(estate: Estate, home: Home, record: HomeRecord) -> Observed:
     """Look at a home, and show on a terminal how it goes."""
-    with progress(f"observing {record.name}") as advance:
+    with progress(f"observing {record.name}") as advance, _collecting_seldom():
         return observe_home(estate, _Counting(home, advance), record)
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """A first look makes values by the hundred thousand, and no cycles among them to look for."""
+    usual = gc.get_threshold()
+    gc.set_threshold(100_000, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 @dataclass(frozen=True, slots=True)

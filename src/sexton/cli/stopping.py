@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from sexton.cli.files import private_file
 from sexton.cli.signals import stopped_by_signals
@@ -15,8 +17,9 @@ from sexton.engine.apply import apply
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
 from sexton.errors import InputInvalid
-from sexton.model.plan import Outcome, Plan
+from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace as changed
+from sexton.shapes import values as shapes
 
 
 @contextmanager
@@ -44,6 +47,22 @@ def carry_out(
             advance(1)
             tell(outcome)
     return outcomes
+
+
+def report(
+    plan: Plan, receipt: str, outcomes: Sequence[Outcome], rest: Path | None
+) -> dict[str, Any]:
+    """What came of a plan, for programs."""
+    results = Counter(outcome.result for outcome in outcomes)
+    return {
+        "receipt": receipt,
+        "plan": plan.id,
+        **{result.value: results[result] for result in Result},
+        "left": len(plan.actions) - len(outcomes),
+        "rest": None if rest is None else str(rest),
+        "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
+        "held": [shapes.held(held) for held in plan.held],
+    }
 
 
 def keep_rest(plan: Plan, done: int, name: str, ledger: Path | None) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from sexton.model.record import replace
 from sexton.policies.handling import Occasion
 from sexton.policies.processes import AWAITED
 from sexton.ports import Entry
-from sexton.ports.processes import Ending, Spared, Stopped
+from sexton.ports.processes import Ending, Spared, Stopped, never
 
 log = logging.getLogger("sexton.processes")
 
@@ -95,11 +95,23 @@ def _as_it_runs(estate: Estate, process: Process) -> Process:
     return replace(process, command=masked(found.command))
 
 
-def keep_process(estate: Estate, process: Process, kept: bool, receipt: str, asked: str) -> bool:
-    """Keep a process from being stopped by policy, or not any more; False if it has ended."""
+def keep_process(
+    estate: Estate,
+    process: Process,
+    kept: bool,
+    receipt: str,
+    asked: str,
+    *,
+    by_agent: bool = False,
+) -> bool:
+    """Keep a process from being stopped by policy, or not any more.
+
+    False if it has ended, or is a person's to release and an agent asks.
+    """
     action = "keep_process" if kept else "release_process"
     line = replace(entry(estate, process, action, "done", Reason("asked", asked)), receipt=receipt)
-    return estate.overseer.registry.keep(process.ref, kept, estate.clock.now(), line)
+    now = estate.clock.now()
+    return estate.overseer.registry.keep(process.ref, kept, now, line, by_agent=by_agent)
 
 
 def stop_processes(
@@ -109,6 +121,7 @@ def stop_processes(
     *,
     confirmed: bool,
     asked: str = "asked for with 'sexton processes stop'",
+    given_up: Callable[[], bool] = never,
 ) -> list[Stopped]:
     """Stop processes because somebody asked for it; what came of each of their trees.
 
@@ -117,7 +130,9 @@ def stop_processes(
     overseer = estate.overseer
     _announce(estate, [(each, asked) for each in processes], receipt)
     spare = [*_kept(estate, processes), *at_work(estate)]
-    done = overseer.stopper.stop(processes, overseer.policy.grace, confirmed=confirmed, spare=spare)
+    done = overseer.stopper.stop(
+        processes, overseer.policy.grace, confirmed=confirmed, spare=spare, given_up=given_up
+    )
     for each in processes:
         mine, now = [one for one in done if one.row == each.ref], estate.clock.now()
         if not mine and not each.identity.pid and now - each.started_at <= AWAITED:

@@ -24,6 +24,8 @@ from sexton.ports.processes import Description, Newborn, ProcessSampler, Process
 
 GLANCE = 0.5
 """Seconds between two looks at a process that nobody has watched before."""
+AHEAD = 300
+"""Of so many the ports are found in a look that nobody is judged by: it and the next share them."""
 BLINK = 0.03
 BLINKS = 5
 """So many further looks that show nobody: one who moves all the time is seen by one of them."""
@@ -106,7 +108,7 @@ class Overseer:
         policy, now = self.policy, self._clock.now()
         fresh = [each for each in processes if is_fresh(each, policy, now)]
         stale = [each for each in processes if not is_fresh(each, policy, now)]
-        looks = self._sampler.look(fresh) if fresh else {}
+        looks = self._sampler.look(fresh, new_ports=0) if fresh else {}
         found = {each.ref: _stored(each, looks[each.ref]) for each in fresh}
         seen = self._look(stale, policy)
         self._looks = {**self._looks, **seen}
@@ -120,7 +122,8 @@ class Overseer:
         if not processes:
             return {}
         known = self._looks
-        first = self._sampler.look(processes)
+        is_judged_by = any(known.get(each.ref) for each in processes)
+        first = self._sampler.look(processes, new_ports=None if is_judged_by else AHEAD)
         seen = {ref: _within([*known.get(ref, ()), look], policy) for ref, look in first.items()}
         new = [each for each in processes if _is_new(seen[each.ref])]
         if new:

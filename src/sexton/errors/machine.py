@@ -32,6 +32,13 @@ class ProcessNotStopped(SextonError):
     hint = "The reasons are above; what is not ours to signal is for its owner to end."
 
 
+class ProcessKept(SextonError):
+    """A person keeps the process from being stopped, and who asks is an agent."""
+
+    exit_code = 68
+    hint = "A person can let go of it with 'sexton processes keep PID --off', or stop it."
+
+
 class InputInvalid(SextonError):
     """A value that can only be a mistake."""
 

@@ -93,8 +93,19 @@ class LedgerProcesses:
     def end(self, ref: int, how: str, now: datetime, entry: Entry | None = None) -> bool:
         return self._change("end_process", entry, now, ref=ref, how=how, now=micros(now))
 
-    def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
-        return self._change("keep_process", entry, now, ref=ref, kept=int(kept))
+    def keep(
+        self,
+        ref: int,
+        kept: bool,
+        now: datetime,
+        entry: Entry | None = None,
+        *,
+        by_agent: bool = False,
+    ) -> bool:
+        if kept:
+            own = int(by_agent)
+            return self._change("keep_process", entry, now, ref=ref, kept_by_agent=own)
+        return self._change("release_process", entry, now, ref=ref, by_person=int(not by_agent))
 
     def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
         about = {"ref": ref, "what": what}
@@ -169,6 +180,7 @@ def _process(row: rows.Row) -> Process:
         doing=Doing(row[25]),
         judged_at=maybe_moment(row[26]),
         figures=_figures(row[27]),
+        kept_by_agent=bool(row[28]),
     )
 
 

@@ -77,6 +77,7 @@ class Process:
     end_reason: str | None = None
     tag: str | None = None
     kept: bool = False
+    kept_by_agent: bool = False
     ended_at: datetime | None = None
     ended_how: str | None = None
     doing: Doing = Doing.UNKNOWN
@@ -87,6 +88,11 @@ class Process:
     def is_orphan(self) -> bool:
         """Whether the session it belongs to has ended."""
         return self.session_state is not State.OPEN
+
+    @property
+    def is_kept_by_person(self) -> bool:
+        """Whether a person decided that it is not to be stopped."""
+        return self.kept and not self.kept_by_agent
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -14,6 +14,11 @@ from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
 
 NOTHING: Mapping[int, int] = {}
+
+
+def never() -> bool:
+    """Nobody wants to give up."""
+    return False
 
 
 class Told(NamedTuple):
@@ -52,8 +57,19 @@ class Registry(Protocol):
     def end(self, ref: int, how: str, now: datetime, entry: Entry | None = None) -> bool:
         """Record that a process is gone; False if that was known."""
 
-    def keep(self, ref: int, kept: bool, now: datetime, entry: Entry | None = None) -> bool:
-        """Protect a process from being stopped by policy, or do so no more."""
+    def keep(
+        self,
+        ref: int,
+        kept: bool,
+        now: datetime,
+        entry: Entry | None = None,
+        *,
+        by_agent: bool = False,
+    ) -> bool:
+        """Protect a process from being stopped by policy, or do so no more; False if it has ended.
+
+        What a person protects stays a person's: an agent does not undo it, which is False, too.
+        """
 
     def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
         """Record that people are told something of it, each thing once; None if it has ended."""
@@ -85,8 +101,14 @@ class Newborn(NamedTuple):
 class ProcessSampler(Protocol):
     """Looks at processes of this machine, on a clock of its own."""
 
-    def look(self, processes: Sequence[Process]) -> Mapping[int, Look]:
-        """One look at each and at all that it started, by row; one pass for all of them."""
+    def look(
+        self, processes: Sequence[Process], *, new_ports: int | None = None
+    ) -> Mapping[int, Look]:
+        """One look at each and at all that it started, by row; one pass for all of them.
+
+        Ports are found of at most `new_ports` that were not looked at before, of all if None:
+        who does not judge by this look need not have them all.
+        """
 
     def wait(self, seconds: float) -> None:
         """Let time pass between two looks."""
@@ -148,8 +170,9 @@ class ProcessStopper(Protocol):
         confirmed: bool = False,
         held: Mapping[int, int] = NOTHING,
         spare: Sequence[Spared] = (),
+        given_up: Callable[[], bool] = never,
     ) -> list[Stopped]:
-        """Stop each with all that it started: TERM, after the grace KILL.
+        """Stop each with all that it started: TERM, after the grace KILL, until it is given up.
 
         Confirmed by a person who was shown the command of each, pid and start time are proof
         enough; one that runs another command by then is refused.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sexton.model.masking import masked
 from sexton.model.process import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
-from sexton.ports.processes import NOTHING, Ending, Spared, Stopped
+from sexton.ports.processes import NOTHING, Ending, Spared, Stopped, never
 from sexton.ports.system import Clock
 from sexton.system import refusals
 from sexton.system.claims import Claim, Claims, Known, is_there, known_as, line
@@ -20,7 +20,6 @@ from sexton.system.grips import (
     wait_for_any,
 )
 from sexton.system.process_table import (
-    SLEEPS_DEEPLY,
     ZOMBIES,
     Row,
     children_of,
@@ -63,6 +62,7 @@ class Hunt:
         self._endings: dict[Known, Ending] = {}
         self._refused: dict[Known, str] = {}
         self._spared: dict[Known, str] = {}
+        self._sent: dict[Known, signal.Signals] = {}
         self._lost: dict[Known, int] = {}
         self._short: set[Known] = set()
         self._rows: dict[Known, int] = {}
@@ -71,6 +71,7 @@ class Hunt:
         for root in roots:
             self._take_on(root)
         # What is left of those whose first process is gone is found by its tag only.
+        self.given_up: Callable[[], bool] = never
         self.is_restless = any(root.tag and not is_there(root) for root in self._roots)
 
     def spare(self, spared: Sequence[Spared]) -> None:
@@ -127,6 +128,7 @@ class Hunt:
         """Signal a process that was proved to be ours."""
         try:
             self._held[each].signal(number)
+            self._sent[each] = number
         except ProcessLookupError:
             return
         except PermissionError:
@@ -280,8 +282,8 @@ class Hunt:
 
     def _told(self, each: Known, ending: Ending, why: str = "") -> Stopped:
         if ending is Ending.STAYS and not why:
-            row = read_row(each[0])
-            why = refusals.DEEP if row is not None and row.state == SLEEPS_DEEPLY else refusals.LATE
+            sent = self._sent.get(each)
+            why = refusals.still_there(each[0], sent, is_waited_for=not self.given_up())
         command = self._commands.get(each, "?")
         return Stopped(
             pid=each[0], command=command, ending=ending, why=why, row=self._rows.get(each, 0)

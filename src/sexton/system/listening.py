@@ -7,6 +7,10 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+
+from sexton.system.process_table import other_threads
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTENS = b"0A"
@@ -15,6 +19,8 @@ _REQUEST = struct.Struct("=IHHIIBBBBI48s")
 _HEAD = struct.Struct("=IH")
 _PORT = struct.Struct("!H")
 _OWNER = struct.Struct("=II")
+FEW = 8
+"""So many descriptors are tried by number before they are listed."""
 PATIENCE = 1.0
 """Seconds for the kernel to answer, which it does at once."""
 
@@ -26,20 +32,22 @@ class Ports:
     """Finds the ports of processes; whoever was looked at is not again until a socket is new."""
 
     def __init__(self) -> None:
-        self._sockets: dict[int, int] = {}
-        self._owned: dict[Known, frozenset[int]] = {}
+        self._seen: tuple[dict[int, int], dict[Known, frozenset[int]]] = ({}, {})
 
-    def of(self, processes: set[Known]) -> dict[int, tuple[int, ...]]:
-        """The ports of those processes that listen, by pid."""
+    def of(self, processes: set[Known], most: int | None = None) -> dict[int, tuple[int, ...]]:
+        """The ports of those processes that listen, by pid; at most so many are newly looked at."""
+        if most == 0:
+            return {}
         if sys.platform != "linux":
             return _by_psutil(processes)
-        sockets = _listening()
-        known = {} if sockets.keys() - self._sockets.keys() else self._owned
-        owned = {
-            each: known[each] if each in known else _sockets_of(each[0], sockets)
-            for each in processes
-        }
-        self._sockets, self._owned = sockets, owned
+        sockets, (before, known) = _listening(), self._seen
+        if sockets.keys() - before.keys():
+            known = {}
+        owned = {each: known[each] for each in processes & known.keys()}
+        for each in islice(processes - known.keys(), most):
+            if (found := _sockets_of(each[0], sockets)) is not None:
+                owned[each] = found
+        self._seen = sockets, owned  # in one step: any thread may look
         return {
             pid: tuple(sorted({sockets[inode] for inode in inodes & sockets.keys()}))
             for (pid, _), inodes in owned.items()
@@ -98,28 +106,37 @@ def _from_table(table: str) -> Iterator[tuple[int, int, int]]:
             yield int(fields[7]), int(fields[9]), int(fields[1].rpartition(b":")[2], 16)
 
 
-def _sockets_of(pid: int, wanted: Mapping[int, int]) -> frozenset[int]:
-    """Which of the sockets a process has open."""
+def _sockets_of(pid: int, wanted: Mapping[int, int]) -> frozenset[int] | None:
+    """Which of the sockets a process has open; None if that is not to be known now."""
     if not wanted:
         return frozenset()
     try:
-        folder = os.open(f"/proc/{pid}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        targets = _targets(f"/proc/{pid}")
+        if not targets:  # of one whose first thread has ended, another one has them
+            targets = [each for place in other_threads(pid)[:1] for each in _targets(place)]
     except OSError:
-        return frozenset()
-    found = set()
+        return None
+    found = {int(each[8:-1]) for each in targets if each.startswith("socket:[")}
+    return frozenset(found & wanted.keys())
+
+
+def _targets(place: str) -> list[str]:
+    """What the descriptors of a thread stand for, but for those that are closed meanwhile.
+
+    Where the kernel says how few there are, they are mostly the first ones and need no listing.
+    """
+    folder = os.open(f"{place}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        if 0 < (count := os.fstat(folder).st_size) <= FEW:
+            with suppress(OSError):  # there are gaps
+                return [os.readlink(str(each), dir_fd=folder) for each in range(count)]
+        targets = []
         for name in os.listdir(folder):
-            try:
-                target = os.readlink(name, dir_fd=folder)
-            except OSError:
-                continue  # closed meanwhile
-            if target.startswith("socket:["):
-                found.add(int(target[8:-1]))
-    except OSError:
-        pass
+            with suppress(OSError):
+                targets.append(os.readlink(name, dir_fd=folder))
+        return targets
     finally:
         os.close(folder)
-    return frozenset(found & wanted.keys())
 
 
 def _by_psutil(processes: set[Known]) -> dict[int, tuple[int, ...]]:

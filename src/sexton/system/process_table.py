@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -117,10 +118,10 @@ def read_cwd(pid: int) -> str:
     """The directory a process is in; nothing where that is not to be known."""
     if sys.platform != "linux":
         return _cwd_by_psutil(pid)
-    try:
-        return _readable(os.readlink(f"/proc/{pid}/cwd"))
-    except OSError:
-        return ""
+    for place in (f"/proc/{pid}", *other_threads(pid)):
+        with suppress(OSError):
+            return _readable(os.readlink(f"{place}/cwd"))
+    return ""
 
 
 def owner(pid: int) -> int | None:
@@ -198,12 +199,17 @@ def _read_of(pid: int, name: str) -> bytes:
     text = read(f"/proc/{pid}/{name}", MOST_BYTES)
     if text:
         return text
+    others = (read(f"{place}/{name}", MOST_BYTES) for place in other_threads(pid))
+    return next((other for other in others if other), b"")
+
+
+def other_threads(pid: int) -> list[str]:
+    """Where the kernel tells of the threads of a process but the first."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        return b""
-    others = (read(f"/proc/{pid}/task/{each}/{name}", MOST_BYTES) for each in threads[1:])
-    return next((other for other in others if other), b"")
+        return []
+    return [f"/proc/{pid}/task/{each}" for each in threads[1:]]
 
 
 @cache

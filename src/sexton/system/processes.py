@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 
+from sexton.errors import PlatformUnsupported
 from sexton.model.evidence import Sight
 from sexton.model.worker import Identity
 
@@ -95,7 +96,11 @@ def boot_id() -> str:
     except OSError:
         import psutil  # noqa: PLC0415  # only where there is no /proc
 
-        return str(int(psutil.boot_time()))
+        try:
+            return str(int(psutil.boot_time()))
+        except OSError:  # what is guessed here would make the living dead to others
+            words = "this machine does not say since when it runs: /proc can not be read"
+            raise PlatformUnsupported(words, hint="Mount /proc here as well.") from None
 
 
 @cache

@@ -52,7 +52,9 @@ class Sampler:
         self._ports = Ports()
         self._certain: dict[int, Known] = {}
 
-    def look(self, processes: Sequence[Process]) -> Mapping[int, Look]:
+    def look(
+        self, processes: Sequence[Process], *, new_ports: int | None = None
+    ) -> Mapping[int, Look]:
         here = (host(), boot_id(), pid_namespace())
         near = [each for each in processes if _place(each) == here]
         table = read_table() if near else {}
@@ -61,9 +63,8 @@ class Sampler:
             near = []
         presences = self._presences(near, table)
         trees, passing = _trees(near, presences, table)
-        ports = self._ports.of(
-            {(pid, table[pid].started) for pids in trees.values() for pid in pids}
-        )
+        living = {(pid, table[pid].started) for pids in trees.values() for pid in pids}
+        ports = self._ports.of(living, new_ports)
         return {
             each.ref: Look(
                 at=at,

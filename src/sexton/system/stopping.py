@@ -8,11 +8,11 @@ ours. pid and start time are enough only for a person who was shown the command.
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from sexton.model.process import Process
-from sexton.ports.processes import NOTHING, Ending, Spared, Stopped
+from sexton.ports.processes import NOTHING, Ending, Spared, Stopped, never
 from sexton.ports.system import Clock
 from sexton.system.claims import Known
 from sexton.system.grips import has_pidfds
@@ -57,15 +57,18 @@ class Stopper:
         confirmed: bool = False,
         held: Mapping[int, int] = NOTHING,
         spare: Sequence[Spared] = (),
+        given_up: Callable[[], bool] = never,
     ) -> list[Stopped]:
         hunt = Hunt(processes, confirmed=confirmed, pidfds=self._pidfds, held=held)
+        hunt.given_up = given_up
         hunt.spare(spare)
         return self.drive_out(hunt, grace)
 
     def drive_out(self, hunt: Hunt, grace: timedelta) -> list[Stopped]:
         """Ask everybody who is found to end, then kill; what came of each."""
         try:
-            if not self._drive(hunt, signal.SIGTERM, Ending.TERM, grace.total_seconds()):
+            asked = self._drive(hunt, signal.SIGTERM, Ending.TERM, grace.total_seconds())
+            if not asked and not hunt.given_up():
                 self._drive(hunt, signal.SIGKILL, Ending.KILL, LAST_WAIT)
             return hunt.results(Ending.STAYS)
         finally:
@@ -80,6 +83,9 @@ class Stopper:
             chased = number if number is signal.SIGKILL and hunt.is_restless else None
             living = hunt.scan(chased)
             quiet = 0 if living or hunt.lost_somebody else quiet + 1
+            if hunt.given_up():
+                hunt.wait(0, ending, self._clock)
+                return False
             for each in living - told:
                 hunt.signal(each, number)
                 told.add(each)

@@ -191,7 +191,8 @@ class ProcessesContract:
         process, other = registered(ledger, session), registered(ledger, session, 41)
         assert ledger.registry.end(process.ref, "ended by TERM", at(1), entry(session))
         assert not ledger.registry.end(process.ref, "ended by KILL", at(2), entry(session))
-        assert not ledger.registry.keep(process.ref, True, at(2), entry(session))
+        for kept in (True, False):
+            assert not ledger.registry.keep(process.ref, kept, at(2), entry(session))
         assert ledger.registry.tell(process.ref, "left", at(2), entry(session)) is None
         [found] = [each for each in ledger.registry.page(None, ALL) if each.ref == process.ref]
         assert found == replace(process, ended_at=at(1), ended_how="ended by TERM")
@@ -206,6 +207,26 @@ class ProcessesContract:
         assert ledger.registry.keep(process.ref, False, at(2))
         assert ledger.registry.of_session(session.ref) == [process, other]
         assert [line.at for line in journal(ledger, session)] == [at(1)]
+
+    def test_what_a_person_keeps_an_agent_does_not_let_go(self, ledger: Ledger) -> None:
+        session, registry = born(ledger), ledger.registry
+        process = registered(ledger, session)
+        by_agent = replace(process, kept=True, kept_by_agent=True)
+        by_person = replace(process, kept=True)
+        assert registry.keep(process.ref, True, at(1), by_agent=True)
+        assert registry.running() == [by_agent]
+        assert registry.keep(process.ref, False, at(2), by_agent=True)
+        assert registry.running() == [process]
+        for before in (True, False):  # whether the agent kept it before or not
+            registry.keep(process.ref, before, at(3), by_agent=True)
+            assert registry.keep(process.ref, True, at(4))
+            assert registry.running() == [by_person]
+            assert registry.keep(process.ref, True, at(5), by_agent=True)
+            assert not registry.keep(process.ref, False, at(6), entry(session), by_agent=True)
+            assert registry.running() == [by_person]
+            assert registry.keep(process.ref, False, at(7))
+            assert registry.running() == [process]
+        assert journal(ledger, session) == []
 
     def test_a_process_of_an_ended_session_is_an_orphan(self, ledger: Ledger) -> None:
         session, other = born(ledger), born(ledger, "other")

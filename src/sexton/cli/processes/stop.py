@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Event
 
 import click
 
@@ -12,7 +13,9 @@ from sexton.cli.confirming import confirm
 from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import meant, session_option
 from sexton.cli.processes.view import show_stopped
-from sexton.cli.terminal import document, say
+from sexton.cli.signals import stopped_by_signals
+from sexton.cli.terminal import document, note, say
+from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
 from sexton.engine.process_stops import as_they_run, outcome, spared, stop_processes, would_stop
 from sexton.errors import ProcessNotStopped
@@ -45,7 +48,8 @@ def command(
     on this machine that are registered to or tagged with a session are signalled. Who is asked is
     shown what each runs now; one that runs something else by the time of the yes is left alone. A
     yes is also enough for one of which nothing but its pid and start time is known; --yes is not.
-    One that was kept, with what it started, is stopped only if its own PID is named.
+    One that was kept, with what it started, is stopped only if its own PID is named. Ctrl-C ends
+    the waiting: it is told who has ended and who was signalled only.
     """
     options = shared(ctx)
     with existing(options) as opened:
@@ -60,10 +64,17 @@ def command(
             found = _shown(found, as_they_run(estate, found))
             question = f"Stop {counted(len(found), 'process', 'processes')} and all they started?"
             confirm(question, ask=not options.json)
-        receipt = new_receipt()
-        done = _with(stop_processes(estate, found, receipt, confirmed=not yes), kept)
+        receipt, stop = new_receipt(), Event()
+        with stopped_by_signals(stop.set):
+            stopped = stop_processes(
+                estate, found, receipt, confirmed=not yes, given_up=stop.is_set
+            )
+        done = _with(stopped, kept)
     _tell(receipt, done, as_json=options.json)
     left = [each for each in done if not each.is_over]
+    if left and stop.is_set():
+        note(f"interrupted: {outcome(done)}; what is still there may run on")
+        ctx.exit(DECLINED)
     if left:
         raise ProcessNotStopped(f"not stopped: {outcome(left)}")
 

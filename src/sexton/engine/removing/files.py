@@ -21,7 +21,6 @@ from sexton.ports.removal import Holds, Intent, Release, VaultFile, VaultState
 from sexton.ports.vault import (
     FileChanged,
     FilesOfSession,
-    Header,
     SessionContent,
     VaultKind,
     Written,
@@ -150,14 +149,7 @@ def _carry(means: Means, file: VaultFile, load: _Load) -> None:
 
 def _copied(means: Means, file: VaultFile, load: _Load) -> Written | None:
     """A verified copy of exactly what is left to go; None if nothing is."""
-    header = Header(
-        kind=file.kind,
-        home=file.home,
-        ledger=means.ledger.id,
-        schema_version=means.ledger.schema,
-        made_at=file.made_at,
-        receipt=file.receipt,
-    )
+    header = means.header(file)
     try:
         while load.files:
             try:

@@ -15,7 +15,7 @@ from sexton.policies.collection import Collection
 from sexton.ports import Clock, Entry, Ledger
 from sexton.ports.removal import VaultFile, WantedFiles
 from sexton.ports.rows import HomeRows
-from sexton.ports.vault import SessionFiles, Vault
+from sexton.ports.vault import Header, SessionFiles, Vault
 
 T = TypeVar("T")
 
@@ -59,6 +59,17 @@ class Means:
     def day(self) -> date | None:
         """The day against which a removal counts; a person's word counts against none."""
         return self.clock.now().date() if self.unattended else None
+
+    def header(self, file: VaultFile) -> Header:
+        """What a vault file says of itself."""
+        return Header(
+            kind=file.kind,
+            home=file.home,
+            ledger=self.ledger.id,
+            schema_version=self.ledger.schema,
+            made_at=file.made_at,
+            receipt=file.receipt,
+        )
 
     def until(self, *, archived: bool) -> datetime | None:
         """How long a file that is written now is kept; None is for ever."""

@@ -25,7 +25,7 @@ from sexton.model.record import replace
 from sexton.model.session import State
 from sexton.policies.shielding import SPARED
 from sexton.ports.removal import Departure, Intent, Move, VaultFile, VaultState
-from sexton.ports.vault import FileChanged, Header, VaultKind, Written
+from sexton.ports.vault import FileChanged, VaultKind, Written
 
 
 class PutAway(NamedTuple):
@@ -158,14 +158,7 @@ def _steps(means: Means, load: Load) -> Iterator[list[Move]]:
 
 def _write(means: Means, file: VaultFile, load: Load) -> Written | None:
     """A verified copy of all that is left to go; None if nothing is."""
-    header = Header(
-        kind=file.kind,
-        home=file.home,
-        ledger=means.ledger.id,
-        schema_version=means.ledger.schema,
-        made_at=file.made_at,
-        receipt=file.receipt,
-    )
+    header = means.header(file)
     while load.actions:
         try:
             return means.vault.write(file.name, header, contents(means, load))

@@ -9,7 +9,7 @@ from sexton.engine.apply import new_receipt
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.process_stops import keep_process, outcome, stop_processes
 from sexton.engine.process_view import view
-from sexton.errors import ProcessNotFound
+from sexton.errors import ProcessKept, ProcessNotFound
 from sexton.integrations.mcp.scope import Scope
 from sexton.model.process import Process
 from sexton.model.session import NATIVE
@@ -70,19 +70,24 @@ class Answers:
     def keep_process(self, pid: int, keep: bool = True) -> dict[str, Any]:
         """Keep a background process of yours from being stopped when its session ends or is reset.
 
-        With keep=false it may be stopped again. It does not hold a reset back by being kept.
+        With keep=false it may be stopped again, unless a person keeps it. It does not hold a reset
+        back by being kept.
         """
-        process, receipt = self._mine(pid), new_receipt()
-        if not keep_process(self._house.estate(), process, keep, receipt, ASKED):
+        process, receipt, by_agent = self._mine(pid), new_receipt(), self._scope.is_agent
+        estate = self._house.estate()
+        if not keep_process(estate, process, keep, receipt, ASKED, by_agent=by_agent):
+            self._check_free(self._mine(pid))
             raise ProcessNotFound(f"the process {pid} has ended")
         return {"receipt": receipt, "pid": pid, "kept": keep}
 
     def stop_process(self, pid: int) -> dict[str, Any]:
         """Stop a background process of yours with everything it started, and say what ended how.
 
-        Each is asked to end, and killed if it does not. This can not be undone.
+        Each is asked to end, and killed if it does not. This can not be undone. One that a person
+        keeps is not stopped.
         """
         process, receipt = self._mine(pid), new_receipt()
+        self._check_free(process)
         # Nobody was shown its command: only what is proved to be the registered one is signalled.
         done = stop_processes(
             self._house.estate(), [process], receipt, confirmed=False, asked=ASKED
@@ -93,6 +98,11 @@ class Answers:
             "stopped": all(each.is_over for each in done),
             "processes": [things.stopped(each) for each in done],
         }
+
+    def _check_free(self, process: Process) -> None:
+        """An error if a person keeps the process and this is an agent."""
+        if self._scope.is_agent and process.is_kept_by_person:
+            raise ProcessKept(f"a person keeps the process {process.identity.pid}")
 
     def _mine(self, pid: int) -> Process:
         here = self._house.processes.myself()

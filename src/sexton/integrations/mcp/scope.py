@@ -20,6 +20,9 @@ MOST = 500
 class Scope(Protocol):
     """What a caller may see and change."""
 
+    is_agent: bool
+    """Whether it speaks for itself, and not for a person who decides."""
+
     def sessions(self) -> list[Session]:
         """The caller's sessions, its own first."""
 
@@ -32,6 +35,8 @@ class Scope(Protocol):
 
 class Operator:
     """Somebody who looks after all sessions."""
+
+    is_agent = False
 
     def __init__(self, house: Sexton) -> None:
         self._house = house
@@ -50,6 +55,8 @@ class Operator:
 
 class Caller:
     """An agent that is in a session: that one, all that came of it, and nothing else."""
+
+    is_agent = True
 
     def __init__(self, house: Sexton, who: Callable[[], Session]) -> None:
         self._house = house

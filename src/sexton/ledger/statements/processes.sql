@@ -1,7 +1,7 @@
 -- process
 SELECT p.ref, p.host, p.boot_id, p.pid, p.started, p.inode, p.pid_namespace, p.uid, p.session, p.home, p.session_id,
        s.state, s.epoch, s.end_reason, p.task, p.kind, p.tag, p.command, p.cwd, p.started_at, p.expires_at, p.registered_by,
-       p.kept, p.ended_at, p.ended_how, p.doing, p.judged_at, p.figures
+       p.kept, p.ended_at, p.ended_how, p.doing, p.judged_at, p.figures, p.kept_by_agent
 FROM processes AS p LEFT JOIN sessions AS s ON s.ref = p.session
 
 -- register_process
@@ -71,7 +71,14 @@ UPDATE processes SET doing = :doing, judged_at = :now, figures = :figures WHERE 
 UPDATE processes SET ended_at = :now, ended_how = :how WHERE ref = :ref AND ended_at IS NULL RETURNING ref;
 
 -- keep_process
-UPDATE processes SET kept = :kept WHERE ref = :ref AND ended_at IS NULL RETURNING ref;
+UPDATE processes SET kept = 1, kept_by_agent = CASE WHEN kept > kept_by_agent THEN 0 ELSE :kept_by_agent END
+WHERE ref = :ref AND ended_at IS NULL
+RETURNING ref;
+
+-- release_process
+UPDATE processes SET kept = 0, kept_by_agent = 0
+WHERE ref = :ref AND ended_at IS NULL AND kept <= kept_by_agent + :by_person
+RETURNING ref;
 
 -- tell_of_process
 INSERT INTO told_of_processes (process, what, at)

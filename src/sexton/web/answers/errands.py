@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sexton.engine.estate import Estate
-from sexton.engine.process_stops import as_they_run, at_work, outcome, stop_processes
+from sexton.engine.process_stops import as_they_run, outcome, stop_processes, would_stop
 from sexton.errors import HomeObserved, InputInvalid, ProcessNotFound
 from sexton.model.finalization import FinalizationState
 from sexton.model.plan import Reason
@@ -59,7 +59,7 @@ def propose_stop(desk: Desk, ref: int) -> dict[str, Any]:
     """Stop a process with all that it started; whoever confirms was shown what it runs."""
     estate = desk.lookout.fresh()
     (process,) = as_they_run(estate, [_process(estate, ref)])
-    would = estate.overseer.stopper.find([process], confirmed=True, spare=list(at_work(estate)))
+    would = would_stop(estate, [process], confirmed=True)
     many = sum(each.ending is Ending.FOUND for each in would)
     reason = Reason("asked", f"{ASKED}; {many} processes would be stopped: {process.command}")
 
@@ -67,7 +67,7 @@ def propose_stop(desk: Desk, ref: int) -> dict[str, Any]:
         now = desk.lookout.fresh()
         if all(each.ref != ref for each in now.overseer.registry.running()):
             return Done(is_done=False, detail="it has ended meanwhile")
-        done = stop_processes(now, [process], receipt, confirmed=True)
+        done = stop_processes(now, [process], receipt, confirmed=True, asked=ASKED)
         return Done(is_done=all(each.is_over for each in done), detail=outcome(done))
 
     return _shown(desk, _of_process("stop_process", process, reason, carry_out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from sexton.engine.apply import new_receipt
-from sexton.engine.process_stops import as_they_run, at_work, outcome, stop_processes
+from sexton.engine.process_stops import as_they_run, outcome, stop_processes, would_stop
 from sexton.errors import ProcessNotFound
 from sexton.model.plan import Reason
 from sexton.model.process import Process
@@ -16,12 +16,14 @@ from sexton.web.desk import Desk
 from sexton.web.pages.acts.proposal import Proposal, Step, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
 
+ASKED = "asked for on the dashboard"
+
 
 def stopping(desk: Desk, ref: int) -> Response:
     """What a stop would end: the process and all that it started, each with what it runs now."""
     estate, process = desk.lookout.fresh(), _running(desk, ref)
     shown = as_they_run(estate, [process])
-    found = estate.overseer.stopper.find(shown, confirmed=True, spare=list(at_work(estate)))
+    found = would_stop(estate, shown, confirmed=True)
     steps = [
         Step(
             kind="stop" if each.ending is Ending.FOUND else "kept",
@@ -52,7 +54,7 @@ def stop(desk: Desk, deeds: Deeds, ref: int, command: str) -> Response:
     """Stop what was shown, if that is what it still runs."""
     process, receipt = _running(desk, ref), new_receipt()
     shown = replace(process, command=command)
-    gone = stop_processes(desk.lookout.fresh(), [shown], receipt, confirmed=True)
+    gone = stop_processes(desk.lookout.fresh(), [shown], receipt, confirmed=True, asked=ASKED)
     stays = [each for each in gone if not each.is_over]
     words = outcome(gone) or "there was nothing to stop"
     return done(deeds, receipt, Deed(words=words, tone="bad" if stays else "good"))
@@ -94,7 +96,7 @@ def keep(desk: Desk, deeds: Deeds, ref: int, *, kept: bool) -> Response:
         session=process.session,
         action=f"{act}_process",
         result="done",
-        reason=Reason("asked", f"{process.name}: asked for on the dashboard"),
+        reason=Reason("asked", f"{process.name}: {ASKED}"),
     )
     if not desk.house.ledger.registry.keep(ref, kept, desk.house.clock.now(), entry):
         raise ProcessNotFound(f"the process {process.identity.pid} has ended")
