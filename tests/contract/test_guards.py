@@ -282,6 +282,8 @@ FURTHER = (
     ("doom_file", " AND f.finished_at > :spares", ""),
     ("doom_file", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
     ("discard_file", "kind = 'archive'", "1 = 1"),
+    ("discard_file", "s.pinned = 1", "1 = 1"),
+    ("discard_file", "s.vault = vault.ref", "1 = 1"),
     ("discard_sessions", "vault = :vault", "1 = 1"),
     ("expire_archives", "kind = 'archive'", "1 = 1"),
     ("purge_sessions", "title = NULL", "title = title"),

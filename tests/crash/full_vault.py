@@ -1,8 +1,9 @@
-"""A program that collects garbage into a vault on a disk with too little room for it."""
+"""A program that collects garbage into a vault on a disk that is full, then read only."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sexton.bootstrap import Sexton
-from sexton.errors import VaultFull
+from sexton.errors import VaultError, VaultFull
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import State
 from sexton.testing.clock import ManualClock
@@ -71,6 +72,13 @@ def _rounds(disk: Path, house: Sexton, known: Mapping[str, Truth]) -> list[str]:
     assert {each.state for each in sessions(house)} == {State.TRASHED}
     house.undo("receipt")
     check(house, known)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    with suppress(VaultError):
+        house.apply(house.plan(gc=EVERYTHING), "read only")
+        raise AssertionError("something was written")
+    assert {each.state for each in sessions(house)} == {State.ENDED}
+    check(house, known)
+    check_tidy(house)
     return ["refused" if refused > 5 else str(refused), "kept"]
 
 

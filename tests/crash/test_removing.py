@@ -38,6 +38,6 @@ def test_however_a_remover_is_killed_every_session_is_whole_and_in_one_place(
     assert tally.events[KILLS] > 0, f"SEED={seed}"
 
 
-def test_with_a_full_disk_under_the_vault_nothing_is_removed(tmp_path: Path) -> None:
+def test_with_a_full_or_read_only_disk_under_the_vault_nothing_is_removed(tmp_path: Path) -> None:
     told = run_on_a_small_disk(tmp_path, sys.executable, "-m", "tests.crash.full_vault")
     assert told in (None, ["mounted", "refused kept"])

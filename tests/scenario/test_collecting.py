@@ -24,7 +24,7 @@ from sexton.model.session import Relation, State
 from sexton.policies.collection import Collection
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
-from sexton.ports.removal import VaultState
+from sexton.ports.removal import VaultState, WantedFiles
 from sexton.settings.values import HomeSetting
 from tests.scenario.collecting_scene import DAY, House, going, results
 from tests.scenario.hermes_home import HermesScene
@@ -300,6 +300,7 @@ def test_without_the_vaults_directory_nothing_is_removed(house: House) -> None:
     with pytest.raises(VaultMissing):
         house.sexton.apply(house.sexton.plan(gc=True))
     assert house.state(second) is State.ENDED
+    assert len(house.sexton.ledger.vault.page(WantedFiles(), 0, 9)) == 1  # nothing is half begun
     with pytest.raises(VaultMissing):
         house.sexton.undo(receipt)
     assert house.state(first) is State.TRASHED

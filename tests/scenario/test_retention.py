@@ -153,6 +153,47 @@ def test_an_archive_that_nobody_wanted_back_is_given_up(opened: Any) -> None:
     assert not list((native.place / "vault").glob("*.zst"))
 
 
+def test_archived_files_that_are_too_old_are_told_of_and_come_back_by_their_receipt(
+    opened: Any,
+) -> None:
+    native = opened(CRON.replace("rows: %s, rows_max_age: 30d", "on_reset: archive"), age="30d")
+    ids = [native.over(size=10) for _ in range(2)]
+    native.sweep()
+    native.pass_days(31)
+    native.sweep()
+    ledger = native.sexton.ledger
+    assert [each.kind for each in ledger.vault.page(WantedFiles(), 0, 3)] == ["trash"] * 2
+    entries = [ledger.journal.page(native.sexton.find(id), None, None, 2) for id in ids]
+    assert [[each.action for each in told] for told in entries] == [["discard", "remove_files"]] * 2
+    assert ledger.removable.removed_on("native", native.clock.now().date()) == 2
+    native.sexton.undo(entries[0][1].receipt)
+    assert [native.file(id).exists() for id in ids] == [True, True]
+
+
+def test_archives_obey_the_settings_that_hold_now(opened: Any) -> None:
+    before = opened(CRON % "archive", age="30d")
+    id, _ = before.over(), before.over(source="chat")
+    before.pass_days(31)
+    before.sweep()
+    for age, state in (("90d", State.ARCHIVED), ("null", State.ARCHIVED), ("50d", State.TRASHED)):
+        native = opened(CRON % "archive", age=age)
+        native.clock.advance(before.clock.now() - START + 60 * DAY)
+        native.sweep()
+        native.sweep()
+        assert native.state(id) is state
+
+
+def test_a_pinned_session_stays_archived_whatever_its_age(opened: Any) -> None:
+    native = opened(CRON % "archive", age="30d")
+    id, _ = native.over(), native.over(source="chat")
+    native.pass_days(31)
+    native.sweep()
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    native.pass_days(31)
+    native.sweep()
+    assert native.state(id) is State.ARCHIVED
+
+
 def test_by_default_files_go_after_a_week_and_can_be_had_back(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=100)

@@ -183,16 +183,19 @@ class LedgerRemoval:
         return self._database.write(job)
 
     def discard(
-        self, file: VaultFile, until: datetime, entry: Entry, day: date, now: datetime
+        self, file: VaultFile, until: datetime, said: Entry, now: datetime, owners: Sequence[str]
     ) -> VaultFile | None:
-        fate = {"receipt": entry.receipt, "until": micros(until), "now": micros(now)}
+        fate = {"until": micros(until), "now": micros(now)}
+        told = [entry(replace(said, home=file.home, session=each), now) for each in owners]
 
         def job(tx: Transaction) -> VaultFile | None:
+            tx.all("lock_inside", ref=file.ref)
             if tx.one("discard_file", ref=file.ref, **fate) is None:
                 return None
             gone = [row[0] for row in tx.all("discard_sessions", vault=file.ref)]
-            _count(tx, file, day, len(gone))
-            _tell(tx, gone, entry, now)
+            _count(tx, file, now.date(), len(gone) or file.written.sessions)
+            _tell(tx, gone, said, now)
+            tx.many("insert_entry", told)
             return _file(tx, file.ref)
 
         return self._database.write(job)

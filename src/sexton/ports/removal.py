@@ -198,11 +198,12 @@ class Removal(Protocol):
         """
 
     def discard(
-        self, file: VaultFile, until: datetime, entry: Entry, day: date, now: datetime
+        self, file: VaultFile, until: datetime, said: Entry, now: datetime, owners: Sequence[str]
     ) -> VaultFile | None:
         """Put an archive whose time is over into the trash, to be had back until then.
 
-        None if it is not over, or while somebody is at it.
+        Of files alone, whose sessions are not in it, `owners` are told. It counts against its day.
+        None if it is not over, or while somebody is at it or a session in it is pinned.
         """
 
 

@@ -101,8 +101,8 @@ class Written:
 class Vault(Protocol):
     """A directory of files that hold what was removed."""
 
-    def establish(self) -> None:
-        """Make the directory for this user alone, if it is not there.
+    def establish(self, *, anew: bool = True) -> None:
+        """See that the directory is there for this user alone; if not, `anew` makes it.
 
         For the first file of a ledger only: a directory that was there once may be on a disk
         that is not mounted now.

@@ -7,19 +7,22 @@ from datetime import datetime, timedelta
 from sexton.model.plan import Reason
 from sexton.model.session import State
 from sexton.ports import Ledger
-from sexton.ports.removal import VaultFile
+from sexton.ports.removal import Holds, VaultFile
 from sexton.ports.vault import VaultKind
 from sexton.testing.ledger_contract_removal_samples import (
+    RECEIPT,
+    intended,
     over,
     purge,
+    release,
     restoring,
+    settled,
     state,
     trashed,
 )
-from sexton.testing.ledger_contract_samples import NOON, at, entry, journal
+from sexton.testing.ledger_contract_samples import NOON, at, entry, journal, seen
 
 ARCHIVE = VaultKind.ARCHIVE
-LATER = "later"
 
 
 class AgingContract:
@@ -46,10 +49,10 @@ class AgingContract:
         trashed(ledger, other, name="other", kind=ARCHIVE, expires_at=at(90))
         gone = discard(ledger, kept, at(60))
         assert gone is not None
-        assert (gone.kind, gone.receipt, gone.expires_at) == (VaultKind.TRASH, LATER, at(1000))
+        assert (gone.kind, gone.receipt, gone.expires_at) == (VaultKind.TRASH, RECEIPT, at(1000))
         states = [state(ledger, each) for each in (first, second, other)]
         assert states == [State.TRASHED, State.TRASHED, State.ARCHIVED]
-        assert [each.ref for each in ledger.vault.of_receipt(LATER)] == [kept.ref]
+        assert [each.ref for each in ledger.vault.of_receipt(RECEIPT)][:1] == [kept.ref]
         assert ledger.removable.removed_on("native", NOON.date()) == 2
         assert journal(ledger, first)[0].action == "discard"
         assert purge(ledger, gone, at(999)) is None
@@ -73,8 +76,30 @@ class AgingContract:
         assert discard(ledger, trash, at(60)) is None
         assert discard(ledger, held, at(60)) is None
 
+    def test_an_archive_with_a_pinned_session_stays_and_no_other_for_it(
+        self, ledger: Ledger
+    ) -> None:
+        pinned, other = over(ledger), over(ledger)
+        kept = trashed(ledger, pinned, kind=ARCHIVE, expires_at=at(50))
+        free = trashed(ledger, other, name="free", kind=ARCHIVE, expires_at=at(50))
+        ledger.book.mark(pinned.ref, pinned=True)
+        assert discard(ledger, kept, at(60)) is None
+        assert discard(ledger, free, at(60)) is not None
+        assert state(ledger, pinned) is State.ARCHIVED
 
-def discard(ledger: Ledger, file: VaultFile, now: datetime) -> VaultFile | None:
+    def test_files_alone_count_and_are_told_of_by_the_names_of_their_sessions(
+        self, ledger: Ledger
+    ) -> None:
+        session = over(ledger)
+        file = intended(ledger, kind=ARCHIVE, holds=Holds.FILES, expires_at=at(50))
+        assert release(ledger, file, seen(session)) == frozenset()
+        assert discard(ledger, settled(ledger, file), at(60), session.id) is not None
+        assert ledger.removable.removed_on("native", NOON.date()) == 1
+        assert [each.action for each in journal(ledger, session)[:2]] == ["discard", "remove_files"]
+        assert state(ledger, session) is session.state
+
+
+def discard(ledger: Ledger, file: VaultFile, now: datetime, *owners: str) -> VaultFile | None:
     """Put the archive into the trash for a while."""
-    said = entry(action="discard", receipt=LATER, reason=Reason("archive_age", "too old"))
-    return ledger.removal.discard(file, at(1000), said, NOON.date(), now)
+    said = entry(action="discard", receipt=RECEIPT, reason=Reason("archive_age", "too old"))
+    return ledger.removal.discard(file, at(1000), said, now, owners)

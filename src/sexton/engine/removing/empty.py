@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from sexton.engine.removing.means import Means
+from sexton.errors import VaultError
 from sexton.model.plan import Reason
 from sexton.policies.blast_radius import bounded
-from sexton.ports.removal import VaultFile
+from sexton.ports.removal import Holds, VaultFile
 from sexton.ports.vault import VaultKind
 
 TOGETHER = 100
@@ -58,17 +60,34 @@ def empty_expired(means: Means, receipt: str) -> int:
                 kept.add(file.ref)
 
 
-def discard_aged(means: Means, receipt: str) -> int:
-    """Put archives that are too old into the trash, as many as one day may take; how many."""
-    now = means.clock.now()
+def discard_aged(means: Means) -> int:
+    """Put archives that are too old into the trash, as many as one day may take; how many.
+
+    They keep the receipt by which they came: it brings them back for as long as they are there.
+    """
+    now, age = means.clock.now(), means.archive_age
+    if age is None:  # what is stored may be of settings that hold no longer
+        return 0
     homes: defaultdict[str, list[tuple[VaultFile, datetime, int]]] = defaultdict(list)
     for file in means.ledger.vault.expired(VaultKind.ARCHIVE, means.host, now, A_ROUND):
-        homes[file.home].append((file, file.expires_at or now, file.written.sessions))
-    entry = means.entry("discard", receipt, AGED)
+        if file.made_at + age <= now:
+            homes[file.home].append((file, file.made_at + age, file.written.sessions))
+    removal, until = means.ledger.removal, now + means.grace
     count = 0
     for home, due in homes.items():
         allowed, _ = bounded(due, means.ledger.removable.removed_on(home, now.date()), now)
         for file in allowed:
-            until = now + means.grace
-            count += means.ledger.removal.discard(file, until, entry, now.date(), now) is not None
+            entry = means.entry("discard", file.receipt, AGED)
+            done = removal.discard(file, until, entry, now, _owners(means, file))
+            count += done is not None
     return count
+
+
+def _owners(means: Means, file: VaultFile) -> list[str]:
+    """The sessions whose files alone are in an archive, as far as it can be read."""
+    if file.holds is not Holds.FILES:
+        return []
+    with suppress(VaultError):  # it goes all the same, and can be found in the trash
+        inside = means.look(file, lambda vault: vault.read(file.name, file.written))[1]
+        return [str(each.row["id"]) for each in inside]
+    return []

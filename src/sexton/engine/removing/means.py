@@ -77,11 +77,11 @@ class Means:
         return None if age is None else self.clock.now() + age
 
     def establish(self) -> None:
-        """Make the directory for the first file; one that was there once is not made again."""
-        if self.place in self.established:
-            return
-        if not self._has_files():
-            self.vault.establish()
+        """See that the vault can be used before anything is intended.
+
+        The directory is made for the first file; one that was there once is not made again.
+        """
+        self.vault.establish(anew=self.place not in self.established and not self._has_files())
         self.established.add(self.place)
 
     def _has_files(self) -> bool:

@@ -18,5 +18,5 @@ def tend(estate: Estate, means: Means, receipt: str) -> None:
     """
     recover(means, estate.evidence, receipt)
     if abs(estate.look().drift - means.drift) <= MOST_DRIFT:
-        discard_aged(means, receipt)
+        discard_aged(means)
         empty_expired(means, receipt)

@@ -137,8 +137,9 @@ WHERE host = :host AND kind = 'archive' AND COALESCE(expires_at, 0) <> COALESCE(
 
 -- discard_file
 UPDATE vault
-SET kind = 'trash', receipt = :receipt, expires_at = :until
+SET kind = 'trash', expires_at = :until
 WHERE ref = :ref AND state = 'kept' AND kind = 'archive' AND expires_at <= :now
+  AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.vault = vault.ref AND s.pinned = 1)
 RETURNING ref;
 
 -- discard_sessions

@@ -47,9 +47,10 @@ class FileVault:
         self._format = format
         self._with_parents = with_parents
 
-    def establish(self) -> None:
-        with explained(self._place):
-            make_place(self._place, with_parents=self._with_parents)
+    def establish(self, *, anew: bool = True) -> None:
+        if anew:
+            with explained(self._place):
+                make_place(self._place, with_parents=self._with_parents)
         with opened_private(self._place):
             pass
 
@@ -261,8 +262,10 @@ def _remove(name: str, directory: int) -> None:
 
 
 def _unlink(name: str, directory: int) -> None:
+    """Where nothing can be written, what is not there is gone all the same."""
     with suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=directory)
+        if status_of(name, directory):
+            os.unlink(name, dir_fd=directory)
 
 
 def _forget_cache() -> Callable[[int], None]:
