@@ -116,7 +116,7 @@ def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     session = talking(house)
     plan = visitor.see(visitor.see(page_of(session)).links["End…"])
     assert "ended by an operator on the dashboard" in plan.text
-    assert "can not be undone" in plan.text
+    assert "can be undone until its conversation goes on" in plan.text
     assert house.find(session.id).is_open
     done = visitor.send(plan, "/apply")
     assert "1 done" in done.text
@@ -124,6 +124,21 @@ def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     again = visitor.send(plan, "/apply")  # another tab that still shows it
     assert "1 skipped" in again.text
     assert "it has ended already: closed" in again.text
+
+
+def test_what_was_ended_is_opened_again_from_its_receipt(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house)
+    plan = visitor.see(visitor.see(page_of(session)).links["End…"])
+    done = visitor.send(plan, "/apply")
+    ask = visitor.see(done.links["Undo…"])
+    assert "it was ended: ended by an operator on the dashboard" in ask.text
+    assert not house.find(session.id).is_open
+    undone = visitor.send(ask, "/act/undo")
+    assert "1 session opened again" in undone.text
+    assert house.find(session.id).is_open
+    receipt = next(each["receipt"] for each in ask.forms if "receipt" in each)
+    assert "Undo…" not in visitor.see(f"/receipt?id={receipt}").links
+    assert "it is open" in visitor.send(ask, "/act/undo", status=404).text
 
 
 def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:

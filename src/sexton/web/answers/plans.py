@@ -24,10 +24,8 @@ from sexton.model.plan import (
     EndSession,
     Outcome,
     Plan,
-    ReapSession,
     Reason,
     Result,
-    WarnSession,
 )
 from sexton.model.session import NATIVE
 from sexton.shapes import things, values
@@ -110,7 +108,7 @@ def _apply(desk: Desk, plan: Plan) -> dict[str, Any]:
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     results = Counter(each.result for each in outcomes)
-    reversible = any(map(_comes_back, outcomes))
+    reversible = any(each.result is Result.DONE and each.action.reversible for each in outcomes)
     return {
         "receipt": receipt,
         "plan": plan.id,
@@ -120,13 +118,6 @@ def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, 
         "held": [values.held(each) for each in plan.held[:SHOWN]],
         "undo": {"receipt": receipt} if reversible else None,
     }
-
-
-def _comes_back(outcome: Outcome) -> bool:
-    """Whether a receipt undoes it: a session of our own that ended is revived by its agent only."""
-    ended = isinstance(outcome.action, EndSession | ReapSession | WarnSession)
-    ours = outcome.action.seen.home == NATIVE
-    return outcome.result is Result.DONE and outcome.action.reversible and not (ended and ours)
 
 
 def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
@@ -155,11 +146,11 @@ def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
 
 
 def undo(desk: Desk, receipt: str) -> dict[str, Any]:
-    """Bring back what an apply removed, and open again what it ended in other homes."""
+    """Bring back what an apply removed, and open again what it ended."""
     done = undo_receipt(desk.house, receipt)
     return {
         "receipt": done.receipt,
         "undone": receipt,
         "files": [things.restored(each) for each in done.files],
-        "opened_again": done.opened_again,
+        **things.reopened(done.opened),
     }
