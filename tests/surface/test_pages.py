@@ -12,6 +12,7 @@ from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.session import State
 from sexton.web.rendering import session_href
+from tests.scenario.finalizers_scene import configure, open_house, states, talk, webhook
 from tests.surface.visitor import Visitor, visiting
 
 EVIL = "<script>alert(1)</script>\u202egnp.exe\x1b[31m'\"><img src=x onerror=alert(2)>"
@@ -171,10 +172,10 @@ def test_a_pin_is_shown_set_and_taken_off_again(house: Sexton, visitor: Visitor)
     session = talking(house)
     ask = visitor.see(visitor.see(page_of(session)).links["Pin…"])
     assert "no rule resets it" in ask.text
-    done = visitor.send(ask, "/act/pin")
+    done = visitor.send(ask, "/apply")
     assert house.find(session.id).pinned
     undo = visitor.see(done.links["Undo…"])
-    visitor.send(undo, "/act/unpin")
+    visitor.send(undo, "/apply")
     assert not house.find(session.id).pinned
 
 
@@ -183,13 +184,13 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
     with session.spawn(["sleep", "600"]) as child:
         processes = visitor.see("/processes")
         assert f"pid {child.pid}" in processes.text
-        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/act/keep")
+        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/apply")
         assert "is kept from being stopped by policy" in kept.text
         ask = visitor.see(visitor.see("/processes").links["Stop…"])
         assert "sleep 600" in ask.text
         assert "This can not be undone" in ask.text
         assert child.poll() is None
-        done = visitor.send(ask, "/act/stop")
+        done = visitor.send(ask, "/apply")
         assert "ended by TERM" in done.text
         assert child.wait(10) != 0
 
@@ -246,9 +247,41 @@ def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Vis
         assert visitor.see(asked)
     assert visitor.see("/sessions?after=x", status=422)
     page = visitor.see("/plan")
-    page.forms += [{"": "/act/pin"}, {"": "/act/stop", "ref": "x"}, {"": "/act/undo"}]
-    for action in ("/act/pin", "/act/stop", "/act/undo"):
+    page.forms += [
+        {"": "/apply", "digest": "x"},
+        {"": "/act/restore", "id": "x"},
+        {"": "/act/undo"},
+    ]
+    for action in ("/apply", "/act/restore", "/act/undo"):
         assert visitor.send(page, action, status=422)
+
+
+def test_only_those_dead_letters_are_tried_again_that_were_shown(
+    new_file: Path, tmp_path: Path
+) -> None:
+    config = configure(tmp_path, webhook("http://127.0.0.1:9/"))
+    with open_house(str(new_file), config) as house, visiting(house) as visitor:
+        given_up(house, "one", "two")
+        ask = visitor.see(visitor.see("/finalizers").links["Retry all dead letters…"])
+        assert ask.text.count("given up after 1 try: it is down") == 2
+        given_up(house, "three")
+        done = visitor.send(ask, "/apply")
+        assert "2 pieces of work will be tried again" in done.text
+        assert states(house) == {"pending": 2, "dead": 1}
+        again = visitor.send(ask, "/apply")
+        assert "0 pieces of work will be tried again; 2 moved on meanwhile" in again.text
+        ask = visitor.see(visitor.see("/finalizers").links["Retry…"])
+        assert "1 piece of work will be tried again" in visitor.send(ask, "/apply").text
+        assert states(house) == {"pending": 3}
+
+
+def given_up(house: Sexton, *keys: str) -> None:
+    """Sessions that have ended, with work that was given up."""
+    talk(house, *keys)
+    now, finalizing = house.clock.now(), house.ledger.finalizing
+    with house.worker() as worker:
+        for taken in finalizing.claim(worker.id, ["hook"], len(keys), now):
+            assert finalizing.put_back(taken, "it is down", None, now)
 
 
 def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> None:

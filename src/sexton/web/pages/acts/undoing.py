@@ -15,8 +15,9 @@ from sexton.ports.removal import Holds
 from sexton.shapes.undoing import reopening
 from sexton.shapes.wording import counted, size
 from sexton.web.desk import Desk
-from sexton.web.pages.acts.proposal import SHOWN, Proposal, Step, done, proposed
+from sexton.web.pages.acts.proposal import SHOWN, Proposal, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
+from sexton.web.proposals import Step
 
 
 def undoing(desk: Desk, receipt: str) -> Response:
