@@ -9,6 +9,7 @@ from itertools import islice
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.errors import NothingToUndo
 from sexton.model.finalization import FinalizationState
+from sexton.model.intent import INTENDED, intended
 from sexton.model.plan import JournalEntry, Reason, Result
 from sexton.model.record import record
 from sexton.model.removal import AWAY
@@ -175,10 +176,35 @@ def _and(one: Reopened, other: Reopened) -> Reopened:
 
 
 def _ends(ledger: Ledger, receipt: str) -> Iterator[tuple[str, Ended]]:
+    """Newest first, so that what was done is told before what was meant.
+
+    What nobody told as done may have been all the same, if whoever did it died between the two.
+    The home looks at when each was ended, and opens none that was not.
+    """
+    told: set[tuple[str, str]] = set()
     for entry in _entries(ledger, receipt):
-        if entry.home and entry.action in ENDING and entry.result == Result.DONE and entry.session:
-            why = entry.reason.text
-            yield entry.home, Ended(id=entry.session, at=entry.at, entry=entry.ref, why=why)
+        if entry.home is None or entry.action not in ENDING:
+            continue
+        if entry.result == Result.DONE and entry.session is not None:
+            told.add((entry.home, entry.session))
+            yield entry.home, _end(entry, entry.session)
+        elif entry.result == INTENDED:
+            meant = [id for id in intended(entry.reason) if (entry.home, id) not in told]
+            still = [id for id in meant if not _ended_later(ledger, entry, id)]
+            yield from ((entry.home, _end(entry, id)) for id in still)
+
+
+def _end(entry: JournalEntry, id: str) -> Ended:
+    return Ended(id=id, at=entry.at, entry=entry.ref, why=entry.reason.text)
+
+
+def _ended_later(ledger: Ledger, meant: JournalEntry, id: str) -> bool:
+    """Whether something else has ended it since it was meant to be: that has its own receipt."""
+    return any(
+        each.action in ENDING and each.result == Result.DONE and each.ref > meant.ref
+        for session in ledger.index.find(meant.home, id)
+        for each in ledger.journal.page(session, None, None, PAGE)
+    )
 
 
 def _entries(ledger: Ledger, receipt: str) -> Iterator[JournalEntry]:

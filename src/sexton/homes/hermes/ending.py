@@ -16,6 +16,7 @@ from sexton.homes.hermes.acting import changing
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Evidence, Verdict
+from sexton.model.intent import INTENDED, intent
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.record import replace
 from sexton.model.session import Session
@@ -137,10 +138,10 @@ class Ending:
 
     def _intend(self, entries: Sequence[Entry], now: datetime) -> None:
         """Say what is going to be done: after a crash the next look tells how far it came."""
-        names = ", ".join(str(entry.session) for entry in entries)
-        reason = Reason("intent", f"about to {entries[0].action} {names}")
-        intent = replace(entries[0], session=None, result="intended", reason=reason)
-        self._journal.write([intent], now)
+        reason = intent(entries[0].action, [str(entry.session) for entry in entries])
+        self._journal.write(
+            [replace(entries[0], session=None, result=INTENDED, reason=reason)], now
+        )
 
 
 def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:
