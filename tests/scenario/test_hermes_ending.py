@@ -32,6 +32,7 @@ from sexton.ports import Entry, Journal
 from sexton.testing.clock import ManualClock
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
+from tests.surface.visitor import visiting
 from tests.unit.hermes_holding import holding, ticks
 
 TALK = "agent:main:telegram:dm:7"
@@ -100,6 +101,13 @@ def test_beside_an_unattributed_process_only_a_person_ends_what_is_suspect(
     make_older(scene, DAY, "left")
     assert house.swept() == {}
     assert house.sexton.estate().owners("work")["left"].verdict is Verdict.SUSPECT
+    counted = {each.name: each.value for each in house.ledger.gauges.since(house.clock.now() - DAY)}
+    assert counted["suspect"] == 1, "as the overview counts them"
+    with visiting(house.sexton) as visitor:
+        told = visitor.fetch("/v1/overview")
+        assert (told["suspect"], told["homes"][1]["suspect"], told["unproven"]) == (1, 1, 1)
+        lines = visitor.fetch("/v1/history")["lines"]
+        assert [lines[name][-1]["value"] for name in ("suspect", "unproven")] == [1, 1]
     plan = house.plan()
     assert reasons(plan) == {"left": "reaped:suspect"}, "the other one may well be its own"
     assert "has the database open" in plan.actions[0].reason.text
