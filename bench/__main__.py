@@ -22,6 +22,7 @@ from bench import (
     hermes_remove,
     list_sessions,
     observe,
+    pages,
     processes,
     reap,
     spend,
@@ -49,6 +50,7 @@ WORKLOADS: dict[str, Callable[[Scene], Iterator[Row]]] = {
         observe,
         doctor,
         processes,
+        pages,
         activity,
         cold_start,
     )

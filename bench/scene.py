@@ -29,6 +29,7 @@ PROGRAMS = {
     "langgraph": (PEERS, "bench.runs_langgraph"),
     LIMIT: (None, "bench.runs_bare"),
     f"{OURS} site": (None, "bench.runs_site"),
+    f"{OURS} pages": (None, "bench.runs_pages"),
     f"{OURS} writer": (None, "bench.runs_sexton"),
     "hermes writer": (HERMES, "bench.runs_hermes"),
     "hermes second writer": (HERMES, "bench.runs_hermes"),

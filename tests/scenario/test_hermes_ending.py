@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
+from dataclasses import replace as changed
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sexton.bootstrap.removing import undo_receipt
 from sexton.bootstrap.visiting import visit
+from sexton.engine.apply import apply
 from sexton.engine.preconditions import as_seen
 from sexton.engine.standing import samples
-from sexton.errors import HomeRefused, NothingToUndo
+from sexton.errors import HomeRefused, LedgerUnreachable, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
 from sexton.homes.hermes.ending import TOGETHER, Ending
 from sexton.homes.hermes.holders import Census
+from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Verdict
-from sexton.model.plan import ReapSession, Reason
+from sexton.model.intent import intended
+from sexton.model.plan import JournalEntry, ReapSession, Reason
 from sexton.model.record import replace
 from sexton.model.worker import Worker
-from sexton.ports import Entry
+from sexton.ports import Entry, Journal
 from sexton.testing.clock import ManualClock
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
+from tests.surface.visitor import visiting
 from tests.unit.hermes_holding import holding, ticks
 
 TALK = "agent:main:telegram:dm:7"
@@ -80,7 +87,7 @@ def test_what_is_about_to_be_reaped_is_named_before_and_told_when_it_is_done(
     for each in reversed(told):
         if each.result == "intended":
             assert not meant, "the ones before are told of first"
-            meant = set(each.reason.text.removeprefix("about to reap ").split(", "))
+            meant = set(intended(each.reason))
         else:
             meant.remove(each.session)
     assert not meant
@@ -94,6 +101,13 @@ def test_beside_an_unattributed_process_only_a_person_ends_what_is_suspect(
     make_older(scene, DAY, "left")
     assert house.swept() == {}
     assert house.sexton.estate().owners("work")["left"].verdict is Verdict.SUSPECT
+    counted = {each.name: each.value for each in house.ledger.gauges.since(house.clock.now() - DAY)}
+    assert counted["suspect"] == 1, "as the overview counts them"
+    with visiting(house.sexton) as visitor:
+        told = visitor.fetch("/v1/overview")
+        assert (told["suspect"], told["homes"][1]["suspect"], told["unproven"]) == (1, 1, 1)
+        lines = visitor.fetch("/v1/history")["lines"]
+        assert [lines[name][-1]["value"] for name in ("suspect", "unproven")] == [1, 1]
     plan = house.plan()
     assert reasons(plan) == {"left": "reaped:suspect"}, "the other one may well be its own"
     assert "has the database open" in plan.actions[0].reason.text
@@ -284,6 +298,68 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
     assert (told[0].action, told[0].reason.text) == ("revive", "undoes ended")
     with pytest.raises(NothingToUndo):
         house.sexton.undo("never")
+
+
+class Dying:
+    """A journal of a keeper that dies before it can tell what it did."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def write(self, entries: Iterable[Entry], now: datetime) -> None:
+        told = list(entries)
+        if any(each.result == "done" for each in told):
+            raise LedgerUnreachable("the ledger does not answer")
+        self._journal.write(told, now)
+
+    def page(self, *asked: Any) -> list[JournalEntry]:
+        return self._journal.page(*asked)
+
+
+def test_an_undo_finds_what_a_keeper_ended_and_did_not_live_to_tell(
+    house: House, scene: HermesScene
+) -> None:
+    names = ["left, a [1]", "used", "reaped again"]
+    for name in names:
+        scene.start(name)
+    make_older(scene, DAY)
+    scene.close()
+    plan, estate = house.plan(), house.sexton.estate()
+    dying = HermesHome(scene.path, "work", clock=house.clock, journal=Dying(house.ledger.journal))
+    with pytest.raises(LedgerUnreachable):
+        list(apply(changed(estate, homes={"work": dying}), plan, "died"))
+    assert ends(scene) == dict.fromkeys(names, "reaped")
+    went_on = "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?"
+    for name in names[1:]:
+        scene.sql(went_on, name)
+    scene.sql(
+        "UPDATE sessions SET ended_at = ?, end_reason = 'session_reset' WHERE id = 'used'",
+        house.clock.now().timestamp() + 60,
+    )
+    scene.close()
+    assert house.apply(house.plan(), "later") == {"reaped again": "done"}
+    assert undo_receipt(house.sexton, "died").opened.sessions == 1
+    assert ends(scene) == {names[0]: None, "used": "session_reset", "reaped again": "reaped"}
+    assert house.session(names[0]).is_open
+    scene.close()
+    assert undo_receipt(house.sexton, "later").opened.sessions == 1
+
+
+def test_what_ended_anew_since_it_was_ended_from_here_stays_ended(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    make_older(scene, DAY)
+    scene.close()
+    assert house.apply(house.plan(), "ended") == {"left": "done"}
+    scene.sql(
+        "UPDATE sessions SET ended_at = ?, end_reason = 'session_reset'",
+        house.clock.now().timestamp() + 60,
+    )
+    scene.close()
+    with pytest.raises(NothingToUndo, match="work/left stays as it is"):
+        house.sexton.undo("ended")
+    assert ends(scene) == {"left": "session_reset"}
 
 
 def test_what_is_leaked_is_counted_as_such(house: House, scene: HermesScene) -> None:

@@ -15,6 +15,7 @@ from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.session import State
 from sexton.web.rendering import session_href
+from tests.scenario.finalizers_scene import configure, open_house, states, talk, webhook
 from tests.scenario.process_programs import lives
 from tests.surface.visitor import Visitor, visiting
 
@@ -120,7 +121,7 @@ def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     session = talking(house)
     plan = visitor.see(visitor.see(page_of(session)).links["End…"])
     assert "ended by an operator on the dashboard" in plan.text
-    assert "can not be undone" in plan.text
+    assert "can be undone until its conversation goes on" in plan.text
     assert house.find(session.id).is_open
     done = visitor.send(plan, "/apply")
     assert "1 done" in done.text
@@ -128,6 +129,21 @@ def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     again = visitor.send(plan, "/apply")  # another tab that still shows it
     assert "1 skipped" in again.text
     assert "it has ended already: closed" in again.text
+
+
+def test_what_was_ended_is_opened_again_from_its_receipt(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house)
+    plan = visitor.see(visitor.see(page_of(session)).links["End…"])
+    done = visitor.send(plan, "/apply")
+    ask = visitor.see(done.links["Undo…"])
+    assert "it was ended: ended by an operator on the dashboard" in ask.text
+    assert not house.find(session.id).is_open
+    undone = visitor.send(ask, "/act/undo")
+    assert "1 session opened again" in undone.text
+    assert house.find(session.id).is_open
+    receipt = next(each["receipt"] for each in ask.forms if "receipt" in each)
+    assert "Undo…" not in visitor.see(f"/receipt?id={receipt}").links
+    assert "it is open" in visitor.send(ask, "/act/undo", status=404).text
 
 
 def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:
@@ -160,10 +176,10 @@ def test_a_pin_is_shown_set_and_taken_off_again(house: Sexton, visitor: Visitor)
     session = talking(house)
     ask = visitor.see(visitor.see(page_of(session)).links["Pin…"])
     assert "no rule resets it" in ask.text
-    done = visitor.send(ask, "/act/pin")
+    done = visitor.send(ask, "/apply")
     assert house.find(session.id).pinned
     undo = visitor.see(done.links["Undo…"])
-    visitor.send(undo, "/act/unpin")
+    visitor.send(undo, "/apply")
     assert not house.find(session.id).pinned
 
 
@@ -172,13 +188,13 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
     with session.spawn(["sleep", "600"]) as child:
         processes = visitor.see("/processes")
         assert f"pid {child.pid}" in processes.text
-        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/act/keep")
+        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/apply")
         assert "is kept from being stopped by policy" in kept.text
         ask = visitor.see(visitor.see("/processes").links["Stop…"])
         assert "sleep 600" in ask.text
         assert "This can not be undone" in ask.text
         assert child.poll() is None
-        done = visitor.send(ask, "/act/stop")
+        done = visitor.send(ask, "/apply")
         assert "ended by TERM" in done.text
         assert child.wait(10) != 0
 
@@ -256,9 +272,41 @@ def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Vis
         assert visitor.see(asked)
     assert visitor.see("/sessions?after=x", status=422)
     page = visitor.see("/plan")
-    page.forms += [{"": "/act/pin"}, {"": "/act/stop", "ref": "x"}, {"": "/act/undo"}]
-    for action in ("/act/pin", "/act/stop", "/act/undo"):
+    page.forms += [
+        {"": "/apply", "digest": "x"},
+        {"": "/act/restore", "id": "x"},
+        {"": "/act/undo"},
+    ]
+    for action in ("/apply", "/act/restore", "/act/undo"):
         assert visitor.send(page, action, status=422)
+
+
+def test_only_those_dead_letters_are_tried_again_that_were_shown(
+    new_file: Path, tmp_path: Path
+) -> None:
+    config = configure(tmp_path, webhook("http://127.0.0.1:9/"))
+    with open_house(str(new_file), config) as house, visiting(house) as visitor:
+        given_up(house, "one", "two")
+        ask = visitor.see(visitor.see("/finalizers").links["Retry all dead letters…"])
+        assert ask.text.count("given up after 1 try: it is down") == 2
+        given_up(house, "three")
+        done = visitor.send(ask, "/apply")
+        assert "2 pieces of work will be tried again" in done.text
+        assert states(house) == {"pending": 2, "dead": 1}
+        again = visitor.send(ask, "/apply")
+        assert "0 pieces of work will be tried again; 2 moved on meanwhile" in again.text
+        ask = visitor.see(visitor.see("/finalizers").links["Retry…"])
+        assert "1 piece of work will be tried again" in visitor.send(ask, "/apply").text
+        assert states(house) == {"pending": 3}
+
+
+def given_up(house: Sexton, *keys: str) -> None:
+    """Sessions that have ended, with work that was given up."""
+    talk(house, *keys)
+    now, finalizing = house.clock.now(), house.ledger.finalizing
+    with house.worker() as worker:
+        for taken in finalizing.claim(worker.id, ["hook"], len(keys), now):
+            assert finalizing.put_back(taken, "it is down", None, now)
 
 
 def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> None:

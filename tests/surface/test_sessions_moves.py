@@ -39,6 +39,35 @@ def test_an_operator_ends_a_session_with_a_reason_and_it_is_journalled(any_cli: 
     assert others == []
 
 
+def test_what_an_operator_ended_is_opened_again_by_its_receipt(any_cli: Cli) -> None:
+    session = any_cli.talk("a", "hello")
+    told = any_cli.ok("sessions", "end", session, "--yes")
+    receipt = told.split()[1]
+    assert f"'sexton undo {receipt}' opens it again" in told
+    assert "1 session would be opened again" in any_cli.ok("undo", receipt, "--dry-run")
+    done = any_cli("undo", receipt, "--json").json()
+    assert (done["opened_again"], done["stayed"], done["work_begun"]) == (1, 0, 0)
+    shown = any_cli("sessions", "show", session, "--json").json()
+    assert (shown["state"], shown["end_reason"]) == ("open", None)
+    entry = any_cli("journal", "--receipt", done["receipt"], "--json").json()[0]
+    assert (entry["action"], entry["reason"]["text"]) == ("revive", f"undoes {receipt}")
+    assert any_cli.talk("a", "hello again") == session, "the conversation goes on"
+    again = any_cli("undo", receipt)
+    assert (again.code, f"native/{session} stays as it is: it is open" in again.err) == (43, True)
+
+
+def test_an_end_is_not_undone_beside_a_newer_session_of_the_key(cli: Cli) -> None:
+    session = cli.talk("a", "hello")
+    receipt = cli("sessions", "end", session, "--yes", "--json").json()["receipt"]
+    newer = cli.talk("a", "hello")
+    why = f"its conversation goes on in {newer}"
+    shown = cli("undo", receipt, "--dry-run", "--json").json()
+    assert (shown["opened_again"], why in shown["remarks"][0]["says"]) == (0, True)
+    refused = cli("undo", receipt)
+    assert (refused.code, why in refused.err) == (43, True)
+    assert cli("sessions", "show", session, "--json").json()["state"] == "ended"
+
+
 def test_ending_an_ended_session_is_an_error_and_the_first_reason_stands(cli: Cli) -> None:
     session = cli.talk("a", "hello")
     cli.ok("sessions", "end", session, "--yes")

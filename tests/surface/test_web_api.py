@@ -110,10 +110,15 @@ def test_of_two_tabs_that_end_a_session_the_second_is_told_that_it_was_skipped(
     assert shown[0]["actions"][0]["reason"]["text"] == "ended by an operator"
     first, second = (site.post("/v1/apply", {"digest": each["digest"]}).json() for each in shown)
     assert (first["done"], first["outcomes"][0]["result"]) == (1, "done")
-    assert first["undo"] is None  # only its agent revives a session of our own
+    assert first["undo"] == {"receipt": first["receipt"]}
     assert (second["done"], second["outcomes"][0]["result"]) == (0, "skipped")
     assert site.get(f"/v1/sessions/{id}").json()["end_reason"] == "closed"
     assert site.get(f"/v1/plan?action=end&session={id}").status == 409
+    undone = site.post("/v1/undo", first["undo"]).json()
+    assert (undone["opened_again"], undone["undone"]) == (1, first["receipt"])
+    assert site.get(f"/v1/sessions/{id}").json()["state"] == "open"
+    refused = site.post("/v1/undo", first["undo"])
+    assert (refused.status, "it is open" in refused.json()["detail"]) == (404, True)
 
 
 def test_a_plan_is_applied_as_it_was_shown_or_not_at_all(site: Served) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
 
@@ -86,6 +87,12 @@ class Visitor:
         answer = self._client.get(path)
         assert answer.status_code == status, answer.text
         return Page(answer.status_code, answer.text)
+
+    def fetch(self, path: str) -> Any:
+        """What the API answers."""
+        answer = self._client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
 
     def send(self, page: Page, action: str, status: int = 200) -> Page:
         """The page that comes of a form of this one."""

@@ -87,15 +87,19 @@ class Served:
 
 @contextmanager
 def serving(
-    url: str, place: Path, clock: ManualClock | None = None, settings: Settings | None = None
+    url: str,
+    place: Path,
+    clock: ManualClock | None = None,
+    settings: Settings | None = None,
+    certificate: Path | None = None,
 ) -> Iterator[Served]:
-    """A site of the ledger at a URL, until the test is over."""
+    """A site of the ledger at a URL, until the test is over; a certificate's file has its key."""
     with Sexton(open_ledger(url), settings or Settings(), clock=clock) as house:
         opened = listening(HOST, 0)
         port = opened.getsockname()[1]
-        address = address_of(HOST, port, tls=False, public_url=None)
+        address = address_of(HOST, port, tls=certificate is not None, public_url=None)
         desk = desk_for(house, address, {}, place / "data" / "token", keeping=False)
-        site = Site(desk, opened)
+        site = Site(desk, opened, (certificate, certificate) if certificate else None)
         site.start()
         try:
             token = (place / "data" / "token").read_text().strip()

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from sexton.ledger.board import steps_within
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.sqlite_file import open_reader, open_writer
 from sexton.ledger.statements import ROW, statements
@@ -75,3 +76,22 @@ def test_garbage_is_found_by_its_size_and_age(connection: apsw.Connection) -> No
         found = [str(step) for *_, step in steps if str(step).startswith("SEARCH s ")]
         assert found
         assert all("USING INDEX sessions_over (home=?" in step for step in found)
+
+
+def test_what_is_open_is_sorted_by_size_without_a_look_at_the_rest(
+    connection: apsw.Connection,
+) -> None:
+    text = statements("sqlite")["search_size_open"]
+    values = dict.fromkeys(PARAMETER.findall(text), 1)
+    steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
+    assert any("SEARCH s USING INDEX sessions_open (home=?)" in str(step) for *_, step in steps)
+
+
+@pytest.mark.parametrize(
+    ("most", "steps"),
+    [(60_000, [250, 1000, 4000, 16_000, 38_750]), (6000, [250, 1000, 4000, 750]), (0, [1])],
+)
+def test_a_search_through_many_homes_looks_at_no_more_than_one_through_a_single_one(
+    most: int, steps: list[int]
+) -> None:
+    assert list(steps_within(most)) == steps

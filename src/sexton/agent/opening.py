@@ -20,7 +20,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
-from sexton.ports import Birth
+from sexton.ports import Birth, Lost
 
 ATTEMPTS = 50
 
@@ -113,12 +113,13 @@ def revive(desk: Desk, lost: Session) -> Session:
     plan = in_force.rules.schedule(replace(found[0], active_at=now), in_force.serial)
     reason = Reason("revived", f"it was taken for dead: {found[0].end_reason}")
     entry = desk.entry(lost, "revive", reason)
-    revived = desk.ledger.reaping.revive(found[0].ref, desk.worker, plan, entry, now)
-    if revived is None:
+    going_on = Lost(ref=found[0].ref, schedule=plan, entry=entry, worker=desk.worker)
+    revived = desk.ledger.reaping.revive([going_on], now)
+    if not revived:
         if found[0].state not in (State.ENDED, State.FINALIZED):
             raise desk.over(found[0])
         raise SessionEnded(f"the conversation of the session {lost.id} goes on in another one")
-    return revived
+    return revived[0]
 
 
 def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:

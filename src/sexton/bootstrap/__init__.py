@@ -156,7 +156,7 @@ class Sexton:
         return apply(self.estate(), plan, receipt or new_receipt())
 
     def undo(self, receipt: str) -> list[Restored]:
-        """Bring back what an apply removed, rows and files."""
+        """Bring back what an apply removed, rows and files, and open again what it ended."""
         from sexton.bootstrap.removing import undo_all  # noqa: PLC0415  # agents seldom undo
 
         return undo_all(self, receipt)

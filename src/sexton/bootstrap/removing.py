@@ -16,7 +16,7 @@ from sexton.engine.removing.recover import recover
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.transcript import transcript
 from sexton.engine.removing.undo import files_to_undo, undo
-from sexton.engine.reviving import ended_by, revive
+from sexton.engine.reviving import NOTHING, Reopened, ended_by, revive, something_opened
 from sexton.errors import InputInvalid
 from sexton.model.message import Message
 from sexton.model.plan import Plan
@@ -104,19 +104,21 @@ class Undone:
 
     receipt: str
     files: tuple[Restored, ...] = ()
-    opened_again: int = 0
+    opened: Reopened = NOTHING
 
 
 def undo_receipt(opened: Sexton, receipt: str) -> Undone:
-    """Bring back all that an apply removed, and open what it ended in foreign homes."""
+    """Bring back all that an apply removed, and open what it ended; NothingToUndo if it can not."""
     estate = opened.estate()
     assert estate.removing is not None
     again = new_receipt()
     recover(estate.removing, estate.evidence, again)
-    revived = revive(estate, ended_by(opened.ledger, receipt), again, receipt)
-    found = files_to_undo(estate.removing, receipt, required=not revived)
-    done = tuple(undo(estate.removing, found, again))
-    return Undone(receipt=again, files=done, opened_again=revived)
+    ended = ended_by(opened.ledger, receipt)
+    found = files_to_undo(estate.removing, receipt, required=not ended)
+    revived = revive(estate, ended, again, receipt)
+    if not found:
+        something_opened(revived)
+    return Undone(receipt=again, files=tuple(undo(estate.removing, found, again)), opened=revived)
 
 
 def undo_all(opened: Sexton, receipt: str) -> list[Restored]:

@@ -17,10 +17,14 @@ from sexton.cli.vault_view import means_of, show_files
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
-from sexton.engine.reviving import ended_by, revive
+from sexton.engine.reviving import NOTHING, Reopened, ended_by, revive, would_revive
+from sexton.model.record import replace
+from sexton.ports import Ended
 from sexton.ports.removal import VaultFile
+from sexton.shapes.things import reopened as reopened_shape
 from sexton.shapes.things import restored as restored_shape
 from sexton.shapes.things import vault_file as shape
+from sexton.shapes.undoing import reopening
 from sexton.shapes.wording import counted
 
 
@@ -32,7 +36,7 @@ def restore(
     *,
     dry_run: bool,
     only: frozenset[int] | None = None,
-    opened_again: int = 0,
+    opened_again: Reopened = NOTHING,
 ) -> None:
     """Bring back what is in vault files, all or some of it, or only show which ones these are."""
     means = reaching(opened, {file.home for file in found}).removing
@@ -43,7 +47,7 @@ def restore(
     done = _brought_back(means, found, receipt, only)
     if options.json:
         files = [restored_shape(each) for each in done]
-        document({"receipt": receipt, "files": files, "opened_again": opened_again})
+        document({"receipt": receipt, "files": files, **reopened_shape(opened_again)})
     else:
         _tell(done, receipt, opened_again)
     for each in done:
@@ -56,21 +60,26 @@ def restore(
 
 def ended_sessions(
     opened: Sexton, receipt: str, home: str | None, source: str | None
-) -> dict[str, list[str]]:
-    """The sessions of other homes that a receipt ended, of one home and source or of any."""
+) -> dict[str, list[Ended]]:
+    """The sessions that a receipt ended, of one home and source or of any."""
     return {
         name: chosen
-        for name, ids in ended_by(opened.ledger, receipt).items()
+        for name, ends in ended_by(opened.ledger, receipt).items()
         if home in (None, name)
-        and (chosen := [id for id in ids if source in (None, _source(opened, name, id))])
+        and (chosen := [each for each in ends if source in (None, _source(opened, name, each.id))])
     }
 
 
 def open_again(
-    opened: Sexton, ended: Mapping[str, Sequence[str]], receipt: str, undone: str
-) -> int:
-    """Open sessions again in their homes, as far as these are here; how many."""
+    opened: Sexton, ended: Mapping[str, Sequence[Ended]], receipt: str, undone: str
+) -> Reopened:
+    """Open sessions again in their homes, as far as these are here."""
     return revive(reaching(opened, ended), ended, receipt, undone)
+
+
+def would_open(opened: Sexton, ended: Mapping[str, Sequence[Ended]]) -> Reopened:
+    """The same as far as it can be told before."""
+    return would_revive(reaching(opened, ended), ended)
 
 
 def _source(opened: Sexton, home: str, id: str) -> str | None:
@@ -83,18 +92,20 @@ def _show(
     options: Shared,
     found: Sequence[VaultFile],
     only: frozenset[int] | None,
-    ended: int,
+    ended: Reopened,
 ) -> None:
     if options.json:
         files = [shape(each) for each in found]
-        document({"files": files, "sessions": only and len(only), "opened_again": ended})
+        document({"files": files, "sessions": only and len(only), **reopened_shape(ended)})
         return
     if found:
         show_files(found, means_of(opened).host, opened.clock.now())
     if only is not None:
         note(f"{counted(len(only), 'session')} of these would be brought back")
-    if ended:
-        say(f"{counted(ended, 'session')} would be opened again")
+    if ended.sessions or ended.stayed:
+        say(f"{counted(ended.sessions, 'session')} would be opened again")
+    for each in ended.remarks:
+        note(f"{each.session} {each.says}")
 
 
 def _brought_back(
@@ -111,12 +122,14 @@ def _brought_back(
     return done
 
 
-def _tell(done: Sequence[Restored], receipt: str, opened_again: int) -> None:
+def _tell(done: Sequence[Restored], receipt: str, opened_again: Reopened) -> None:
     sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
     also = f" and {counted(files, 'file')}" if files else ""
-    if opened_again:
-        say(f"{counted(opened_again, 'session')} opened again (receipt {receipt})")
-    if done or not opened_again:
+    if opened_again.sessions:
+        say(f"{counted(opened_again.sessions, 'session')} opened again (receipt {receipt})")
+    for words in reopening(replace(opened_again, sessions=0)):
+        note(words)
+    if done or not opened_again.sessions:
         say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
     for each in done:
         if each.trouble is not None:

@@ -1,4 +1,4 @@
-"""`sexton undo`: bring back what was removed."""
+"""`sexton undo`: bring back what was removed or ended."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from sexton.cli.arguments import dry_run_option, home_option, named, source_opti
 from sexton.cli.command import Command, shared
 from sexton.cli.homes import mend, wanted_home
 from sexton.cli.opening import existing
-from sexton.cli.restoring import ended_sessions, open_again, restore
+from sexton.cli.restoring import ended_sessions, open_again, restore, would_open
 from sexton.cli.vault_view import means_of
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.undo import files_to_undo
+from sexton.engine.reviving import something_opened
 from sexton.errors import NothingToUndo
 
 
@@ -37,12 +38,13 @@ def command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Bring back what was removed.
+    """Bring back what was removed or ended.
 
-    RECEIPT is what 'gc' and 'apply' said and 'journal' lists. Sessions come back with all their
-    messages and files, exactly as they were, as long as they are in the trash or the archive. A
-    file is never written over another one. Sessions of another agent's home that were ended are
-    opened again, unless they have gone on since. As nothing is lost by it, nothing is asked.
+    RECEIPT is what 'gc', 'apply' and 'sessions end' said and 'journal' lists. Sessions come back
+    with all their messages and files, exactly as they were, as long as they are in the trash or the
+    archive. A file is never written over another one. Sessions that were ended are opened again,
+    unless their conversation has gone on in another one since; whoever held one before is refused,
+    and whoever comes next takes it up. As nothing is lost by it, nothing is asked.
     """
     del yes
     options = shared(ctx)
@@ -60,7 +62,7 @@ def command(
         if not (found or ended):
             raise NothingToUndo(f"receipt {receipt} stands for nothing like that")
         again = new_receipt()
-        count = (
-            sum(map(len, ended.values())) if dry_run else open_again(opened, ended, again, receipt)
-        )
-        restore(opened, options, found, again, dry_run=dry_run, opened_again=count)
+        done = would_open(opened, ended) if dry_run else open_again(opened, ended, again, receipt)
+        if not (found or dry_run):
+            something_opened(done)
+        restore(opened, options, found, again, dry_run=dry_run, opened_again=done)

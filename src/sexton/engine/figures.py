@@ -6,14 +6,13 @@ from datetime import datetime, time
 from enum import StrEnum
 
 from sexton.engine.estate import Estate
-from sexton.model.evidence import Verdict
 from sexton.model.finalization import FinalizationState
 
 
 class Name(StrEnum):
     """What is counted; the names are stored."""
 
-    SUSPECT = "suspect"  # open sessions of which no holder is known to live, but one is suspect
+    SUSPECT = "suspect"  # open sessions that look dead, and nothing proves it yet
     HELD = "held"  # resets that are held back
     FINALIZING = "finalizing"  # end-of-session work that is owed or being done
     DEAD_LETTERS = "dead_letters"  # end-of-session work that was given up
@@ -23,13 +22,13 @@ class Name(StrEnum):
     DISK_FREE_BYTES = "disk_free_bytes"
 
 
-def figures(estate: Estate, held: int) -> dict[str, int]:
+def figures(estate: Estate, suspect: int, held: int) -> dict[str, int]:
     """The numbers of this moment; each costs what is at work, not what there is."""
     ledger = estate.ledger
     owed = ledger.finalizing.tally()
     spent = ledger.gauges.spent_since(today(estate.clock.now()))
     found = {
-        Name.SUSPECT: suspects(estate),
+        Name.SUSPECT: suspect,
         Name.HELD: held,
         Name.FINALIZING: sum(
             count for (_, state), count in owed.items() if state is not FinalizationState.DEAD
@@ -44,18 +43,6 @@ def figures(estate: Estate, held: int) -> dict[str, int]:
     if estate.space is not None:
         found[Name.DISK_FREE_BYTES] = estate.space().free
     return {str(name): value for name, value in found.items()}
-
-
-def suspects(estate: Estate) -> int:
-    """How many open sessions have a holder that is suspect and none that lives."""
-    evidence = estate.evidence(estate.ledger.reaping.suspects())
-    count = 0
-    for home in estate.ledger.homes.all():
-        for workers, sessions in estate.ledger.homes.census.held(home).items():
-            verdicts = {evidence[id].verdict for id in workers if id in evidence}
-            if Verdict.SUSPECT in verdicts and Verdict.LIVE not in verdicts:
-                count += sessions
-    return count
 
 
 def today(now: datetime) -> datetime:

@@ -34,7 +34,17 @@ SAMPLED = (Standing.LIVE, Standing.WAITING, Standing.LEAKED, Standing.UNPROVEN)
 
 def samples(estate: Estate, homes: Iterable[HomeRecord]) -> list[Sample]:
     """How the open sessions of each home stand now."""
-    return [_sample(estate, name, found) for name, found in tally(estate, homes).items()]
+    return samples_of(estate, tally(estate, homes))
+
+
+def samples_of(estate: Estate, tallies: Mapping[str, Counter[Standing]]) -> list[Sample]:
+    """The same of what was counted already."""
+    return [_sample(estate, name, found) for name, found in tallies.items()]
+
+
+def suspect_in(tallies: Mapping[str, Counter[Standing]]) -> int:
+    """How many open sessions of all homes are suspect."""
+    return sum(found[Standing.SUSPECT] for found in tallies.values())
 
 
 def tally(estate: Estate, homes: Iterable[HomeRecord]) -> dict[str, Counter[Standing]]:
@@ -135,7 +145,10 @@ def take_samples(estate: Estate, *, held: int = 0) -> None:
         for sample in ledger.samples.since(now - SAMPLE_EVERY)
         if now - SAMPLE_EVERY < sample.at <= now
     }
-    lacking = [home for home in ledger.homes.all() if home.name not in recent]
-    if lacking:
-        ledger.samples.store(samples(estate, lacking), now)
-        ledger.gauges.store(figures(estate, held), now)
+    homes = ledger.homes.all()
+    if all(home.name in recent for home in homes):
+        return
+    tallies = tally(estate, homes)
+    lacking = [each for each in samples_of(estate, tallies) if each.home not in recent]
+    ledger.samples.store(lacking, now)
+    ledger.gauges.store(figures(estate, suspect_in(tallies), held), now)

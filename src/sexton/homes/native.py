@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.process import Process
+from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Identity
-from sexton.ports import Entry, Known, Ledger, Sighting
+from sexton.ports import Ended, Entry, Known, Ledger, Lost, Sighting
+from sexton.ports.homes import Due
 
 PAGE_BYTES = 1_000_000
+TOGETHER = 100
 
 
 class NativeHome:
@@ -41,8 +45,23 @@ class NativeHome:
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         return self._ledger.book.end(seen, reason, entry, now)
 
-    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:  # noqa: ARG002  # whoever holds it does
-        return []
+    def revive(
+        self, ended: Sequence[Ended], entry: Entry, due: Due, now: datetime
+    ) -> list[Session]:
+        waiting, done = iter(ended), []
+        while batch := list(islice(waiting, TOGETHER)):
+            lost = [
+                Lost(
+                    ref=found.ref,
+                    schedule=due(replace(found, active_at=now)),
+                    entry=replace(entry, home=NATIVE, session=found.id),
+                    undoes=each.entry,
+                )
+                for each in batch
+                for found in self._ledger.index.find(NATIVE, each.id)
+            ]
+            done += self._ledger.reaping.revive(lost, now)
+        return done
 
     def background(self, here: Identity) -> Sequence[Process]:  # noqa: ARG002  # all are registered
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -22,11 +22,26 @@ FEW = 2000
 """So many sessions of a state or source are fetched and sorted at once."""
 STEPS = (250, 1000, 4000, 16_000, 40_000)
 """How many sessions of a home a search looks at, step by step, until it has found enough."""
+MOST_LOOKED_AT = {Order.ACTIVE: 60_000, Order.STARTED: 60_000, Order.SIZE: 15_000}
+"""So many sessions of all homes a search looks at, and says then that there may be more.
+
+Neighbours by size are anywhere on the disk.
+"""
 MOST_SORTED = 50_000
 _END = 2**62
 _COLUMN = {Order.ACTIVE: 12, Order.STARTED: 11, Order.SIZE: 17}
 _ESCAPED = str.maketrans({"!": "!!", "%": "!%", "_": "!_"})
 _LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)})
+
+
+class _Asked(NamedTuple):
+    """What is looked for in each home, from where on, and at how many sessions at most."""
+
+    order: Order
+    values: Mapping[str, Any]
+    start: Spot
+    limit: int
+    most: int
 
 
 class _Part(NamedTuple):
@@ -48,11 +63,10 @@ class LedgerBoard:
         start = after or Spot(_END, _END)
 
         def job(tx: Transaction) -> Found:
-            parts = [
-                _search(tx, home[0], order, values, start, limit)
-                for home in tx.all("all_homes")
-                if wanted.home in (None, home[1])
-            ]
+            tx.all("by_values")
+            homes = [each for each in tx.all("all_homes") if wanted.home in (None, each[1])]
+            asked = _Asked(order, values, start, limit, MOST_LOOKED_AT[order] // max(1, len(homes)))
+            parts = [_search(tx, home[0], asked) for home in homes]
             edges = [part.seen_to for part in parts if part.seen_to is not None]
             edge = max(edges, default=None)
             found = sorted(
@@ -122,15 +136,13 @@ def _values(wanted: Search) -> dict[str, Any]:
     }
 
 
-def _search(
-    tx: Transaction, home: int, order: Order, values: Mapping[str, Any], start: Spot, limit: int
-) -> _Part:
-    few = _few(tx, home, values)
+def _search(tx: Transaction, home: int, asked: _Asked) -> _Part:
+    few = _few(tx, home, asked.values)
     if few is not None:
-        found = tx.all("search_few", refs=json.dumps(few), **values) if few else []
-        behind = [row for row in found if _spot(row, order) < start]
-        return _Part(sorted(behind, key=lambda row: _spot(row, order), reverse=True)[:limit], None)
-    return _walk(tx, home, order, values, start, limit)
+        found = tx.all("search_few", refs=json.dumps(few), **asked.values) if few else []
+        spots = sorted(((_spot(row, asked.order), row) for row in found), reverse=True)
+        return _Part([row for spot, row in spots if spot < asked.start][: asked.limit], None)
+    return _walk(tx, home, asked)
 
 
 def _few(tx: Transaction, home: int, values: Mapping[str, Any]) -> list[int] | None:
@@ -149,16 +161,14 @@ def _few(tx: Transaction, home: int, values: Mapping[str, Any]) -> list[int] | N
     return found
 
 
-def _walk(
-    tx: Transaction, home: int, order: Order, values: Mapping[str, Any], start: Spot, limit: int
-) -> _Part:
+def _walk(tx: Transaction, home: int, asked: _Asked) -> _Part:
     """Look through one home along the index of the order, in steps that grow."""
-    place = start
+    order, values, place = asked.order, asked.values, asked.start
     if order is Order.ACTIVE:
-        place = min(start, Spot(values["until"], 0))
-    found = _open_by_size(tx, home, values, start, limit) if order is Order.SIZE else []
+        place = min(place, Spot(values["until"], 0))
+    found = _open_by_size(tx, home, asked) if order is Order.SIZE else []
     over = 0
-    for steps in STEPS:
+    for steps in steps_within(asked.most):
         bound = tx.one(
             f"bound_{order}", home=home, value=place.value, ref=place.ref, steps=steps - 1
         )
@@ -170,7 +180,7 @@ def _walk(
             ref=place.ref,
             low=low.value,
             low_ref=low.ref,
-            limit=limit - over,
+            limit=asked.limit - over,
             **values,
         )
         found += more
@@ -179,15 +189,23 @@ def _walk(
         if bound is None or is_past:
             return _Part(found, None)
         place = low
-        if over >= limit:
+        if over >= asked.limit:
             break
     return _Part(found, place)
 
 
-def _open_by_size(
-    tx: Transaction, home: int, values: Mapping[str, Any], start: Spot, limit: int
-) -> list[rows.Row]:
+def steps_within(most: int) -> Iterator[int]:
+    """The steps, as far as they are not too many together; the first is always taken."""
+    for step in STEPS:
+        yield max(1, min(step, most))
+        most -= step
+        if most <= 0:
+            return
+
+
+def _open_by_size(tx: Transaction, home: int, asked: _Asked) -> list[rows.Row]:
     """Open sessions, which no index has by size: sorted as long as they are not too many."""
+    values, start = asked.values, asked.start
     if values["state"] not in (None, State.OPEN):
         return []
     still = tx.all("few_of_state", home=home, state=State.OPEN, limit=MOST_SORTED + 1)
@@ -196,8 +214,8 @@ def _open_by_size(
             f"more than {MOST_SORTED} open sessions of a home are not sorted by size",
             hint="Ask for those that have ended, or of one source, or sort by activity.",
         )
-    given = {"home": home, "value": start.value, "ref": start.ref, "limit": limit, **values}
-    return tx.all("search_size_open", **given)
+    given = {"value": start.value, "ref": start.ref, "limit": asked.limit}
+    return tx.all("search_size_open", home=home, **given, **values)
 
 
 def _spot(row: rows.Row, order: Order) -> Spot:

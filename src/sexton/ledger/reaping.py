@@ -14,10 +14,9 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros, moment
 from sexton.ledger.sessions import holders
 from sexton.model.plan import ReapSession, Seen
-from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
-from sexton.ports import Entry, Left
+from sexton.ports import Entry, Left, Lost
 
 _SESSION_COLUMNS = 30
 
@@ -76,23 +75,10 @@ class LedgerReaping:
         if held:
             self._database.write(job)
 
-    def revive(
-        self, ref: int, worker: str, schedule: Schedule, entry: Entry, now: datetime
-    ) -> Session | None:
-        def job(tx: Transaction) -> Session | None:
-            revived = tx.one(
-                "revive_session",
-                ref=ref,
-                due_at=maybe_micros(schedule.at),
-                serial=schedule.serial,
-            )
-            if revived is None:
-                return None
-            tx.all("add_holder", ref=ref, worker=worker, now=micros(now))
-            tx.all("insert_entry", **rows.entry(entry, now))
-            row = tx.one("find_by_ref", ref=ref)
-            assert row is not None
-            return rows.session(row, holders(tx, ref))
+    def revive(self, lost: Sequence[Lost], now: datetime) -> list[Session]:
+        def job(tx: Transaction) -> list[Session]:
+            tx.all("lock_sessions", refs=json.dumps([each.ref for each in lost]))
+            return [found for each in lost if (found := _revive(tx, each, now)) is not None]
 
         return self._database.write(job)
 
@@ -107,6 +93,25 @@ class LedgerReaping:
             return True
 
         return self._database.write(job)
+
+
+def _revive(tx: Transaction, lost: Lost, now: datetime) -> Session | None:
+    revived = tx.one(
+        "revive_session",
+        ref=lost.ref,
+        due_at=maybe_micros(lost.schedule.at),
+        serial=lost.schedule.serial,
+        undoes=lost.undoes,
+        now=micros(now),
+    )
+    if revived is None:
+        return None
+    if lost.worker is not None:
+        tx.all("add_holder", ref=lost.ref, worker=lost.worker, now=micros(now))
+    tx.all("insert_entry", **rows.entry(lost.entry, now))
+    row = tx.one("find_by_ref", ref=lost.ref)
+    assert row is not None
+    return rows.session(row, holders(tx, lost.ref))
 
 
 def _left(same: Sequence[rows.Row]) -> Left:

@@ -9,9 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sexton.ports.homes import Home, HomeRecord, Homes, Known, Sighting
+    from sexton.ports.homes import Ended, Home, HomeRecord, Homes, Known, Sighting
     from sexton.ports.ledger import Ledger
-    from sexton.ports.liveness import DeathWatch, Left, Reaping, Sample, Samples, ShadowCount
+    from sexton.ports.liveness import (
+        DeathWatch,
+        Left,
+        Lost,
+        Reaping,
+        Sample,
+        Samples,
+        ShadowCount,
+    )
     from sexton.ports.sessions import (
         Appended,
         Batch,
@@ -31,6 +39,7 @@ __all__ = [
     "Birth",
     "Clock",
     "DeathWatch",
+    "Ended",
     "Entry",
     "Filter",
     "Home",
@@ -41,6 +50,7 @@ __all__ = [
     "LastSweep",
     "Ledger",
     "Left",
+    "Lost",
     "Messages",
     "Place",
     "PolicyStore",
@@ -62,6 +72,7 @@ _WHERE = {
     "Birth": "sessions",
     "Clock": "system",
     "DeathWatch": "liveness",
+    "Ended": "homes",
     "Entry": "upkeep",
     "Filter": "sessions",
     "Home": "homes",
@@ -72,6 +83,7 @@ _WHERE = {
     "LastSweep": "upkeep",
     "Ledger": "ledger",
     "Left": "liveness",
+    "Lost": "liveness",
     "Messages": "sessions",
     "Place": "sessions",
     "PolicyStore": "upkeep",

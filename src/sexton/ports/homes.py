@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from sexton.model.evidence import Evidence
 from sexton.model.message import Message
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.process import Process
 from sexton.model.record import record
+from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.model.worker import Identity
 from sexton.ports.upkeep import Entry
@@ -78,6 +79,19 @@ class Started:
     def share(self) -> float | None:
         """The part that did not end by itself: open still, or only because it was reaped."""
         return (self.open + self.reaped) / self.sessions if self.sessions else None
+
+
+@record
+class Ended:
+    """A session that was ended from here: when, by which entry of the journal, and why."""
+
+    id: str
+    at: datetime
+    entry: int
+    why: str
+
+
+Due: TypeAlias = Callable[[Session], Schedule]
 
 
 class Census(Protocol):
@@ -149,8 +163,13 @@ class Home(Observable, Protocol):
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
         """End a session if it still is as seen; HomeObserved if this home is not to be changed."""
 
-    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
-        """Open sessions again that were ended from here, unless they went on; those that are."""
+    def revive(
+        self, ended: Sequence[Ended], entry: Entry, due: Due, now: datetime
+    ) -> list[Session]:
+        """Open sessions again, unless they went on or ended anew since; those that are, as told.
+
+        `due` says when the policies next have something to say about one.
+        """
 
     def background(self, here: Identity) -> Sequence[Process]:
         """What the home says of its background processes on this machine: hints, nothing proved."""

@@ -41,6 +41,21 @@ class Left:
 
 
 @record
+class Lost:
+    """A session that is over and is to go on, held by `worker` if there is one.
+
+    `undoes` is the journal's entry of its end, which a person takes back; without one only what
+    was taken for dead goes on.
+    """
+
+    ref: int
+    schedule: Schedule
+    entry: Entry
+    worker: str | None = None
+    undoes: int | None = None
+
+
+@record
 class Sample:
     """How the open sessions of a home stood at one moment."""
 
@@ -86,10 +101,11 @@ class Reaping(Protocol):
     def release(self, held: Sequence[tuple[int, str]]) -> None:
         """Take dead holders off sessions that live on without them."""
 
-    def revive(
-        self, ref: int, worker: str, schedule: Schedule, entry: Entry, now: datetime
-    ) -> Session | None:
-        """Open a reaped session again with all it had; the epoch rises."""
+    def revive(self, lost: Sequence[Lost], now: datetime) -> list[Session]:
+        """Open sessions again with all they had, which counts as activity; the epoch rises.
+
+        One whose key has gone on in another session, or whose end was undone already, stays.
+        """
 
     def progress(self, ref: int, worker: str, now: datetime) -> None:
         """Record that a running turn got on."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from sexton.engine.removing.restore import Restored
+from sexton.engine.reviving import Reopened
 from sexton.engine.worker_view import SeenWorker
 from sexton.model.process import Watched
 from sexton.model.spend import Budget
@@ -93,6 +94,16 @@ def restored(each: Restored) -> dict[str, Any]:
         "left": each.left,
         "aside": dict(each.aside),
         "trouble": None if each.trouble is None else str(each.trouble),
+    }
+
+
+def reopened(done: Reopened) -> dict[str, Any]:
+    """What was opened again, for programs."""
+    return {
+        "opened_again": done.sessions,
+        "stayed": done.stayed,
+        "work_begun": done.begun,
+        "remarks": [{"session": each.session, "says": each.says} for each in done.remarks],
     }
 
 

@@ -9,7 +9,7 @@ from sexton.model.message import draft
 from sexton.model.session import Relation, Session
 from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Ledger
+from sexton.ports import Ledger, Lost
 from sexton.ports.compression import Shortening
 from sexton.ports.finalizing import Wanted
 from sexton.testing.ledger_contract_compression import TEXTS, shorter, talked
@@ -162,7 +162,7 @@ def revived(ledger: Ledger, key: str, covered: int) -> Session:
     assert ledger.book.end_now(old.ref, 1, "reaped:test", at(20))
     [owed] = ledger.finalizing.page(Wanted(session=old.id), None, 9)
     assert ledger.finalizing.decide(owed.ref, FinalizationState.DONE, at(21))
-    revived = ledger.reaping.revive(old.ref, enrol(ledger, key), NO_RULES, entry(old), at(22))
-    assert revived is not None
+    lost = Lost(ref=old.ref, worker=enrol(ledger, key), schedule=NO_RULES, entry=entry(old))
+    [revived] = ledger.reaping.revive([lost], at(22))
     say(ledger, revived, *TEXTS[covered:])
     return revived

@@ -9,7 +9,7 @@ from sexton.model.plan import ReapSession, Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session, State
 from sexton.model.worker import Worker
-from sexton.ports import Appended, Ledger, Sample, ShadowCount
+from sexton.ports import Appended, Ledger, Lost, Sample, ShadowCount
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,
@@ -52,8 +52,30 @@ def reap(ledger: Ledger, *actions: ReapSession) -> list[bool]:
 
 def revive(ledger: Ledger, session: Session, worker: str) -> Session | None:
     """Open the session again for the worker."""
+    return _again(ledger, Lost(ref=session.ref, worker=worker, **_again_at(session)))
+
+
+def undo(ledger: Ledger, session: Session, ending: int) -> Session | None:
+    """Open the session again at a person's word about an entry of the journal."""
+    return _again(ledger, Lost(ref=session.ref, undoes=ending, **_again_at(session)))
+
+
+def _again_at(session: Session) -> dict[str, Any]:
     line = entry(session, action="revive", reason=Reason("revived", "it was taken for dead"))
-    return ledger.reaping.revive(session.ref, worker, Schedule(3, at(9000)), line, at(7200))
+    return {"schedule": Schedule(3, at(9000)), "entry": line}
+
+
+def _again(ledger: Ledger, lost: Lost) -> Session | None:
+    return next(iter(ledger.reaping.revive([lost], at(7200))), None)
+
+
+def end(ledger: Ledger, session: Session, action: str = "end") -> int:
+    """End the session for good; the journal's entry of it."""
+    current = reread(ledger, session)
+    assert ledger.book.end_now(
+        current.ref, current.epoch, "closed", at(1), entry(current, action=action)
+    )
+    return journal(ledger, current)[0].ref
 
 
 class RevivingContract:
@@ -69,6 +91,7 @@ class RevivingContract:
         assert revived == reread(ledger, begun)
         assert revived is not None
         assert (revived.epoch, holders(revived), revived.due_at) == (2, ["berta"], at(9000))
+        assert revived.active_at == at(7200), "or it would be idle again at once"
         assert (revived.is_open, revived.ended_at, revived.end_reason) == (True, None, None)
         assert [message.content for message in heard(ledger, begun)] == ["one", "two"]
         assert say(ledger, begun, "from the grave") is None
@@ -102,6 +125,62 @@ class RevivingContract:
         born(ledger, None), born(ledger, "talk")
         assert reap(ledger, reap_of(begun)) == [True]
         assert revive(ledger, begun, enrol(ledger, "berta"))
+
+    def test_a_person_undoes_any_end_and_nobody_holds_it_then(self, ledger: Ledger) -> None:
+        begun = born(ledger, worker=enrol(ledger, "anna"))
+        say(ledger, begun, "one")
+        ending = end(ledger, begun)
+        ledger.book.mark(begun.ref, pinned=True, noted=(entry(begun, action="pin"), at(2)))
+        opened = undo(ledger, begun, ending)
+        assert opened == reread(ledger, begun)
+        assert opened is not None
+        assert (opened.is_open, opened.end_reason, opened.epoch) == (True, None, 2)
+        assert (opened.holders, opened.active_at, opened.due_at) == ((), at(7200), at(9000))
+        assert say(ledger, begun, "from before") is None
+        assert journal(ledger, begun)[0].action == "revive"
+
+    def test_an_end_is_undone_once_and_what_ended_anew_stays_ended(self, ledger: Ledger) -> None:
+        begun = born(ledger)
+        first = end(ledger, begun)
+        assert undo(ledger, begun, first)
+        assert undo(ledger, begun, first) is None
+        second = end(ledger, begun)
+        assert undo(ledger, begun, first) is None
+        assert not reread(ledger, begun).is_open
+        assert undo(ledger, begun, second)
+
+    def test_an_undo_never_opens_a_session_beside_a_newer_one_of_its_key(
+        self, ledger: Ledger
+    ) -> None:
+        begun = born(ledger)
+        ending = end(ledger, begun)
+        newer = born(ledger)
+        assert undo(ledger, begun, ending) is None
+        end(ledger, newer)
+        assert undo(ledger, begun, ending)
+
+    def test_what_was_undone_of_others_keeps_no_session_from_being_opened(
+        self, ledger: Ledger
+    ) -> None:
+        begun, other = born(ledger, "one"), born(ledger, "other")
+        ending = end(ledger, begun)
+        assert undo(ledger, other, end(ledger, other))
+        namesake = replace(entry(begun, action="revive"), home="elsewhere")
+        ledger.journal.write([namesake], at(3))
+        assert undo(ledger, begun, ending)
+
+    def test_many_are_opened_together_and_those_that_can_not_be_are_left(
+        self, ledger: Ledger
+    ) -> None:
+        begun = [born(ledger, f"{number}") for number in range(3)]
+        ends = [end(ledger, each) for each in begun]
+        born(ledger, "1")
+        lost = [
+            Lost(ref=each.ref, undoes=ending, **_again_at(each))
+            for each, ending in zip(begun, ends, strict=True)
+        ]
+        opened = ledger.reaping.revive(lost, at(7200))
+        assert [each.id for each in opened] == [begun[0].id, begun[2].id]
 
 
 class ShadowsContract:

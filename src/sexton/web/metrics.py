@@ -18,7 +18,7 @@ from sexton.web.desk import Desk
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SWEEP_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 REAP_BUCKETS = (1, 5, 10, 30, 60, 120, 300, 600, 1800)
-STANDINGS = ("live", "waiting", "leaked", "unproven")
+STANDINGS = ("live", "waiting", "suspect", "leaked", "unproven")
 
 
 class Metrics:
@@ -163,7 +163,7 @@ def _of_sessions(homes: list[dict[str, Any]]) -> Iterator[Metric]:
 
 def _of_figures(counts: dict[str, Any]) -> Iterator[Metric]:
     for name, figure, words, scale in (
-        ("sexton_suspect_sessions", "suspect", "Open sessions with a suspect holder.", 1),
+        ("sexton_suspect_sessions", "suspect", "Open sessions that look dead.", 1),
         ("sexton_held_resets", "held", "Resets that are held back.", 1),
         ("sexton_dead_letters", "dead_letters", "Work that was given up.", 1),
         ("sexton_spend_dollars", "spend_micros", "Cost of sessions active today.", 1_000_000),

@@ -6,15 +6,26 @@ import hashlib
 import json
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Plan, Reason
+from sexton.model.record import record
 
 MOST = 100
 """Proposals that are remembered; of more the oldest is forgotten, and has to be made anew."""
+
+
+@record
+class Step:
+    """One thing that would be done, to what, and why."""
+
+    kind: str
+    verb: str
+    what: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +40,7 @@ class Done:
 class Errand:
     """One action that is not a plan's, with its reason; `carry_out` looks again before it acts.
 
-    `undo` is the query of the proposal that undoes it, if there is one.
+    `undo` is the query of the proposal that undoes it, if there is one. `steps` are for a page.
     """
 
     kind: str
@@ -40,6 +51,7 @@ class Errand:
     reversible: bool
     carry_out: Callable[[str], Done]
     undo: Mapping[str, str] | None = None
+    steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,3 +15,4 @@ def tell_ended(receipt: str, outcome: Outcome, *, as_json: bool) -> None:
     else:
         say(f"receipt {receipt}")
         say_outcome(outcome)
+        say(f"'sexton undo {receipt}' opens it again, until its conversation goes on")

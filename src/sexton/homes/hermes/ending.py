@@ -16,11 +16,13 @@ from sexton.homes.hermes.acting import changing
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Evidence, Verdict
+from sexton.model.intent import INTENDED, intent
 from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.policies.liveness import SILENT, SUSPECT
-from sexton.ports import Clock, Entry, Journal
+from sexton.ports import Clock, Ended, Entry, Journal
+from sexton.ports.homes import Due
 
 TOGETHER = 100
 REAPED, RESET = "reaped", "session_reset"
@@ -31,13 +33,14 @@ END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id A
 REOPEN = """
     UPDATE sessions SET ended_at = NULL, end_reason = NULL
     WHERE id = :id AND end_reason IN ('reaped', 'session_reset', 'idle', 'daily')
+      AND ended_at <= :at
       AND NOT EXISTS (SELECT 1 FROM sessions AS child
                       WHERE child.parent_session_id = sessions.id
                         AND child.started_at >= sessions.ended_at)
       AND NOT EXISTS (SELECT 1 FROM sessions AS newer
                       WHERE newer.session_key = sessions.session_key
                         AND newer.started_at > sessions.started_at)"""
-"""A conversation that has gone on in another row stays as it is: to open it would fork it."""
+"""What ended anew or has gone on in another row since stays as it is: to open it would fork it."""
 
 
 class Ending:
@@ -77,21 +80,26 @@ class Ending:
             self._journal.write([entry], now)
         return done
 
-    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
+    def revive(
+        self, ended: Sequence[Ended], entry: Entry, due: Due, now: datetime
+    ) -> list[Session]:
         """Open sessions again that we have ended, unless they went on as another row since."""
         done: list[Session] = []
         with changing(self._database, self._clock) as hand:
-            waiting = iter(ids)
+            waiting = iter(ended)
             while batch := list(islice(waiting, TOGETHER)):
-                done += hand.step(partial(self._reopen, ids=batch, now=now))
+                opened = hand.step(partial(self._reopen, ended=batch, now=now))
+                told = [replace(entry, home=self._name, session=each.id) for each in opened]
+                self._journal.write(told, now)
+                done += [replace(each, due_at=due(each).at) for each in opened]
         return done
 
-    def _reopen(self, db: apsw.Connection, ids: Sequence[str], now: datetime) -> list[Session]:
+    def _reopen(self, db: apsw.Connection, ended: Sequence[Ended], now: datetime) -> list[Session]:
         opened = []
-        for id in ids:
-            db.execute(REOPEN, {"id": id})
+        for each in ended:
+            db.execute(REOPEN, {"id": each.id, "at": each.at.timestamp()})
             if db.changes():
-                opened.append(id)
+                opened.append(each.id)
         page = observe.page(db, self._database, opened)
         return list(observe.sessions_in(page, self._name, now))
 
@@ -130,10 +138,10 @@ class Ending:
 
     def _intend(self, entries: Sequence[Entry], now: datetime) -> None:
         """Say what is going to be done: after a crash the next look tells how far it came."""
-        names = ", ".join(str(entry.session) for entry in entries)
-        reason = Reason("intent", f"about to {entries[0].action} {names}")
-        intent = replace(entries[0], session=None, result="intended", reason=reason)
-        self._journal.write([intent], now)
+        reason = intent(entries[0].action, [str(entry.session) for entry in entries])
+        self._journal.write(
+            [replace(entries[0], session=None, result=INTENDED, reason=reason)], now
+        )
 
 
 def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:

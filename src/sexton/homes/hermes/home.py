@@ -30,7 +30,8 @@ from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.process import Process
 from sexton.model.session import Session
 from sexton.model.worker import Identity
-from sexton.ports import Clock, Entry, Journal, Known, Sighting
+from sexton.ports import Clock, Ended, Entry, Journal, Known, Sighting
+from sexton.ports.homes import Due
 
 PAGE = 5_000
 
@@ -115,9 +116,11 @@ class HermesHome:
         """End a session by policy if it still is as seen; a conversation is reset."""
         return self._ending(1).end(seen, reason, entry, now)
 
-    def revive(self, ids: Sequence[str], now: datetime) -> list[Session]:
+    def revive(
+        self, ended: Sequence[Ended], entry: Entry, due: Due, now: datetime
+    ) -> list[Session]:
         """Open sessions again as Hermes does on `--resume`: the same row goes on."""
-        return self._ending(len(ids)).revive(ids, now)
+        return self._ending(len(ended)).revive(ended, entry, due, now)
 
     def background(self, here: Identity) -> Sequence[Process]:
         """The background processes that the home's file names and that are alive."""

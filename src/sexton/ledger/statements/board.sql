@@ -7,6 +7,13 @@
       SELECT 1 FROM sessions AS child WHERE child.home = s.home AND child.parent = s.id AND child.inherited > 0
   ))
 
+-- by_values [sqlite]
+SELECT 1;
+
+-- by_values [postgres]
+-- A filter is planned for what is asked: one for anybody's values would go through the whole table.
+SET LOCAL plan_cache_mode = force_custom_plan;
+
 -- few_of_state
 SELECT s.ref FROM sessions AS s WHERE s.ref > 0 AND s.home = :home AND s.state = :state LIMIT :limit;
 
@@ -45,7 +52,7 @@ WHERE s.home = :home AND s.state <> 'open' AND (s.byte_count, s.ref) < (:value, 
 ORDER BY s.byte_count DESC, s.ref DESC
 LIMIT 1 OFFSET :steps;
 
--- search_active
+-- search_active [sqlite]
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref) AND (s.active_at, s.ref) >= (:low, :low_ref)
@@ -53,7 +60,18 @@ WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref) AND (s.active_at,
 ORDER BY s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
--- search_started
+-- search_active [postgres]
+-- A step costs its own rows: OFFSET keeps the planner from looking for others first.
+SELECT {session}
+FROM (SELECT * FROM sessions AS s
+      WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref) AND (s.active_at, s.ref) >= (:low, :low_ref)
+      OFFSET 0) AS s
+JOIN homes AS h ON h.ref = s.home
+WHERE {searched}
+ORDER BY s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- search_started [sqlite]
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.ref > 0 AND s.home = :home AND (s.started_at, s.ref) < (:value, :ref) AND (s.started_at, s.ref) >= (:low, :low_ref)
@@ -61,7 +79,18 @@ WHERE s.ref > 0 AND s.home = :home AND (s.started_at, s.ref) < (:value, :ref) AN
 ORDER BY s.started_at DESC, s.ref DESC
 LIMIT :limit;
 
--- search_size
+-- search_started [postgres]
+SELECT {session}
+FROM (SELECT * FROM sessions AS s
+      WHERE s.ref > 0 AND s.home = :home
+        AND (s.started_at, s.ref) < (:value, :ref) AND (s.started_at, s.ref) >= (:low, :low_ref)
+      OFFSET 0) AS s
+JOIN homes AS h ON h.ref = s.home
+WHERE {searched}
+ORDER BY s.started_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- search_size [sqlite]
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.home = :home AND s.state <> 'open'
@@ -70,8 +99,27 @@ WHERE s.home = :home AND s.state <> 'open'
 ORDER BY s.byte_count DESC, s.ref DESC
 LIMIT :limit;
 
--- search_size_open
--- Open ones grow all the time, so no index has them by size: this costs what is open.
+-- search_size [postgres]
+SELECT {session}
+FROM (SELECT * FROM sessions AS s
+      WHERE s.home = :home AND s.state <> 'open'
+        AND (s.byte_count, s.ref) < (:value, :ref) AND (s.byte_count, s.ref) >= (:low, :low_ref)
+      OFFSET 0) AS s
+JOIN homes AS h ON h.ref = s.home
+WHERE {searched}
+ORDER BY s.byte_count DESC, s.ref DESC
+LIMIT :limit;
+
+-- search_size_open [sqlite]
+-- Open ones grow all the time, so no index has them by size: this costs what is open, and must cost no more.
+SELECT {session}
+FROM sessions AS s INDEXED BY sessions_open JOIN homes AS h ON h.ref = s.home
+WHERE s.home = :home AND s.state = 'open' AND (s.byte_count, s.ref) < (:value, :ref)
+  AND {searched}
+ORDER BY s.byte_count DESC, s.ref DESC
+LIMIT :limit;
+
+-- search_size_open [postgres]
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.home = :home AND s.state = 'open' AND (s.byte_count, s.ref) < (:value, :ref)

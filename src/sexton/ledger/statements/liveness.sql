@@ -138,13 +138,20 @@ WHERE workers.id = dead.worker AND workers.beat = dead.beat
 RETURNING workers.id;
 
 -- revive_session
+-- An agent takes back a reap only; a person any end of the journal, as long as it is the last one.
 UPDATE sessions
-SET state = 'open', ended_at = NULL, end_reason = NULL, epoch = epoch + 1,
+SET state = 'open', ended_at = NULL, end_reason = NULL, epoch = epoch + 1, active_at = :now,
     due_at = :due_at, policy_serial = :serial
-WHERE ref = :ref AND state IN ('ended', 'finalized') AND end_reason LIKE 'reaped:%'
+WHERE ref = :ref AND state IN ('ended', 'finalized')
+  AND (CAST(:undoes AS BIGINT) IS NOT NULL OR end_reason LIKE 'reaped:%')
   AND NOT EXISTS (
       SELECT 1 FROM sessions AS newer
       WHERE newer.home = 1 AND newer.state = 'open' AND newer.key = sessions.key
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM journal AS later
+      WHERE later.home = 'native' AND later.session = sessions.id AND later.action = 'revive'
+        AND later.ref > CAST(:undoes AS BIGINT)
   )
 RETURNING ref;
 

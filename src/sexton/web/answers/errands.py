@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from sexton.engine.estate import Estate
 from sexton.engine.process_stops import as_they_run, outcome, stop_processes, would_stop
 from sexton.errors import HomeObserved, InputInvalid, ProcessNotFound
-from sexton.model.finalization import FinalizationState
+from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
 from sexton.model.process import Process
 from sexton.model.session import NATIVE
 from sexton.ports import Entry
 from sexton.ports.finalizing import Wanted
 from sexton.ports.processes import Ending
-from sexton.shapes.wording import iso
+from sexton.shapes.wording import counted, iso
 from sexton.web.desk import Desk
-from sexton.web.proposals import Done, Errand, of_errand
+from sexton.web.proposals import Done, Errand, Proposal, Step, of_errand
 
 ASKED = "asked for by an operator in the dashboard"
 _PAGE = 500
 
 
-def propose_pin(desk: Desk, name: str, *, pinned: bool) -> dict[str, Any]:
+def propose_pin(desk: Desk, name: str, *, pinned: bool) -> Proposal:
     """Keep a session from being reset or collected, or let it be again."""
     found = desk.house.find(name)
     if found.home != NATIVE:
         raise HomeObserved(f"{found.name} belongs to the home '{found.home}'")
     kind, other = ("pin", "unpin") if pinned else ("unpin", "pin")
+    does = (
+        "no rule resets it, and nothing collects it"
+        if pinned
+        else "rules reset and collect it again as any other"
+    )
     reason = Reason("asked", ASKED)
 
     def carry_out(receipt: str) -> Done:
@@ -38,7 +42,7 @@ def propose_pin(desk: Desk, name: str, *, pinned: bool) -> dict[str, Any]:
             return Done(is_done=False, detail=said)
         entry = _entry(desk, receipt, kind, reason, (found.home, found.id))
         desk.house.ledger.book.mark(found.ref, pinned=pinned, noted=(entry, desk.house.clock.now()))
-        return Done(is_done=True, detail="pinned" if pinned else "not pinned any more")
+        return Done(is_done=True, detail="it is pinned" if pinned else "it is not pinned any more")
 
     return _shown(
         desk,
@@ -51,11 +55,12 @@ def propose_pin(desk: Desk, name: str, *, pinned: bool) -> dict[str, Any]:
             reversible=True,
             carry_out=carry_out,
             undo={"action": other, "session": f"{found.home}/{found.id}"},
+            steps=(Step(kind=kind, verb=kind, what=found.name, why=does),),
         ),
     )
 
 
-def propose_stop(desk: Desk, ref: int) -> dict[str, Any]:
+def propose_stop(desk: Desk, ref: int) -> Proposal:
     """Stop a process with all that it started; whoever confirms was shown what it runs."""
     estate = desk.lookout.fresh()
     (process,) = as_they_run(estate, [_process(estate, ref)])
@@ -70,57 +75,133 @@ def propose_stop(desk: Desk, ref: int) -> dict[str, Any]:
         done = stop_processes(now, [process], receipt, confirmed=True, asked=ASKED)
         return Done(is_done=all(each.is_over for each in done), detail=outcome(done))
 
-    return _shown(desk, _of_process("stop_process", process, reason, carry_out))
+    steps = tuple(
+        Step(
+            kind="stop" if each.ending is Ending.FOUND else "kept",
+            verb="stop" if each.ending is Ending.FOUND else each.ending.value,
+            what=f"pid {each.pid}: {each.command}",
+            why=each.why or "asked to end, and killed after the grace",
+        )
+        for each in would
+    )
+    return _shown(
+        desk,
+        Errand(
+            kind="stop_process",
+            home=process.home,
+            session=process.session,
+            target=_named(process),
+            reason=reason,
+            reversible=False,
+            carry_out=carry_out,
+            steps=steps,
+        ),
+    )
 
 
-def propose_keep(desk: Desk, ref: int, *, kept: bool) -> dict[str, Any]:
+def propose_keep(desk: Desk, ref: int, *, kept: bool) -> Proposal:
     """Keep a process from being stopped by policy, or let it be stopped again."""
     process = _process(desk.lookout.fresh(), ref)
-    kind, other = (
-        ("keep_process", "release_process") if kept else ("release_process", "keep_process")
+    verb, other = ("keep", "release") if kept else ("release", "keep")
+    does = (
+        "it runs on when its session ends, and no policy stops it"
+        if kept
+        else "policies may stop it again when its session has ended"
     )
     reason = Reason("asked", f"{process.name}: {ASKED}")
 
     def carry_out(receipt: str) -> Done:
-        entry = _entry(desk, receipt, kind, reason, (process.home, process.session))
+        entry = _entry(desk, receipt, f"{verb}_process", reason, (process.home, process.session))
         now, registry = desk.house.clock.now(), desk.house.ledger.registry
         current = next((each for each in registry.running() if each.ref == ref), None)
         if current is None or not registry.keep(ref, kept, now, entry):
             return Done(is_done=False, detail="it has ended meanwhile")
-        return Done(is_done=True, detail="no policy stops it" if kept else "policies may stop it")
-
-    undo = {"action": other, "process": str(ref)}
-    return _shown(desk, _of_process(kind, process, reason, carry_out, undo))
-
-
-def propose_decision(desk: Desk, ref: int, *, retry: bool) -> dict[str, Any]:
-    """Try work again that was given up, or count it as done."""
-    finalizing = desk.house.ledger.finalizing
-    found = next(iter(finalizing.page(Wanted(), ref + 1, 1)), None)
-    if found is None or found.ref != ref:
-        raise InputInvalid(f"there is no work {ref}", hint="GET /v1/finalizers lists it.")
-    kind = "retry_finalizer" if retry else "discard_finalizer"
-    state = FinalizationState.PENDING if retry else FinalizationState.DONE
-    reason = Reason("asked", f"{ASKED}: {found.finalizer} through {found.through}")
-
-    def carry_out(receipt: str) -> Done:
-        entry = _entry(desk, receipt, kind, reason, (found.home, found.session))
-        if not finalizing.decide(ref, state, desk.house.clock.now(), entry):
-            return Done(is_done=False, detail="it has moved on meanwhile")
-        return Done(is_done=True, detail="a keeper tries it again" if retry else "counts as done")
+        said = "is kept from being stopped by policy" if kept else "may be stopped by policy again"
+        return Done(is_done=True, detail=f"{process.name} {said}")
 
     return _shown(
         desk,
         Errand(
+            kind=f"{verb}_process",
+            home=process.home,
+            session=process.session,
+            target=_named(process),
+            reason=reason,
+            reversible=True,
+            carry_out=carry_out,
+            undo={"action": f"{other}_process", "process": str(ref)},
+            steps=(Step(kind=f"{verb}_process", verb=verb, what=process.shown, why=does),),
+        ),
+    )
+
+
+def propose_decision(desk: Desk, ref: int, *, retry: bool) -> Proposal:
+    """Try work again that was given up, or count it as done."""
+    found = next(iter(desk.house.ledger.finalizing.page(Wanted(), ref + 1, 1)), None)
+    if found is None or found.ref != ref:
+        raise InputInvalid(f"there is no work {ref}", hint="GET /v1/finalizers lists it.")
+    return _decision(desk, [found], retry=retry)
+
+
+def propose_retry_of_all(desk: Desk) -> Proposal:
+    """Try all work again that is given up by now; what is given up later was not shown."""
+    return _decision(desk, list(_dead_letters(desk)), retry=True)
+
+
+def _decision(desk: Desk, found: Sequence[Finalization], *, retry: bool) -> Proposal:
+    kind = "retry_finalizer" if retry else "discard_finalizer"
+    first = found[0] if len(found) == 1 else None
+    what = f"{first.finalizer} through {first.through}" if first else _pieces(len(found))
+    reason = Reason("asked", f"{ASKED}: {what}")
+
+    def carry_out(receipt: str) -> Done:
+        changed = sum(_decided(desk, each, receipt, kind) for each in found)
+        left = len(found) - changed
+        said = "will be tried again" if retry else "counted as done"
+        more = f"; {left} moved on meanwhile" if left else ""
+        return Done(is_done=changed > 0, detail=f"{_pieces(changed)} {said}{more}")
+
+    steps = tuple(
+        Step(
             kind=kind,
-            home=found.home,
-            session=found.session,
-            target=found.key,
+            verb=kind.partition("_")[0],
+            what=f"{each.finalizer} for {each.home}/{each.session}",
+            why=f"given up after {counted(each.attempts, 'try', 'tries')}: {each.last_error}",
+        )
+        for each in found
+    )
+    return _shown(
+        desk,
+        Errand(
+            kind=kind,
+            home=first.home if first else None,
+            session=first.session if first else None,
+            target=first.key if first else what,
             reason=reason,
             reversible=False,
             carry_out=carry_out,
+            steps=steps,
         ),
     )
+
+
+def _decided(desk: Desk, each: Finalization, receipt: str, kind: str) -> bool:
+    reason = Reason("asked", f"{ASKED}: {each.finalizer} through {each.through}")
+    entry = _entry(desk, receipt, kind, reason, (each.home, each.session))
+    retry = kind == "retry_finalizer"
+    state = FinalizationState.PENDING if retry else FinalizationState.DONE
+    return desk.house.ledger.finalizing.decide(each.ref, state, desk.house.clock.now(), entry)
+
+
+def _dead_letters(desk: Desk) -> Iterator[Finalization]:
+    wanted, after = Wanted(state=FinalizationState.DEAD), None
+    while page := desk.house.ledger.finalizing.page(wanted, after, _PAGE):
+        yield from page
+        after = page[-1].ref
+
+
+def _pieces(count: int) -> str:
+    return f"{counted(count, 'piece')} of work"
 
 
 def _process(estate: Estate, ref: int) -> Process:
@@ -130,28 +211,13 @@ def _process(estate: Estate, ref: int) -> Process:
     raise ProcessNotFound(f"no process {ref} is registered, or it has ended")
 
 
-def _of_process(
-    kind: str,
-    process: Process,
-    reason: Reason,
-    carry_out: Callable[[str], Done],
-    undo: dict[str, str] | None = None,
-) -> Errand:
-    return Errand(
-        kind=kind,
-        home=process.home,
-        session=process.session,
-        target=f"{process.name} on {process.identity.host}: {process.command}",
-        reason=reason,
-        reversible=undo is not None,
-        carry_out=carry_out,
-        undo=undo,
-    )
+def _named(process: Process) -> str:
+    return f"{process.name} on {process.identity.host}: {process.command}"
 
 
-def _shown(desk: Desk, errand: Errand) -> dict[str, Any]:
+def _shown(desk: Desk, errand: Errand) -> Proposal:
     made_at = iso(desk.house.clock.now())
-    return dict(desk.proposals.add(of_errand(errand, desk.house.ledger.id, made_at)).shown)
+    return desk.proposals.add(of_errand(errand, desk.house.ledger.id, made_at))
 
 
 def _entry(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from sexton.engine.figures import Name, figures, today
-from sexton.engine.standing import samples
+from sexton.engine.standing import Standing, tally
 from sexton.ports import Sample
 from sexton.shapes.wording import iso
 from sexton.web.desk import Desk
@@ -43,7 +43,8 @@ class Counts:
 def _count(desk: Desk) -> dict[str, Any]:
     estate, ledger = desk.lookout.estate(), desk.house.ledger
     homes = ledger.homes.all()
-    found = samples(estate, homes)
+    tallies = tally(estate, homes)
+    whole = sum(tallies.values(), Counter[Standing]())
     states = ledger.gauges.tally()
     last = ledger.workers.last_sweep()
     recent = ledger.gauges.since(estate.clock.now() - timedelta(hours=1))
@@ -52,12 +53,9 @@ def _count(desk: Desk) -> dict[str, Any]:
     work = ledger.gauges.oldest_work()
     return {
         "at": iso(estate.clock.now()),
-        "open": sum(each.open for each in found),
-        "live": sum(each.live for each in found),
-        "waiting": sum(each.waiting for each in found),
-        "leaked": sum(each.leaked for each in found),
-        "unproven": sum(each.unproven for each in found),
-        **figures(estate, held),
+        "open": whole.total(),
+        **_standings(whole),
+        **figures(estate, whole[Standing.SUSPECT], held),
         "spend_since": iso(today(estate.clock.now())),
         "disk_total_bytes": space.total if space else None,
         "last_sweep": iso(last.at) if last else None,
@@ -71,20 +69,21 @@ def _count(desk: Desk) -> dict[str, Any]:
                 "path": home.path,
                 "act": home.act,
                 "observed_at": iso(home.observed_at),
-                "open": sample.open,
-                "live": sample.live,
-                "waiting": sample.waiting,
-                "leaked": sample.leaked,
-                "unproven": sample.unproven,
+                "open": tallies[home.name].total(),
+                **_standings(tallies[home.name]),
                 "states": {
                     state.value: count
                     for (name, state), count in states.items()
                     if name == home.name
                 },
             }
-            for home, sample in zip(homes, found, strict=True)
+            for home in homes
         ],
     }
+
+
+def _standings(found: Counter[Standing]) -> dict[str, int]:
+    return {standing.value: found[standing] for standing in Standing}
 
 
 def history(desk: Desk, span: timedelta) -> dict[str, Any]:
@@ -96,6 +95,10 @@ def history(desk: Desk, span: timedelta) -> dict[str, Any]:
         lines[name] += values
     for each in desk.house.ledger.gauges.since(since):
         lines[each.name].append((each.at, each.value))
+    # What is suspect was stored among the unproven, and counted on its own at the same moments.
+    suspect = dict(lines.get(Name.SUSPECT, ()))
+    for place, (at, value) in enumerate(lines.get("unproven", ())):
+        lines["unproven"][place] = (at, max(0, value - suspect.get(at, 0)))
     return {
         "since": iso(since),
         "until": iso(now),

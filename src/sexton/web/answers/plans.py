@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sexton.bootstrap.removing import undo_receipt
@@ -24,12 +24,10 @@ from sexton.model.plan import (
     EndSession,
     Outcome,
     Plan,
-    ReapSession,
     Reason,
     Result,
-    WarnSession,
 )
-from sexton.model.session import NATIVE
+from sexton.model.session import NATIVE, Session
 from sexton.shapes import things, values
 from sexton.web.desk import Desk
 from sexton.web.proposals import Errand, Proposal
@@ -53,20 +51,23 @@ def propose_end(desk: Desk, name: str, code: str) -> dict[str, Any]:
     """A plan that ends one session, as it is now."""
     found = desk.house.find(name)
     tip = desk.house.ledger.compression.tip(found.ref) or found
-    if tip.home != NATIVE:
-        raise HomeObserved(f"{tip.name} belongs to the home '{tip.home}'")
-    if not tip.is_open:
-        raise SessionEnded(f"the session {tip.name} has ended: {tip.end_reason}")
     words = {"reset": "reset by an operator, so that its key begins anew"}
-    reason = Reason(code, words.get(code, "ended by an operator"))
-    plan = Plan(
+    return remember(desk, end_of(desk, tip, Reason(code, words.get(code, "ended by an operator"))))
+
+
+def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
+    """A plan that ends a session of our own which is as it is now; an error for any other."""
+    if session.home != NATIVE:
+        raise HomeObserved(f"{session.name} belongs to the home '{session.home}'")
+    if not session.is_open:
+        raise SessionEnded(f"the session {session.name} has ended: {session.end_reason}")
+    return Plan(
         id=uuid.uuid4().hex,
         ledger=desk.house.ledger.id,
         policies="",
         made_at=desk.house.clock.now(),
-        actions=(EndSession(seen=as_seen(tip), reason=reason),),
+        actions=(EndSession(seen=as_seen(session), reason=reason),),
     )
-    return remember(desk, plan)
 
 
 def remember(desk: Desk, plan: Plan) -> dict[str, Any]:
@@ -101,16 +102,21 @@ def apply_document(desk: Desk, text: str) -> dict[str, Any]:
 
 
 def _apply(desk: Desk, plan: Plan) -> dict[str, Any]:
-    receipt, estate = new_receipt(), desk.lookout.fresh()
+    receipt = new_receipt()
+    return _report(plan, receipt, list(carried_out(desk, plan, receipt)))
+
+
+def carried_out(desk: Desk, plan: Plan, receipt: str) -> Iterator[Outcome]:
+    """Carry out a plan, after what somebody began who died at it."""
+    estate = desk.lookout.fresh()
     assert estate.removing is not None
     recover(estate.removing, estate.evidence, receipt)
-    outcomes = list(carry_out(estate, plan, receipt))
-    return _report(plan, receipt, outcomes)
+    return carry_out(estate, plan, receipt)
 
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     results = Counter(each.result for each in outcomes)
-    reversible = any(map(_comes_back, outcomes))
+    reversible = any(each.result is Result.DONE and each.action.reversible for each in outcomes)
     return {
         "receipt": receipt,
         "plan": plan.id,
@@ -120,13 +126,6 @@ def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, 
         "held": [values.held(each) for each in plan.held[:SHOWN]],
         "undo": {"receipt": receipt} if reversible else None,
     }
-
-
-def _comes_back(outcome: Outcome) -> bool:
-    """Whether a receipt undoes it: a session of our own that ended is revived by its agent only."""
-    ended = isinstance(outcome.action, EndSession | ReapSession | WarnSession)
-    ours = outcome.action.seen.home == NATIVE
-    return outcome.result is Result.DONE and outcome.action.reversible and not (ended and ours)
 
 
 def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
@@ -155,11 +154,11 @@ def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
 
 
 def undo(desk: Desk, receipt: str) -> dict[str, Any]:
-    """Bring back what an apply removed, and open again what it ended in other homes."""
+    """Bring back what an apply removed, and open again what it ended."""
     done = undo_receipt(desk.house, receipt)
     return {
         "receipt": done.receipt,
         "undone": receipt,
         "files": [things.restored(each) for each in done.files],
-        "opened_again": done.opened_again,
+        **things.reopened(done.opened),
     }

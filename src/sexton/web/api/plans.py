@@ -14,6 +14,7 @@ from sexton.web.answers import errands, plans
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import Ref, Storable, Text
 from sexton.web.desk import Desk
+from sexton.web.proposals import Proposal
 
 
 class Act(StrEnum):
@@ -87,10 +88,16 @@ def router(desk: Desk) -> APIRouter:
 def _propose(
     desk: Desk, action: Act, session: str | None, process: int | None, work: int | None
 ) -> dict[str, Any]:
+    if action in (Act.END, Act.RESET):
+        code = "closed" if action is Act.END else "reset"
+        return plans.propose_end(desk, _given(session, action, "session"), code)
+    return dict(_errand(desk, action, session, process, work).shown)
+
+
+def _errand(
+    desk: Desk, action: Act, session: str | None, process: int | None, work: int | None
+) -> Proposal:
     match action:
-        case Act.END | Act.RESET:
-            code = "closed" if action is Act.END else "reset"
-            return plans.propose_end(desk, _given(session, action, "session"), code)
         case Act.PIN | Act.UNPIN:
             name = _given(session, action, "session")
             return errands.propose_pin(desk, name, pinned=action is Act.PIN)
@@ -99,7 +106,7 @@ def _propose(
         case Act.KEEP_PROCESS | Act.RELEASE_PROCESS:
             ref = int(_given(process, action, "process"))
             return errands.propose_keep(desk, ref, kept=action is Act.KEEP_PROCESS)
-        case Act.RETRY_FINALIZER | Act.DISCARD_FINALIZER:
+        case _:
             ref = int(_given(work, action, "finalization"))
             return errands.propose_decision(desk, ref, retry=action is Act.RETRY_FINALIZER)
 

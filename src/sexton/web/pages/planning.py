@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from sexton.engine.apply import apply, new_receipt
-from sexton.engine.removing.recover import recover
-from sexton.errors import PlanInvalid
+from sexton.engine.apply import new_receipt
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.shapes.wording import counted, number
-from sexton.web.answers.plans import observe, remember
+from sexton.web.answers.plans import carried_out, observe, remember
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.plans import SHOWN, grouped, held_back, told
 from sexton.web.pages.showing import show
+from sexton.web.proposals import Errand
 
 WHATS = (("due", "what is due"), ("gc", "what is garbage"))
 _REMOVING = "What is removed goes to the trash or the archive first and can be brought back."
@@ -83,15 +83,29 @@ def of_session(plan: Plan, home: str, id: str) -> Plan:
 
 
 def applied(desk: Desk, deeds: Deeds, digest: str) -> Response:
-    """Carry out a plan that was shown."""
-    plan = desk.proposals.of(digest).work
-    if not isinstance(plan, Plan):
-        raise PlanInvalid("that is no plan", hint="Look at the plan anew; nothing was changed.")
-    receipt, estate = new_receipt(), desk.lookout.fresh()
-    assert estate.removing is not None
-    recover(estate.removing, estate.evidence, receipt)
-    deeds.put(receipt, _deed(list(apply(estate, plan, receipt))))
+    """Carry out what was shown: a plan, or one thing that a person asked for."""
+    work, receipt = desk.proposals.of(digest).work, new_receipt()
+    if isinstance(work, Errand):
+        deeds.put(receipt, _ran(work, receipt))
+    else:
+        deeds.put(receipt, _deed(list(carried_out(desk, work, receipt))))
     return RedirectResponse(f"/receipt?id={receipt}", status_code=303)
+
+
+def _ran(errand: Errand, receipt: str) -> Deed:
+    done = errand.carry_out(receipt)
+    if not done.is_done:
+        return Deed(words=done.detail, tone="bad")
+    return Deed(words=done.detail, undo=_undoing(errand))
+
+
+def _undoing(errand: Errand) -> str | None:
+    """Where a page asks for what undoes it."""
+    if errand.undo is None:
+        return None
+    act, process = errand.undo["action"].partition("_")[0], errand.undo.get("process")
+    query = {"ref": process} if process else {"home": errand.home, "id": errand.session}
+    return f"/act/{act}?" + urlencode(query, errors="replace")
 
 
 def _deed(outcomes: list[Outcome]) -> Deed:

@@ -17,7 +17,6 @@ from sexton.model.plan import (
     TrashSession,
 )
 from sexton.model.record import record
-from sexton.model.session import NATIVE
 
 VERBS = {
     "end": "end",
@@ -126,13 +125,11 @@ def _words(code: str, texts: Sequence[str]) -> str:
 
 
 def _undoing(action: Action) -> str:
-    """Whether a person can undo it; what was our own and is over is opened by its agent only."""
+    """Whether a person can undo it."""
     if not action.reversible:
         return "can not be undone"
-    if action.seen.home == NATIVE and isinstance(action, EndSession):
-        return "can not be undone"
-    if action.seen.home == NATIVE and isinstance(action, ReapSession):
-        return "its agent can revive it"
+    if isinstance(action, EndSession | ReapSession):
+        return "can be undone until its conversation goes on"
     return "can be undone"
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.engine.reviving import ended_by
+from sexton.engine.reviving import may_revive
 from sexton.shapes.wording import ago
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deeds
@@ -46,5 +46,5 @@ def receipt(desk: Desk, deeds: Deeds, id: str, before: int | None = None) -> Res
 
 def is_undoable(desk: Desk, id: str) -> bool:
     """Whether anything of it can be brought back, or opened again."""
-    ledger = desk.house.ledger
-    return bool(ledger.vault.of_receipt(id) or ended_by(ledger, id))
+    estate = desk.lookout.estate()
+    return bool(estate.ledger.vault.of_receipt(id)) or may_revive(estate, id)

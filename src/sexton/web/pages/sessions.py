@@ -23,9 +23,10 @@ from sexton.web.pages.showing import show
 from sexton.web.tones import short
 
 LIMIT = 50
-CHUNK = 500
+CHUNK = 200
 FARTHEST = 10
-"""So many times is gone on for one page; who wants more goes on from there."""
+LONGEST = 0.1
+"""So many times, and for so many seconds, is gone on for one page; who wants more goes on there."""
 SOURCES = 100
 _EPOCH, _TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 AGES = {
@@ -102,6 +103,8 @@ def _found(desk: Desk, estate: Estate, asked: Asked) -> Found:
     if standing is None:
         return board.search(search, order, spot, LIMIT)
     kept: list[Session] = []
+    clock = desk.house.clock
+    began = clock.monotonic()
     for _ in range(FARTHEST):
         found = board.search(search, order, spot, CHUNK)
         spot = found.rest
@@ -110,7 +113,7 @@ def _found(desk: Desk, estate: Estate, asked: Asked) -> Found:
                 kept.append(each)
                 if len(kept) == LIMIT:
                     return Found(sessions=kept, rest=_spot(each, order))
-        if spot is None:
+        if spot is None or clock.monotonic() - began > LONGEST:
             break
     return Found(sessions=kept, rest=spot)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
@@ -10,18 +11,10 @@ from sexton.model.record import record
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.showing import show
+from sexton.web.proposals import Errand, Step
+from sexton.web.proposals import Proposal as Shown
 
 SHOWN = 50
-
-
-@record
-class Step:
-    """One thing that would be done, to what, and why."""
-
-    kind: str
-    verb: str
-    what: str
-    why: str
 
 
 @record
@@ -56,6 +49,23 @@ def proposed(desk: Desk, page: str, what: Proposal) -> Response:
         back=what.back,
         grave=what.grave,
         is_live=False,
+    )
+
+
+def asked(desk: Desk, page: str, shown: Shown, **words: Any) -> Response:
+    """The page of an errand, which is confirmed as what was shown."""
+    assert isinstance(shown.work, Errand)
+    verb = shown.work.kind.partition("_")[0].capitalize()
+    undoing = "Can be undone at any time." if shown.work.reversible else "This can not be undone."
+    return proposed(
+        desk,
+        page,
+        Proposal(
+            steps=shown.work.steps,
+            action="/apply",
+            fields=(("digest", shown.digest),),
+            **({"verb": verb, "undoing": undoing} | words),
+        ),
     )
 
 

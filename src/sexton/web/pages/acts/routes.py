@@ -13,7 +13,7 @@ from sexton.web.pages import planning
 from sexton.web.pages.acts import processes, sessions, undoing, work
 from sexton.web.pages.asking import Row, Word
 from sexton.web.pages.deeds import Deeds
-from sexton.web.pages.forms import form, text, whole
+from sexton.web.pages.forms import form, text
 
 Given = Annotated[dict[str, str], Depends(form)]
 
@@ -23,7 +23,7 @@ def router(desk: Desk, deeds: Deeds) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     _plans(routes, desk, deeds)
     _sessions(routes, desk, deeds)
-    _processes(routes, desk, deeds)
+    _processes(routes, desk)
     return routes
 
 
@@ -44,10 +44,6 @@ def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     def ask_retry(ref: Ref = None) -> Response:
         return work.retrying(desk, ref)
 
-    @routes.post("/act/retry")
-    def retry(given: Given) -> Response:
-        return work.retry(desk, deeds, whole(given, "ref") if given.get("ref") else None)
-
 
 def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/end")
@@ -62,14 +58,6 @@ def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     def ask_unpin(home: Word, id: Word) -> Response:
         return sessions.pinning(desk, home, id, pinned=False)
 
-    @routes.post("/act/pin")
-    def pin(given: Given) -> Response:
-        return sessions.pin(desk, deeds, text(given, "home"), text(given, "id"), pinned=True)
-
-    @routes.post("/act/unpin")
-    def unpin(given: Given) -> Response:
-        return sessions.pin(desk, deeds, text(given, "home"), text(given, "id"), pinned=False)
-
     @routes.get("/act/restore")
     def ask_restore(home: Word, id: Word) -> Response:
         return sessions.restoring(desk, home, id)
@@ -79,14 +67,10 @@ def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
         return sessions.restore(desk, deeds, text(given, "home"), text(given, "id"))
 
 
-def _processes(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
+def _processes(routes: APIRouter, desk: Desk) -> None:
     @routes.get("/act/stop")
     def ask_stop(ref: Row) -> Response:
         return processes.stopping(desk, ref)
-
-    @routes.post("/act/stop")
-    def stop(given: Given) -> Response:
-        return processes.stop(desk, deeds, whole(given, "ref"), given.get("command", ""))
 
     @routes.get("/act/keep")
     def ask_keep(ref: Row) -> Response:
@@ -95,11 +79,3 @@ def _processes(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/release")
     def ask_release(ref: Row) -> Response:
         return processes.keeping(desk, ref, kept=False)
-
-    @routes.post("/act/keep")
-    def keep(given: Given) -> Response:
-        return processes.keep(desk, deeds, whole(given, "ref"), kept=True)
-
-    @routes.post("/act/release")
-    def release(given: Given) -> Response:
-        return processes.keep(desk, deeds, whole(given, "ref"), kept=False)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import uuid
-from urllib.parse import urlencode
-
 from starlette.responses import Response
 
 from sexton.engine.apply import new_receipt
-from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.recover import recover
 from sexton.engine.removing.undo import removed_with, undo
-from sexton.errors import HomeObserved, InputInvalid, SessionEnded
-from sexton.model.plan import EndSession, Plan, Reason
+from sexton.errors import InputInvalid
+from sexton.model.plan import Reason
 from sexton.model.removal import AWAY, removed
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import Session
 from sexton.policies.processes import listed, running
-from sexton.ports import Entry
 from sexton.shapes.wording import counted
+from sexton.web.answers.errands import propose_pin
+from sexton.web.answers.plans import end_of
 from sexton.web.desk import Desk
-from sexton.web.pages.acts.proposal import Proposal, Step, done, proposed
+from sexton.web.pages.acts.proposal import Proposal, asked, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.planning import plan_page
 from sexton.web.pages.session import named
+from sexton.web.proposals import Step
 from sexton.web.rendering import session_href
 
 ASKED = Reason("closed", "ended by an operator on the dashboard")
@@ -30,18 +28,9 @@ ASKED = Reason("closed", "ended by an operator on the dashboard")
 
 def ending(desk: Desk, home: str, id: str) -> Response:
     """The plan that ends one session."""
-    found = _native(desk, home, id)
-    if not found.is_open:
-        raise SessionEnded(f"the session {found.name} has ended: {found.end_reason}")
-    plan = Plan(
-        id=uuid.uuid4().hex,
-        ledger=desk.house.ledger.id,
-        policies="",
-        made_at=desk.house.clock.now(),
-        actions=(EndSession(seen=as_seen(found), reason=ASKED),),
-    )
+    found = named(desk, home, id)
     return plan_page(
-        desk, plan, page="sessions", title="End this session",
+        desk, end_of(desk, found, ASKED), page="sessions", title="End this session",
         says=_in_use(desk, found), back=session_href(home, id),
     )  # fmt: skip
 
@@ -58,49 +47,15 @@ def _in_use(desk: Desk, found: Session) -> str:
 
 def pinning(desk: Desk, home: str, id: str, *, pinned: bool) -> Response:
     """What a pin, or its removal, would do."""
-    found = _native(desk, home, id)
-    act = "pin" if pinned else "unpin"
-    does = (
-        "no rule resets it, and nothing collects it"
-        if pinned
-        else "rules reset and collect it again as any other"
-    )
-    return proposed(
+    found = named(desk, home, id)
+    return asked(
         desk,
         "sessions",
-        Proposal(
-            title=f"{act.capitalize()} this session",
-            says=found.title or found.name,
-            steps=[Step(kind=act, verb=act, what=found.name, why=does)],
-            verb=act.capitalize(),
-            undoing="Can be undone at any time.",
-            action=f"/act/{act}",
-            back=session_href(home, id),
-            fields=(("home", home), ("id", id)),
-        ),
+        propose_pin(desk, f"{home}/{id}", pinned=pinned),
+        title="Pin this session" if pinned else "Unpin this session",
+        says=found.title or found.name,
+        back=session_href(home, id),
     )
-
-
-def pin(desk: Desk, deeds: Deeds, home: str, id: str, *, pinned: bool) -> Response:
-    """Pin a session, or take its pin off."""
-    found, receipt = _native(desk, home, id), new_receipt()
-    act, other = ("pin", "unpin") if pinned else ("unpin", "pin")
-    entry = Entry(
-        actor=desk.house.actor,
-        receipt=receipt,
-        home=found.home,
-        session=found.id,
-        action=act,
-        result="done",
-        reason=Reason("asked", "asked for by an operator on the dashboard"),
-    )
-    if found.pinned is pinned:
-        words = f"{found.name} was {'pinned' if pinned else 'not pinned'} already"
-        return done(deeds, receipt, Deed(words=words, tone="plain"))
-    desk.house.ledger.book.mark(found.ref, pinned=pinned, noted=(entry, desk.house.clock.now()))
-    words = f"{found.name} is {'pinned' if pinned else 'not pinned any more'}"
-    undoing = f"/act/{other}?" + urlencode({"home": home, "id": id}, errors="replace")
-    return done(deeds, receipt, Deed(words=words, undo=undoing))
 
 
 def restoring(desk: Desk, home: str, id: str) -> Response:
@@ -145,12 +100,6 @@ def restore(desk: Desk, deeds: Deeds, home: str, id: str) -> Response:
             raise each.trouble
     words = f"{counted(sum(each.sessions for each in back), 'session')} brought back"
     return done(deeds, receipt, Deed(words=words))
-
-
-def _native(desk: Desk, home: str, id: str) -> Session:
-    if home != NATIVE:
-        raise HomeObserved(f"{home}/{id} belongs to the home '{home}'")
-    return named(desk, home, id)
 
 
 def _away(desk: Desk, home: str, id: str) -> Session:

@@ -7,30 +7,26 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from sexton.bootstrap.removing import undo_receipt
+from sexton.engine.estate import Estate
 from sexton.engine.removing.undo import files_to_undo
-from sexton.engine.reviving import ended_by
+from sexton.engine.reviving import ended_by, staying
+from sexton.ports import Ended
 from sexton.ports.removal import Holds
+from sexton.shapes.undoing import reopening
 from sexton.shapes.wording import counted, size
 from sexton.web.desk import Desk
-from sexton.web.pages.acts.proposal import Proposal, Step, done, proposed
+from sexton.web.pages.acts.proposal import SHOWN, Proposal, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
+from sexton.web.proposals import Step
 
 
 def undoing(desk: Desk, receipt: str) -> Response:
     """What would come back, and what would be opened again."""
-    means, ended = desk.lookout.estate().removing, ended_by(desk.house.ledger, receipt)
+    estate = desk.lookout.estate()
+    means, ended = estate.removing, ended_by(estate.ledger, receipt)
     assert means is not None
     files = files_to_undo(means, receipt, required=not ended)
     steps = [
-        Step(
-            kind="revive",
-            verb="open again",
-            what=counted(len(ids), "session") + f" of {home}",
-            why="those that have not gone on since",
-        )
-        for home, ids in ended.items()
-    ]
-    steps += [
         Step(
             kind="restore",
             verb="bring back",
@@ -40,12 +36,14 @@ def undoing(desk: Desk, receipt: str) -> Response:
         )
         for each in files
     ]
+    steps += [_again(estate, home, each) for home, ends in ended.items() for each in ends[:SHOWN]]
+    many = sum(map(len, ended.values()))
     return proposed(
         desk,
         "journal",
         Proposal(
             title=f"Undo {receipt[:12]}",
-            says="Sessions come back with all their messages and files, exactly as they were.",
+            says=_says(many, len(files)),
             steps=steps,
             verb="Undo",
             undoing="A file is never written over another one. The plan can be applied again.",
@@ -59,9 +57,9 @@ def undoing(desk: Desk, receipt: str) -> Response:
 def undone(desk: Desk, deeds: Deeds, receipt: str) -> Response:
     """Bring back what was removed, and open what was ended."""
     done_now = undo_receipt(desk.house, receipt)
-    opened, back, again = done_now.opened_again, done_now.files, done_now.receipt
+    back, again = done_now.files, done_now.receipt
     words = [
-        f"{counted(opened, 'session')} opened again" if opened else "",
+        *reopening(done_now.opened),
         f"{counted(sum(each.sessions for each in back), 'session')} and "
         f"{counted(sum(each.files for each in back), 'file')} brought back"
         if back
@@ -74,6 +72,26 @@ def undone(desk: Desk, deeds: Deeds, receipt: str) -> Response:
     bad = any(each.trouble for each in back)
     deed = Deed(words="; ".join(filter(None, words)), tone="bad" if bad else "good")
     return done(deeds, again, deed)
+
+
+def _says(ended: int, files: int) -> str:
+    words = [
+        f"{counted(ended, 'session')} that ended would be opened again, where the conversation has "
+        "not gone on since. Who held it before is refused; whoever comes next takes it up."
+        if ended
+        else "",
+        "Sessions come back with all their messages and files, exactly as they were."
+        if files
+        else "",
+    ]
+    return " ".join(filter(None, words))
+
+
+def _again(estate: Estate, home: str, ended: Ended) -> Step:
+    why, what = staying(estate, home, ended), f"{home}/{ended.id}"
+    if why is not None:
+        return Step(kind="skipped", verb="leave", what=what, why=why)
+    return Step(kind="revive", verb="open again", what=what, why=f"it was ended: {ended.why}")
 
 
 def _inside(holds: Holds, sessions: int, files: int) -> str:
