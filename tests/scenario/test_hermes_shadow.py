@@ -108,6 +108,50 @@ def test_whoever_would_have_been_reset_is_still_taken_for_dead_in_time(
     assert recorded(house.sweep()) == {}, "that too"
 
 
+def expired_chat(house: House, scene: HermesScene) -> None:
+    """Let the home's own settings be over for its one conversation."""
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("chat", "slack", session_key="agent:main:slack:dm:U1")
+    scene.say("chat", "hello")
+    scene.settle()
+    house.clock.advance(timedelta(hours=2))
+
+
+def test_what_a_keeper_has_only_recorded_a_person_still_finds_in_the_plan(
+    house: House, scene: HermesScene
+) -> None:
+    expired_chat(house, scene)
+    assert recorded(house.sweep()) == {"chat": "idle"}
+    assert [each.seen.id for each in house.sexton.plan("work").actions] == ["chat"]
+    assert recorded(house.sweep()) == {}, "asking does not tell it again"
+
+
+def test_what_was_only_recorded_is_done_once_the_home_may_be_changed(
+    house: House, scene: HermesScene
+) -> None:
+    expired_chat(house, scene)
+    assert recorded(house.sweep()) == {"chat": "idle"}
+    homes = (replace(house.sexton.settings.homes[0], act=True),)
+    house.sexton.settings = replace(house.sexton.settings, homes=homes)
+    assert [each.result for each in house.sweep().outcomes] == [Result.DONE]
+    assert scene.sql("SELECT end_reason FROM sessions") == [["session_reset"]]
+
+
+def test_a_home_that_is_not_attached_here_is_left_to_whoever_reaches_it(
+    house: House, engine_url: str, scene: HermesScene
+) -> None:
+    expired_chat(house, scene)
+    estate = house.sexton.estate()
+    observe_home(estate, estate.homes["work"], estate.records["work"])
+    other = Sexton(open_ledger(engine_url), Settings(), clock=house.clock)
+    try:
+        assert other.plan().actions == ()
+        assert other.sweep().outcomes == ()
+    finally:
+        other.close()
+    assert recorded(house.sweep()) == {"chat": "idle"}
+
+
 def test_a_bound_that_is_taken_back_reaps_nothing_more(house: House, scene: HermesScene) -> None:
     scene.start("left")
     house.under(BOUND)

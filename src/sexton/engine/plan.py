@@ -65,7 +65,9 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     decided |= {each.seen.ref: each for each in orphans(estate, home)}
     settled: list[tuple[Session, Schedule]] = []
     for session in _candidates(estate, rules, now):
-        if session.ref in decided or home not in (None, session.home):
+        # What is not attached here is the affair of whoever reaches it: also its due times are.
+        elsewhere = session.home not in estate.homes or home not in (None, session.home)
+        if session.ref in decided or elsewhere:
             continue
         decision = _decide(estate, rules, session, deaths, guard)
         if decision is not None:
@@ -156,12 +158,25 @@ def _unless_doubted(decision: Tending | Held, deaths: Deaths) -> Tending | Held:
 
 
 def _candidates(estate: Estate, rules: Rules, now: datetime) -> Iterator[Session]:
-    index = estate.ledger.index
-    if rules.are_in_force and not index.stale(rules.in_force.serial, 1):
+    if rules.are_in_force and not estate.ledger.index.stale(rules.in_force.serial, 1):
         yield from _due(estate, now)
+        for name in _recorded_only(estate):
+            yield from _open(estate, Filter(home=name, state=State.OPEN))
         return
+    yield from _open(estate, Filter(state=State.OPEN))
+
+
+def _recorded_only(estate: Estate) -> list[str]:
+    """Homes that keepers only observe, asked about by a person.
+
+    What a keeper has recorded there is due no more, and it was not done.
+    """
+    return [] if estate.unattended else [n for n, each in estate.records.items() if not each.act]
+
+
+def _open(estate: Estate, wanted: Filter) -> Iterator[Session]:
     place: Place | None = None
-    while page := index.page(Filter(state=State.OPEN), place, CHUNK):
+    while page := estate.ledger.index.page(wanted, place, CHUNK):
         yield from page
         place = Place(page[-1].active_at, page[-1].ref)
 

@@ -1,7 +1,9 @@
 -- attach_home
+-- What was only recorded while the home was observed is due no more: all is looked at again once it may be changed.
 INSERT INTO homes (name, kind, path, host, act)
 VALUES (:name, :kind, :path, :host, :act)
-ON CONFLICT (host, path) DO UPDATE SET act = excluded.act
+ON CONFLICT (host, path) DO UPDATE SET
+    act = excluded.act, mark = CASE WHEN excluded.act > homes.act THEN NULL ELSE homes.mark END
 RETURNING ref, name, kind, path, host, act, mark, rules, observed_at;
 
 -- name_taken
