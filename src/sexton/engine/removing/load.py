@@ -177,6 +177,7 @@ def _small(means: Means, load: Load, actions: Sequence[Removing]) -> Iterator[Se
     else:
         said = means.ledger.removable.messages([each.seen.ref for each in actions])
     for action in actions:
+        means.pace.give_way()
         messages = said.get(action.seen.ref, [])
         load.stored[action.seen.ref] = 0 if foreign else len(messages)
         yield _content(load, action, messages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,9 @@ from sexton.ports import Clock
 
 AIM = 0.008
 """Seconds for which the ledger may be locked in one go."""
+
+REST = 0.5
+"""For this share of the time it was locked it is left alone then."""
 
 FOLD_EVERY = 3
 """After so many times the log is folded in, long before somebody's commit would have to."""
@@ -30,7 +34,7 @@ class Size:
 
 
 class Pace:
-    """Locks the ledger for a short time, then leaves it alone for as long."""
+    """Locks the ledger for a short time, then leaves it alone for a while."""
 
     def __init__(self, clock: Clock, fold: Callable[[], None] = lambda: None) -> None:
         """What `fold` does is done while others may write, every few times."""
@@ -38,6 +42,8 @@ class Pace:
         self._fold = fold
         self._held = 0
         self._free_until = float("-inf")
+        self._free = threading.Event()
+        self._free.set()
         self.sessions = Size(least=50, most=1000)
         self.messages = Size(least=1000, most=20_000)
 
@@ -48,12 +54,21 @@ class Pace:
         if now < self._free_until:
             self._clock.sleep(self._free_until - now)
         begun = self._clock.monotonic()
+        self._free.clear()
         try:
             yield
         finally:
+            self._free.set()
             ended = self._clock.monotonic()
-            self._free_until = ended + (ended - begun)
+            self._free_until = ended + REST * (ended - begun)
             size.learn(count, ended - begun)
         self._held += 1
         if self._held % FOLD_EVERY == 0:
             self._fold()
+
+    def give_way(self) -> None:
+        """Wait while the ledger is locked: who works meanwhile would only keep it locked longer.
+
+        For the thread that copies ahead; both share one interpreter.
+        """
+        self._free.wait(AIM)
