@@ -13,6 +13,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import apply
+from sexton.engine.removing.empty import empty, empty_expired
 from sexton.engine.removing.recover import recover
 from sexton.engine.removing.undo import files_to_undo, removed_with, undo
 from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
@@ -192,6 +193,24 @@ def test_a_vault_that_vanished_is_not_made_anew_however_many_files_lie_elsewhere
         with pytest.raises(VaultMissing):
             other.apply(plan)
     assert not house.vault.exists()
+
+
+def test_nothing_in_the_trash_is_given_up_while_its_vault_is_away(
+    house: House, tmp_path: Path
+) -> None:
+    id = house.over(1)
+    house.later()
+    receipt, _ = house.collect()
+    house.vault.rename(tmp_path / "unmounted")
+    files = house.sexton.ledger.vault.of_receipt(receipt)
+    house.later(days=30)
+    assert empty_expired(house.means, "receipt") == 0
+    with pytest.raises(VaultMissing):
+        list(empty(house.means, files, "receipt"))
+    assert house.state(id) is State.TRASHED
+    (tmp_path / "unmounted").rename(house.vault)
+    house.sexton.undo(receipt)
+    assert house.state(id) is State.ENDED
 
 
 FAR: Mapping[str, Any] = {

@@ -127,6 +127,11 @@ def test_the_plan_can_be_kept_and_applied_later(cli: Cli, tmp_path: Path) -> Non
     assert states(cli) == {"trashed"}
 
 
+def test_a_program_that_finds_no_garbage_is_not_asked(cli: Cli) -> None:
+    found = cli("gc", "--json")
+    assert (found.code, found.json()["done"]) == (0, 0)
+
+
 def test_every_command_that_may_remove_something_takes_the_same_words(cli: Cli) -> None:
     garbage(cli, 1)
     same = ("--home", "native", "--source", "chat", "--dry-run", "--yes", "--json")

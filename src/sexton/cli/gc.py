@@ -106,7 +106,7 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
             return
         if not estate.removing.keeps_records(name or NATIVE):
             raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
-        if not wish.yes:
+        if plan.actions and not wish.yes:
             confirm(question(plan, files), ask=not options.json)
         _apply(ctx, opened, estate, plan, files)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -13,6 +14,8 @@ from sexton.model.plan import Reason
 from sexton.policies.blast_radius import bounded
 from sexton.ports.removal import Holds, VaultFile
 from sexton.ports.vault import VaultKind
+
+log = logging.getLogger("sexton.removing")
 
 TOGETHER = 100
 A_ROUND = 1000
@@ -28,8 +31,10 @@ def empty(
     """Give up what is in the trash; by the deadline, or now, its time must be over.
 
     False of a file in which a session is pinned or its work not done, or that somebody is at.
+    VaultMissing, and nothing is given up, where a file can not be reached.
     """
     for file in files:
+        means.check(file)
         now = means.clock.now()
         reason = EXPIRED if file.expires_at is None or file.expires_at <= now else ASKED
         entry = means.entry("purge", receipt, reason)
@@ -54,10 +59,22 @@ def empty_expired(means: Means, receipt: str) -> int:
         fresh = [file for file in found if file.ref not in kept]
         if not fresh:
             return count
-        for file, done in empty(means, fresh, receipt):
+        for file in fresh:
+            done = _emptied(means, file, receipt)
             count += done
             if not done:
                 kept.add(file.ref)
+
+
+def _emptied(means: Means, file: VaultFile, receipt: str) -> bool:
+    """Whether a file was emptied; one that can not be reached now waits, and the log says so."""
+    try:
+        return all(done for _, done in empty(means, [file], receipt))
+    except VaultError as trouble:
+        if means.told.get(file.ref) != str(trouble):
+            log.warning("the vault file %s is past its time and waits: %s", file.name, trouble)
+        means.told[file.ref] = str(trouble)
+        return False
 
 
 def discard_aged(means: Means) -> int:

@@ -126,10 +126,17 @@ class Means:
             )
         return self.rows[home]
 
+    def check(self, file: VaultFile) -> None:
+        """VaultMissing where the disk of a file is away: then nothing of it is given up."""
+        self._vault_of(file).establish(anew=False)
+
     def unlink(self, file: VaultFile) -> None:
         """Remove a file, wherever it is; where its disk is away, VaultMissing."""
+        self._vault_of(file).remove(file.name)
+
+    def _vault_of(self, file: VaultFile) -> Vault:
         here = file.place == self.place or any(name == file.name for name, _ in self.vault.names())
-        (self.vault if here else self.vault_at(file.place)).remove(file.name)
+        return self.vault if here else self.vault_at(file.place)
 
     def entry(self, action: str, receipt: str, reason: Reason) -> Entry:
         """What the journal is to say about sessions."""
