@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from sexton.model.record import replace
-from sexton.model.session import Session, State
+from sexton.model.session import NATIVE, Session, State
 from sexton.ports import HomeRecord, Ledger, Sighting
 from sexton.ports.removal import Part, VaultFile
 from sexton.testing.ledger_contract_removal_samples import (
     intended,
     move,
     move_of,
+    over,
     purge,
     put_back,
     restoring,
     settled,
+    trashed,
 )
 from sexton.testing.ledger_contract_samples import at, born, reread
 
@@ -32,6 +34,19 @@ class ForeignRemovedContract:
         assert put_back(ledger, restoring(ledger, file), [back]) == {session.ref}
         assert reread(ledger, session) == session, "although no message of it is here"
         assert sorted(ledger.homes.ids(home, open_only=False)) == ["it", "other"]
+
+    def test_its_home_is_counted_without_it(self, ledger: Ledger) -> None:
+        home, session = _observed(ledger)
+        _trashed(ledger, session)
+        own = over(ledger)
+        trashed(ledger, own, name="own")
+        native = next(each for each in ledger.homes.all() if each.name == NATIVE)
+        census = ledger.homes.census
+        assert sum(each.sessions for each in census.cohorts(home, at(60))) == 1
+        assert [each.id for each in census.biggest(home, 9)] == ["other"]
+        states = {each.state for each in census.cohorts(native, at(60))}
+        assert State.TRASHED in states, "what is our own is told with what became of it"
+        assert own.id in [each.id for each in census.biggest(native, 9)]
 
     def test_what_is_seen_of_it_in_its_home_changes_nothing_while_it_is_away(
         self, ledger: Ledger
@@ -64,8 +79,8 @@ class ForeignRemovedContract:
 def _observed(ledger: Ledger) -> tuple[HomeRecord, Session]:
     """A foreign home and an ended session of it, beside another one."""
     home = ledger.homes.attach("there", "hermes", "/there", "host", True)
-    over: dict[str, Any] = {"state": State.ENDED, "ended_at": at(3), "end_reason": "cli_close"}
-    told = replace(born(ledger), ref=0, home="there", id="it", message_count=3, holders=(), **over)
+    ended: dict[str, Any] = {"state": State.ENDED, "ended_at": at(3), "end_reason": "cli_close"}
+    told = replace(born(ledger), ref=0, home="there", id="it", message_count=3, holders=(), **ended)
     other = replace(told, id="other")
     ledger.homes.store(home, Sighting(seen=(told, other)), None, at(4))
     return home, ledger.index.find("there", "it")[0]

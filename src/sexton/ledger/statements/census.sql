@@ -1,5 +1,6 @@
 -- cohorts
--- Ages are asked of open sessions only, so that ended ones make no further groups.
+-- Ages are asked of open sessions only, so that ended ones make no further groups. What was removed from another
+-- agent's home is not in there any more.
 SELECT s.source, s.state, s.end_reason,
        CASE WHEN s.state <> 'open'      THEN NULL
             WHEN s.started_at > :hour   THEN 0
@@ -10,7 +11,7 @@ SELECT s.source, s.state, s.end_reason,
        COUNT(*), CAST(SUM(s.message_count) AS BIGINT), CAST(SUM(s.byte_count) AS BIGINT),
        MIN(s.started_at), MAX(s.active_at)
 FROM sessions AS s
-WHERE s.home = :home
+WHERE s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
 GROUP BY 1, 2, 3, 4
 ORDER BY 5 DESC, 1, 2, 3, 4;
 
@@ -26,7 +27,7 @@ ORDER BY 1;
 -- biggest
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE s.home = :home
+WHERE s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
 ORDER BY s.byte_count DESC, s.message_count DESC, s.ref
 LIMIT :limit;
 
