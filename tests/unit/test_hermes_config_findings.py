@@ -180,6 +180,25 @@ def test_a_strong_api_key_is_left_in_peace(tmp_path: Path) -> None:
     assert found(tmp_path, server) == ()
 
 
+@pytest.mark.parametrize(
+    ("setting", "codes"),
+    [
+        ("session_reset: *a40", ["not_a_mapping"]),
+        ("session_reset: {mode: *a40}", ["mode"]),
+        ("session_reset: {mode: idle, idle_minutes: *a40}", ["idle_minutes"]),
+        ("fallback_model: {provider: *a40, model: *a40}", []),
+        ("platforms: {api_server: {extra: {key: *a40}}}", ["api_server_key"]),
+    ],
+)
+def test_aliases_that_double_themselves_are_no_more_than_a_value_of_the_wrong_kind(
+    tmp_path: Path, setting: str, codes: list[str]
+) -> None:
+    doubled = "".join(f"x{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 41))
+    told = found(tmp_path, f"x0: &a0 [1]\n{doubled}{setting}\n")
+    assert [each.code for each in told] == [f"config.{code}" for code in codes]
+    assert all(len(each.words + each.repair) < 1_000 for each in told)
+
+
 def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:
     told = found(tmp_path, dotenv="SESSION_IDLE_MINUTES=2h\nSESSION_RESET_HOUR=5\n")
     assert [(each.code, each.where) for each in told] == [

@@ -82,6 +82,14 @@ def mapping(value: Any) -> Mapping[Any, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def plain(value: Any) -> str:
+    """The text of a scalar; of anything else only its kind.
+
+    Aliases make a short file a value whose text would never end.
+    """
+    return type(value).__name__ if isinstance(value, list | dict) else str(value)
+
+
 def variables(text: str) -> dict[str, Variable]:
     """The variables of a `.env` text; of two settings the later one holds."""
     found: dict[str, Variable] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping
+from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 from sexton.homes.hermes.generations import resets_removed, usual_mode
 from sexton.model.record import record
@@ -102,7 +102,7 @@ def _policy_findings(policy: Policy) -> Iterator[Finding]:
             level=Level.COSTLY,
             words=f"{policy.name()} is {_kind(policy.said)} instead of a mapping",
             cost="Hermes ignores it without a word, and resets as if it were not there",
-            repair=policy.mend("mode", _near(str(policy.said), MODES) or "idle"),
+            repair=policy.mend("mode", _near(plain(policy.said), MODES) or "idle"),
             where=policy.place(),
         )
         return
@@ -156,9 +156,9 @@ def _mode_findings(policy: Policy) -> Iterator[Finding]:
         yield Finding(
             code="config.mode",
             level=Level.COSTLY,
-            words=f"{policy.name('mode')} is '{str(mode)[:40]}', which Hermes does not know",
+            words=f"{policy.name('mode')} is '{plain(mode)[:40]}', which Hermes does not know",
             cost="it is accepted silently, and nothing is ever reset",
-            repair=policy.mend("mode", _near(str(mode), MODES) or "idle"),
+            repair=policy.mend("mode", _near(plain(mode), MODES) or "idle"),
             where=policy.place("mode"),
         )
     unused = [name for name in ("idle_minutes", "at_hour") if policy.values.get(name) is not None]
@@ -218,7 +218,7 @@ def _near(word: str, known: Iterable[str]) -> str | None:
 
 def _number(value: Any, usual: int) -> str:
     """The number that a text probably means."""
-    text = str(value).strip().lower()
+    text = plain(value).strip().lower()
     for unit, minutes in _MINUTES.items() if usual == _DEFAULTS["idle_minutes"] else ():
         count = text.removesuffix(unit)
         if count != text and count.isascii() and count.isdecimal():
