@@ -127,6 +127,16 @@ def test_the_repair_of_a_text_is_the_number_it_means(tmp_path: Path) -> None:
     assert only.repair.endswith("hermes config set session_reset.idle_minutes 120")
 
 
+@pytest.mark.parametrize("unit", ["", "h", "min"])
+def test_a_number_too_long_to_be_meant_is_mended_by_the_usual_one(
+    tmp_path: Path, unit: str
+) -> None:
+    endless = "9" * 5_000 + unit
+    (only,) = found(tmp_path, f"session_reset: {{mode: idle, idle_minutes: '{endless}'}}\n")
+    assert only.code == "config.idle_minutes"
+    assert only.repair.endswith("hermes config set session_reset.idle_minutes 1440")
+
+
 def test_an_unknown_name_is_only_asked_about_and_only_if_hermes_never_reads_it(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,8 @@ from sexton.homes.hermes.inherited import LARGEST
 from sexton.model.record import made, record
 
 CONFIG, GATEWAY, ENVIRONMENT = "config.yaml", "gateway.json", ".env"
+MOST_DIGITS = 20
+"""Of a number that somebody may have meant; Python itself refuses to read very long ones."""
 
 
 class Trouble(NamedTuple):
@@ -88,6 +90,12 @@ def plain(value: Any) -> str:
     Aliases make a short file a value whose text would never end.
     """
     return type(value).__name__ if isinstance(value, list | dict) else str(value)
+
+
+def counted(text: str) -> int | None:
+    """The number that a text of plain digits says; None for any other, and one without end."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    return int(text) if is_number else None
 
 
 def variables(text: str) -> dict[str, Variable]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping, plain
+from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 from sexton.homes.hermes.generations import resets_removed, usual_mode
 from sexton.model.record import record
@@ -220,10 +220,11 @@ def _number(value: Any, usual: int) -> str:
     """The number that a text probably means."""
     text = plain(value).strip().lower()
     for unit, minutes in _MINUTES.items() if usual == _DEFAULTS["idle_minutes"] else ():
-        count = text.removesuffix(unit)
-        if count != text and count.isascii() and count.isdecimal():
-            return str(int(count) * minutes)
-    return text if text.isascii() and text.isdecimal() else str(usual)
+        count = counted(text.removesuffix(unit)) if text.endswith(unit) else None
+        if count is not None:
+            return str(count * minutes)
+    count = counted(text)
+    return str(usual if count is None else count)
 
 
 def _kind(value: Any) -> str:
