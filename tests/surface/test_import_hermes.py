@@ -139,6 +139,13 @@ def test_values_that_hermes_could_not_use_are_told_and_not_taken(cli: Cli, home:
     }  # fmt: skip
 
 
+def test_a_variable_of_endless_digits_is_told_and_not_taken(cli: Cli, home: Path) -> None:
+    (home / ".env").write_text(f"SESSION_IDLE_MINUTES={'9' * 5_000}\n")
+    settings, left = imported(cli, home)
+    assert settings["reset"]["idle_minutes"] == 120
+    assert left["SESSION_IDLE_MINUTES"] == "it is no usable number"
+
+
 def test_without_a_name_the_only_home_is_meant(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
