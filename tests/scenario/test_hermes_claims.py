@@ -38,6 +38,7 @@ def lease(scene: HermesScene, **otherwise: Any) -> None:
     [
         ({}, LIVE),
         ({"process_start_time": None}, LIVE),
+        ({"process_start_time": 10**400}, LIVE),
         ({"process_start_time": 1e9}, DEAD),
         ({"pid": 0}, DEAD),
         ({"pid": "1"}, DEAD),
