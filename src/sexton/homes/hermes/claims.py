@@ -34,7 +34,7 @@ BEFORE_CLAIM = 5.0
 """Seconds by which a job's session may seem to begin before its execution does."""
 BEATS_FOR = 600.0
 """Seconds after its last beat for which a backend that can not be seen from here may be alive."""
-_HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d+)(?::.*)?", re.DOTALL)
+_HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d{1,10})(?::.*)?", re.DOTALL)
 
 ROUTED = """
     SELECT json_extract(entry_json, '$.session_id') FROM gateway_routing
