@@ -13,6 +13,7 @@ from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.config_files import read_configuration, variables
 from sexton.homes.hermes.findings.all import config_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
+from sexton.homes.hermes.inherited import MOST_RULES
 
 SCHEMA = 22
 
@@ -207,6 +208,15 @@ def test_aliases_that_double_themselves_are_no_more_than_a_value_of_the_wrong_ki
     told = found(tmp_path, f"x0: &a0 [1]\n{doubled}{setting}\n")
     assert [each.code for each in told] == [f"config.{code}" for code in codes]
     assert all(len(each.words + each.repair) < 1_000 for each in told)
+
+
+@pytest.mark.parametrize("policy", [{"mode": "idel"}, {"mode": "idel", "at_hour": 99}])
+def test_no_more_is_told_of_the_older_file_than_a_gateway_can_have_rules(
+    tmp_path: Path, policy: dict[str, object]
+) -> None:
+    gateway = {"reset_by_platform": dict.fromkeys(map(str, range(1_500)), policy)}
+    told = found(tmp_path, gateway=gateway)
+    assert 0 < len(told) <= MOST_RULES
 
 
 def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from itertools import chain, islice
 from typing import Any
 
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 from sexton.homes.hermes.generations import resets_removed, usual_mode
+from sexton.homes.hermes.inherited import MOST_RULES
 from sexton.model.record import record
 from sexton.policies.reset import Mode
 
@@ -69,8 +71,8 @@ def reset_findings(said: Configuration, schema: int, names: Names) -> Iterator[F
     general = Policy(file=config, at=at, said=policy, names=names, usual=usual)
     yield from _policy_findings(general)
     yield from _misplaced(config)
-    for older in _legacy(said.gateway, names, usual):
-        yield from _policy_findings(older)
+    older = islice(_legacy(said.gateway, names, usual), MOST_RULES)
+    yield from islice(chain.from_iterable(map(_policy_findings, older)), MOST_RULES)
     if resets_removed(schema) and general.values.get("mode") in ("idle", "daily", "both"):
         yield Finding(
             code="config.resets_removed",
