@@ -38,6 +38,7 @@ def lease(scene: HermesScene, **otherwise: Any) -> None:
     [
         ({}, LIVE),
         ({"process_start_time": None}, LIVE),
+        ({"process_start_time": 10**400}, LIVE),
         ({"process_start_time": 1e9}, DEAD),
         ({"pid": 0}, DEAD),
         ({"pid": "1"}, DEAD),
@@ -69,8 +70,9 @@ def test_a_broken_lease_file_claims_nothing(scene: HermesScene, text: str) -> No
         ("pid={}", -1, DEAD),
         ("pid=99999{}", 300, DEAD),
         ("odd", 300, DEAD),
+        ("pid=" + "9" * 5_000, 300, DEAD),
     ],
-    ids=["as Hermes writes it", "as older ones do", "over", "of nobody", "odd"],
+    ids=["as Hermes writes it", "as older ones do", "over", "of nobody", "odd", "endless"],
 )
 def test_a_session_that_is_being_compressed_is_live(
     scene: HermesScene, who: str, expires: float, found: Verdict

@@ -139,6 +139,26 @@ def test_values_that_hermes_could_not_use_are_told_and_not_taken(cli: Cli, home:
     }  # fmt: skip
 
 
+def test_a_variable_of_endless_digits_is_told_and_not_taken(cli: Cli, home: Path) -> None:
+    (home / ".env").write_text(f"SESSION_IDLE_MINUTES={'9' * 5_000}\n")
+    settings, left = imported(cli, home)
+    assert settings["reset"]["idle_minutes"] == 120
+    assert left["SESSION_IDLE_MINUTES"] == "it is no usable number"
+
+
+def test_names_of_any_characters_are_read_back_as_they_are(cli: Cli, tmp_path: Path) -> None:
+    odd = "\N{GRINNING FACE} \\ud83d \u2028\x85\x7f\n'\"é"
+    home, file = tmp_path / odd, tmp_path / "sexton.yaml"
+    home.mkdir()
+    rules = {"reset_by_platform": {odd: {"mode": "idle", "idle_minutes": 5}}}
+    (home / "gateway.json").write_text(json.dumps(rules))
+    cli.ok("config", "import-hermes", str(home), "-o", str(file))
+    assert problems(file, {}) == []
+    settings = load(file, {})
+    assert [each.path for each in settings.homes] == [home]
+    assert [each.sources for each in settings.rulebook.reset_rules] == [(odd,)]
+
+
 def test_without_a_name_the_only_home_is_meant(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,7 +108,7 @@ def test_a_process_of_an_older_release_is_told_by_the_moment_it_started(tmp_path
     mine = {"pid": os.getpid(), "session_key": "k", "command": "x"}
     started = begun_at(os.getpid())
     assert started is not None
-    moments = (started + 0.5, started - 60, started + 60)
+    moments = (10**400, started + 0.5, started - 60, started + 60)
     entries = [mine | {"started_at": moment} for moment in moments]
     (tmp_path / "processes.json").write_text(json.dumps(entries))
     (only,) = look(tmp_path).processes

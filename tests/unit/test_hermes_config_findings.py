@@ -13,6 +13,7 @@ from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.config_files import read_configuration, variables
 from sexton.homes.hermes.findings.all import config_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
+from sexton.homes.hermes.inherited import MOST_RULES
 
 SCHEMA = 22
 
@@ -127,6 +128,16 @@ def test_the_repair_of_a_text_is_the_number_it_means(tmp_path: Path) -> None:
     assert only.repair.endswith("hermes config set session_reset.idle_minutes 120")
 
 
+@pytest.mark.parametrize("unit", ["", "h", "min"])
+def test_a_number_too_long_to_be_meant_is_mended_by_the_usual_one(
+    tmp_path: Path, unit: str
+) -> None:
+    endless = "9" * 5_000 + unit
+    (only,) = found(tmp_path, f"session_reset: {{mode: idle, idle_minutes: '{endless}'}}\n")
+    assert only.code == "config.idle_minutes"
+    assert only.repair.endswith("hermes config set session_reset.idle_minutes 1440")
+
+
 def test_an_unknown_name_is_only_asked_about_and_only_if_hermes_never_reads_it(
     tmp_path: Path,
 ) -> None:
@@ -178,6 +189,34 @@ def test_a_strong_api_key_is_left_in_peace(tmp_path: Path) -> None:
     assert found(tmp_path, dotenv=f"API_SERVER_ENABLED=1\nAPI_SERVER_KEY={'k7' * 16}\n") == ()
     server = f"platforms: {{api_server: {{enabled: true, extra: {{key: {'k7' * 16}}}}}}}\n"
     assert found(tmp_path, server) == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "codes"),
+    [
+        ("session_reset: *a40", ["not_a_mapping"]),
+        ("session_reset: {mode: *a40}", ["mode"]),
+        ("session_reset: {mode: idle, idle_minutes: *a40}", ["idle_minutes"]),
+        ("fallback_model: {provider: *a40, model: *a40}", []),
+        ("platforms: {api_server: {extra: {key: *a40}}}", ["api_server_key"]),
+    ],
+)
+def test_aliases_that_double_themselves_are_no_more_than_a_value_of_the_wrong_kind(
+    tmp_path: Path, setting: str, codes: list[str]
+) -> None:
+    doubled = "".join(f"x{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 41))
+    told = found(tmp_path, f"x0: &a0 [1]\n{doubled}{setting}\n")
+    assert [each.code for each in told] == [f"config.{code}" for code in codes]
+    assert all(len(each.words + each.repair) < 1_000 for each in told)
+
+
+@pytest.mark.parametrize("policy", [{"mode": "idel"}, {"mode": "idel", "at_hour": 99}])
+def test_no_more_is_told_of_the_older_file_than_a_gateway_can_have_rules(
+    tmp_path: Path, policy: dict[str, object]
+) -> None:
+    gateway = {"reset_by_platform": dict.fromkeys(map(str, range(1_500)), policy)}
+    told = found(tmp_path, gateway=gateway)
+    assert 0 < len(told) <= MOST_RULES
 
 
 def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,16 +100,17 @@ def _usual(options: Shared) -> Path:
 
 
 def _lines(home: Path, found: Imported) -> Iterator[str]:
-    yield f"# Taken over from {home}; 'sexton config check --effect' shows what it does."
+    shown = one_line(str(home))
+    yield f"# Taken over from {shown}; 'sexton config check --effect' shows what it does."
     yield "homes:"
-    yield f"  - path: {json.dumps(str(home))}"
+    yield f"  - path: {_quoted(str(home))}"
     for section in _ORDER:
         said = found.sections.get(section, {})
         rules = found.rules if section == "reset" else ()
         if said or rules:
             yield f"{section}:"
         for name, each in said.items():
-            yield f"  {name}: {json.dumps(each.value)}  # {one_line(each.origin)}"
+            yield f"  {name}: {_quoted(each.value)}  # {one_line(each.origin)}"
         if rules:
             yield "  rules:"
             yield from (f"    {line}" for rule in rules for line in _item(rule))
@@ -120,7 +122,13 @@ def _lines(home: Path, found: Imported) -> Iterator[str]:
 def _item(item: Item) -> Iterator[str]:
     for place, (name, value) in enumerate(item.values.items()):
         origin = "" if place else f"  # {one_line(item.origin)}"
-        yield f"{'  ' if place else '- '}{name}: {json.dumps(value)}{origin}"
+        yield f"{'  ' if place else '- '}{name}: {_quoted(value)}{origin}"
+
+
+def _quoted(value: Any) -> str:
+    """A value in plain letters; YAML would take a pair of JSON's escapes for two characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub("[^ -~]", lambda found: f"\\U{ord(found[0]):08x}", text)
 
 
 def _write_document(text: str, found: Imported) -> None:

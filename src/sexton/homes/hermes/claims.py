@@ -19,7 +19,7 @@ import apsw
 from sexton.errors import SextonError
 from sexton.homes.hermes import kernel
 from sexton.homes.hermes.database import read
-from sexton.homes.hermes.documents import read_json
+from sexton.homes.hermes.documents import moment, read_json
 from sexton.homes.hermes.fingerprint import Shape
 from sexton.homes.hermes.statements import EARLIEST, LATEST
 from sexton.ports import Clock
@@ -34,7 +34,7 @@ BEFORE_CLAIM = 5.0
 """Seconds by which a job's session may seem to begin before its execution does."""
 BEATS_FOR = 600.0
 """Seconds after its last beat for which a backend that can not be seen from here may be alive."""
-_HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d+)(?::.*)?", re.DOTALL)
+_HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d{1,10})(?::.*)?", re.DOTALL)
 
 ROUTED = """
     SELECT json_extract(entry_json, '$.session_id') FROM gateway_routing
@@ -156,12 +156,10 @@ def _leased(home: Path) -> Iterator[tuple[str, str]]:
 
 def _started(pid: int, entry: Mapping[str, Any]) -> bool:
     """Whether the process lives that took the lease; Hermes notes its start in wall time."""
-    noted = entry.get("process_start_time")
+    noted = moment(entry.get("process_start_time"))
     if pid <= 0 or kernel.start_ticks(pid) is None:
         return False
-    if not isinstance(noted, int | float):
-        return True
-    return abs(kernel.began(pid) - noted) < SAME_START
+    return noted is None or abs(kernel.began(pid) - noted) < SAME_START
 
 
 def _rows(db: apsw.Connection, table: str, sql: str, **values: float) -> list[Any]:

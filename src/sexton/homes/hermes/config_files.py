@@ -16,6 +16,8 @@ from sexton.homes.hermes.inherited import LARGEST
 from sexton.model.record import made, record
 
 CONFIG, GATEWAY, ENVIRONMENT = "config.yaml", "gateway.json", ".env"
+MOST_DIGITS = 20
+"""Of a number that somebody may have meant; Python itself refuses to read very long ones."""
 
 
 class Trouble(NamedTuple):
@@ -80,6 +82,20 @@ def read_configuration(home: Path) -> Configuration:
 def mapping(value: Any) -> Mapping[Any, Any]:
     """A mapping as it is, nothing for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def plain(value: Any) -> str:
+    """The text of a scalar; of anything else only its kind.
+
+    Aliases make a short file a value whose text would never end.
+    """
+    return type(value).__name__ if isinstance(value, list | dict) else str(value)
+
+
+def counted(text: str) -> int | None:
+    """The number that a text of plain digits says; None for any other, and one without end."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    return int(text) if is_number else None
 
 
 def variables(text: str) -> dict[str, Variable]:

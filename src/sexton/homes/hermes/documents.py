@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 LARGEST = 16_000_000
+LARGEST_MOMENT = 1e15
 
 
 def read_json(file: Path, largest: int = LARGEST) -> Any:
@@ -24,3 +25,10 @@ def read_json(file: Path, largest: int = LARGEST) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
+
+
+def moment(value: object) -> float | None:
+    """Seconds since 1970; None for anything else, such as a number that no float can hold."""
+    if isinstance(value, int | float) and abs(value) <= LARGEST_MOMENT:
+        return float(value)
+    return None

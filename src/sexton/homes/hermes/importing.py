@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping
+from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping
 from sexton.model.record import record
 from sexton.policies.reset import Mode
 
@@ -97,8 +97,9 @@ class _Import:
     def _overrides(self) -> Iterator[tuple[str, Said]]:
         for variable, name in _OVERRIDES.items():
             value = self.said.variable(variable) or self.environ.get(variable, "")
-            if value.isascii() and value.isdecimal() and _fits(name, int(value)):
-                yield name, Said(int(value), variable)
+            number = counted(value)
+            if _fits(name, number):
+                yield name, Said(number, variable)
             elif value:
                 self.left.append(Left(variable, str(self.said.dotenv), "it is no usable number"))
 

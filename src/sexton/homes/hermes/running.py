@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sexton.homes.hermes.documents import read_json
+from sexton.homes.hermes.documents import moment, read_json
 from sexton.model.evidence import Sight
 from sexton.model.message import one_line
 from sexton.model.record import replace
@@ -42,8 +42,9 @@ def background_processes(file: Path, table: ProcessTable, begun_at: Begun) -> It
     for entry in stored if isinstance(stored, list) else ():
         if not isinstance(entry, dict) or entry.get("pid_scope", "host") != "host":
             continue
-        pid, ticks, begun = (entry.get(name) for name in ("pid", "host_start_time", "started_at"))
-        if not isinstance(begun, int | float):
+        pid, ticks = entry.get("pid"), entry.get("host_start_time")
+        begun = moment(entry.get("started_at"))
+        if begun is None:
             continue
         since = "host_start_time" not in entry and _began_then(pid, begun, begun_at)
         if since or _runs(pid, ticks, table):

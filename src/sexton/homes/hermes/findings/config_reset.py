@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from itertools import chain, islice
 from typing import Any
 
-from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping
+from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 from sexton.homes.hermes.generations import resets_removed, usual_mode
+from sexton.homes.hermes.inherited import MOST_RULES
 from sexton.model.record import record
 from sexton.policies.reset import Mode
 
@@ -69,8 +71,8 @@ def reset_findings(said: Configuration, schema: int, names: Names) -> Iterator[F
     general = Policy(file=config, at=at, said=policy, names=names, usual=usual)
     yield from _policy_findings(general)
     yield from _misplaced(config)
-    for older in _legacy(said.gateway, names, usual):
-        yield from _policy_findings(older)
+    older = islice(_legacy(said.gateway, names, usual), MOST_RULES)
+    yield from islice(chain.from_iterable(map(_policy_findings, older)), MOST_RULES)
     if resets_removed(schema) and general.values.get("mode") in ("idle", "daily", "both"):
         yield Finding(
             code="config.resets_removed",
@@ -102,7 +104,7 @@ def _policy_findings(policy: Policy) -> Iterator[Finding]:
             level=Level.COSTLY,
             words=f"{policy.name()} is {_kind(policy.said)} instead of a mapping",
             cost="Hermes ignores it without a word, and resets as if it were not there",
-            repair=policy.mend("mode", _near(str(policy.said), MODES) or "idle"),
+            repair=policy.mend("mode", _near(plain(policy.said), MODES) or "idle"),
             where=policy.place(),
         )
         return
@@ -156,9 +158,9 @@ def _mode_findings(policy: Policy) -> Iterator[Finding]:
         yield Finding(
             code="config.mode",
             level=Level.COSTLY,
-            words=f"{policy.name('mode')} is '{str(mode)[:40]}', which Hermes does not know",
+            words=f"{policy.name('mode')} is '{plain(mode)[:40]}', which Hermes does not know",
             cost="it is accepted silently, and nothing is ever reset",
-            repair=policy.mend("mode", _near(str(mode), MODES) or "idle"),
+            repair=policy.mend("mode", _near(plain(mode), MODES) or "idle"),
             where=policy.place("mode"),
         )
     unused = [name for name in ("idle_minutes", "at_hour") if policy.values.get(name) is not None]
@@ -218,12 +220,13 @@ def _near(word: str, known: Iterable[str]) -> str | None:
 
 def _number(value: Any, usual: int) -> str:
     """The number that a text probably means."""
-    text = str(value).strip().lower()
+    text = plain(value).strip().lower()
     for unit, minutes in _MINUTES.items() if usual == _DEFAULTS["idle_minutes"] else ():
-        count = text.removesuffix(unit)
-        if count != text and count.isascii() and count.isdecimal():
-            return str(int(count) * minutes)
-    return text if text.isascii() and text.isdecimal() else str(usual)
+        count = counted(text.removesuffix(unit)) if text.endswith(unit) else None
+        if count is not None:
+            return str(count * minutes)
+    count = counted(text)
+    return str(usual if count is None else count)
 
 
 def _kind(value: Any) -> str:

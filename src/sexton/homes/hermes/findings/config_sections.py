@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping
+from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 
 TRUE_WORDS = ("1", "true", "yes", "on")
@@ -113,7 +113,7 @@ def server_findings(said: Configuration) -> Iterator[Finding]:
     """Whether the API server has a key that can not be guessed."""
     platform = mapping(mapping(said.config.values.get("platforms")).get("api_server"))
     extra = mapping(platform.get("extra"))
-    key = said.variable("API_SERVER_KEY") or str(extra.get("key") or platform.get("key") or "")
+    key = said.variable("API_SERVER_KEY") or plain(extra.get("key") or platform.get("key") or "")
     asked = said.variable("API_SERVER_ENABLED").strip().lower() in TRUE_WORDS
     if not (asked or key or platform.get("enabled") is True):
         return
@@ -138,7 +138,7 @@ def server_findings(said: Configuration) -> Iterator[Finding]:
 def _entry(entry: Any) -> str | None:
     if not isinstance(entry, dict):
         return "is not a mapping with provider and model"
-    missing = [name for name in ("provider", "model") if not str(entry.get(name) or "").strip()]
+    missing = [name for name in ("provider", "model") if not plain(entry.get(name) or "").strip()]
     return f"has no {' and no '.join(missing)}" if missing else None
 
 
