@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from sexton.bootstrap import Sexton
+from sexton.engine.removing import pace
 from sexton.ledger.opening import open_ledger
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
@@ -47,7 +48,10 @@ def swollen(path: Path) -> None:
         connection.execute("DROP TABLE big")
 
 
-def test_a_keeper_gives_free_pages_back_in_steps_with_rests_between_them(tmp_path: Path) -> None:
+def test_a_keeper_gives_free_pages_back_in_steps_with_rests_between_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "REST", 2.0)  # longer than this clock takes to be looked at again
     path = tmp_path / "ledger.db"
     swollen(path)
     clock = Ticking()

@@ -212,12 +212,12 @@ def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
         try:
             ask = visitor.see(f"/act/stop?ref={child.process.ref}")
             assert "it is kept" in ask.text
-            assert "ended by TERM" in visitor.send(ask, "/act/stop").text
+            assert "ended by TERM" in visitor.send(ask, "/apply").text
             assert lives(below.identity.pid)
         finally:
             os.kill(below.identity.pid, signal.SIGKILL)
             child.wait(10)
-        assert "asked for on the dashboard" in visitor.see("/journal").text
+        assert "asked for by an operator in the dashboard" in visitor.see("/journal").text
 
 
 def test_a_lineage_is_a_tree_around_the_session(house: Sexton, visitor: Visitor) -> None:

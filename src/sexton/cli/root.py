@@ -16,7 +16,7 @@ COMMANDS = {
     "plan": Late(_HERE, "Show what should be done now, and why."),
     "apply": Late(_HERE, "Carry out a plan."),
     "gc": Late(_HERE, "Put garbage into the trash: empty and trivial sessions."),
-    "undo": Late(_HERE, "Bring back what was removed."),
+    "undo": Late(_HERE, "Bring back what was removed or ended."),
     "trash": Late(_HERE, "List and empty the trash."),
     "archive": Late(_HERE, "List, restore and verify what was put away."),
     "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
