@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sexton.engine.estate import Estate
 from sexton.engine.process_stops import as_they_run, outcome, stop_processes, would_stop
@@ -84,19 +84,7 @@ def propose_stop(desk: Desk, ref: int) -> Proposal:
         )
         for each in would
     )
-    return _shown(
-        desk,
-        Errand(
-            kind="stop_process",
-            home=process.home,
-            session=process.session,
-            target=_named(process),
-            reason=reason,
-            reversible=False,
-            carry_out=carry_out,
-            steps=steps,
-        ),
-    )
+    return _shown(desk, _of_process("stop_process", process, reason, carry_out, steps))
 
 
 def propose_keep(desk: Desk, ref: int, *, kept: bool) -> Proposal:
@@ -119,20 +107,9 @@ def propose_keep(desk: Desk, ref: int, *, kept: bool) -> Proposal:
         said = "is kept from being stopped by policy" if kept else "may be stopped by policy again"
         return Done(is_done=True, detail=f"{process.name} {said}")
 
-    return _shown(
-        desk,
-        Errand(
-            kind=f"{verb}_process",
-            home=process.home,
-            session=process.session,
-            target=_named(process),
-            reason=reason,
-            reversible=True,
-            carry_out=carry_out,
-            undo={"action": f"{other}_process", "process": str(ref)},
-            steps=(Step(kind=f"{verb}_process", verb=verb, what=process.shown, why=does),),
-        ),
-    )
+    step = Step(kind=f"{verb}_process", verb=verb, what=process.shown, why=does)
+    undo = {"action": f"{other}_process", "process": str(ref)}
+    return _shown(desk, _of_process(step.kind, process, reason, carry_out, (step,), undo))
 
 
 def propose_decision(desk: Desk, ref: int, *, retry: bool) -> Proposal:
@@ -211,8 +188,25 @@ def _process(estate: Estate, ref: int) -> Process:
     raise ProcessNotFound(f"no process {ref} is registered, or it has ended")
 
 
-def _named(process: Process) -> str:
-    return f"{process.name} on {process.identity.host}: {process.command}"
+def _of_process(
+    kind: str,
+    process: Process,
+    reason: Reason,
+    carry_out: Callable[[str], Done],
+    steps: tuple[Step, ...],
+    undo: dict[str, str] | None = None,
+) -> Errand:
+    return Errand(
+        kind=kind,
+        home=process.home,
+        session=process.session,
+        target=f"{process.name} on {process.identity.host}: {process.command}",
+        reason=reason,
+        reversible=undo is not None,
+        carry_out=carry_out,
+        undo=undo,
+        steps=steps,
+    )
 
 
 def _shown(desk: Desk, errand: Errand) -> Proposal:
