@@ -177,6 +177,16 @@ def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteD
     assert sorted(race([partial(publish, database, n) for n in (2, 4, 5)])) == [2, 3, 4]
 
 
+def test_an_interrupt_is_heard_also_while_a_failure_is_noted() -> None:
+    def commit(tickets: list[Ticket[Transaction]]) -> None:
+        tickets[0].error = Slip()
+        raise KeyboardInterrupt
+
+    group: GroupCommit[Transaction] = GroupCommit(commit, threading.RLock())
+    with pytest.raises(KeyboardInterrupt):
+        group.run(lambda _: None)
+
+
 def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(
     tmp_path: Path,
 ) -> None:

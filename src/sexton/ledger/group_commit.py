@@ -175,7 +175,9 @@ class GroupCommit(Generic[Tx]):
             self._commit(tickets)
         except BaseException as problem:  # noqa: BLE001  # raised again in every caller
             for ticket in tickets:
-                ticket.error = ticket.error or problem
+                # Whoever interrupts is heard, also where the job itself had failed before.
+                if ticket.error is None or not isinstance(problem, Exception):
+                    ticket.error = problem
         finally:
             self._running = False
             for ticket in tickets:

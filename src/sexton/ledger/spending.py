@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
+from sexton.errors import LedgerBusy
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.meters import (
@@ -22,6 +24,7 @@ from sexton.model.usage import Usage
 from sexton.ports import Entry
 from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Spend, Standing, Taken
 
+ATTEMPTS = 100
 KEEP_SLICES = timedelta(days=35)
 KEEP_COUNTERS = timedelta(days=400)
 SETTLED = (
@@ -50,11 +53,10 @@ class LedgerSpending:
         self._database = database
 
     def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
-        while True:
-            try:
+        for _ in range(ATTEMPTS):
+            with suppress(_Crossed):  # asked anew, it is refused
                 return self._database.write(lambda tx: take(tx, wanted, now), lasting=False)
-            except _Crossed:
-                continue  # asked anew, it is refused
+        raise LedgerBusy("others spend from the same budgets faster than this can be counted")
 
     def settle(
         self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
