@@ -105,7 +105,7 @@ def test_a_lone_append_is_a_whole_transaction_in_one_call(ledger: Ledger) -> Non
 
     database_of(ledger)._writer().exec_trace = note
     assert say(ledger, begun, "a", 2, None, now=at(1)) == Appended(3)
-    assert [word for _, word in calls] == ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert [word for _, word in calls] == ["BEGIN", "UPDATE", "INSERT", "SELECT", "COMMIT"]
     assert len({cursor for cursor, _ in calls}) == 1
     stored = heard(ledger, begun)
     assert [(each.seq, each.content, each.at) for each in stored] == [

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from sexton.ports.spending import Spend
 
 
+_OWN = ("role", "content")
+
+
 class OpenSession(Handle):
     """Write to a session, read it, end it. Safe to share between threads.
 
@@ -49,13 +52,9 @@ class OpenSession(Handle):
 
     def append_many(self, messages: Iterable[Mapping[str, Any]]) -> int:
         """Store messages durably in one transaction, all or none; the last sequence number."""
-        given = [dict(message) for message in _checked(messages)]
-        said = [(message.get("role", ""), message.get("content")) for message in given]
-        drafts = [
-            draft(message.pop("role", ""), message.pop("content", None), message)
-            for message in given
-        ]
-        return self._store(drafts, said)
+        given = [_parts(message) for message in messages]
+        drafts = [draft(role, content, extra) for role, content, extra in given]
+        return self._store(drafts, [(role, content) for role, content, _ in given])
 
     def messages(self, *, after: int = 0) -> Iterator[Message]:
         """The messages in order, read in small pages, so that any number fits in memory."""
@@ -265,8 +264,11 @@ class OpenSession(Handle):
             self._guard.learn(self._rules)
 
 
-def _checked(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for message in messages:
-        if not isinstance(message, Mapping):
-            raise InvalidMessage(f"a message is a mapping, not {type(message).__name__}")
-        yield message
+def _parts(message: Mapping[str, Any]) -> tuple[str, Any, dict[str, Any] | None]:
+    """Role, content and what else there is of a message."""
+    if not isinstance(message, Mapping):
+        raise InvalidMessage(f"a message is a mapping, not {type(message).__name__}")
+    role, content = message.get("role", ""), message.get("content")
+    if len(message) <= ("role" in message) + ("content" in message):
+        return role, content, None
+    return role, content, {name: message[name] for name in message if name not in _OWN}

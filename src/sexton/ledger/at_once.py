@@ -40,10 +40,16 @@ def at_once(text: str, count: int) -> tuple[str, Callable[[Mapping[str, Any]], S
 
 @cache
 def whole(guard: str, insert: str, count: int) -> tuple[str, Callable[..., Sequence[Any]]]:
-    """Both as one transaction, the INSERT of so many rows, and what picks the guard's values."""
+    """Both as one transaction, the INSERT of so many rows, and what picks the guard's values.
+
+    What the guard returns is asked for in the end: an UPDATE that returns something keeps copies
+    of all that it changes.
+    """
     guarding, pick = at_once(guard, 1)
+    update, returned = guarding.rstrip().rstrip(";").split("RETURNING")
     inserting, _ = at_once(insert, count)
-    text = f"BEGIN IMMEDIATE; {guarding} {inserting} COMMIT"
+    answer = f"SELECT {returned} FROM sessions WHERE ref = ? AND changes() > 0"
+    text = f"BEGIN IMMEDIATE; {update}; {inserting} {answer}; COMMIT"
     return " ".join(text.split()), pick  # all of it is compared before each of its statements
 
 

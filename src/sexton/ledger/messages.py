@@ -134,7 +134,7 @@ class _Append:
         for draft in self.drafts:
             place -= 1
             said += (place, draft.role, int(draft.is_text), draft.content, draft.extra)
-        said.append(self.values["ref"])
+        said += (self.values["ref"], self.values["ref"])
         row: rows.Row | None = tx.alone(
             "append_guard", self.values, "insert_guarded", said, len(self.drafts)
         )
@@ -158,25 +158,18 @@ class _Append:
             for job in jobs
         ]
 
-    def messages(self, last_seq: int) -> list[dict[str, Any]]:
+    def messages(self, last_seq: int) -> list[tuple[Any, ...]]:
         """The rows of its messages, of which the last has that number."""
+        ref, now, first = self.values["ref"], self.values["now"], last_seq - len(self.drafts) + 1
         return [
-            {
-                "session": self.values["ref"],
-                "seq": seq,
-                "at": self.values["now"],
-                "role": draft.role,
-                "is_text": int(draft.is_text),
-                "content": draft.content,
-                "extra": draft.extra,
-            }
-            for seq, draft in enumerate(self.drafts, last_seq - len(self.drafts) + 1)
+            (ref, seq, now, draft.role, int(draft.is_text), draft.content, draft.extra)
+            for seq, draft in enumerate(self.drafts, first)
         ]
 
 
-def _insert(tx: Any, messages: list[dict[str, Any]], size: int) -> None:
+def _insert(tx: Any, messages: list[tuple[Any, ...]], size: int) -> None:
     """By few statements, unless so much would be in memory at once."""
-    (tx.together if size < LIGHT else tx.many)("insert_message", messages)
+    (tx.insert if size < LIGHT else tx.many)("insert_message", messages)
 
 
 def _columns(drafts: Sequence[Draft]) -> dict[str, list[Any]]:

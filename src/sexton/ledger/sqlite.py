@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -49,6 +50,12 @@ class SqliteTransaction:
             values = [value for row in several for value in pick(row)]
             found += self.connection.execute(text, values).fetchall()
         return found
+
+    def insert(self, name: str, rows: Sequence[Sequence[Any]], /) -> None:
+        """Many rows by few statements; each has its values in the order of the statement."""
+        for several in portions(rows):
+            text, _ = at_once(self._text[name], len(several))
+            self.connection.execute(text, list(chain.from_iterable(several))).fetchall()
 
     def alone(
         self, guard: str, values: Mapping[str, Any], insert: str, rows: Sequence[Any], count: int
