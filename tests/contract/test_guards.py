@@ -278,14 +278,14 @@ FURTHER = (
     ("free_to_go", " AND f.finished_at > :spares", ""),
     ("free_to_go", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
     ("doom_file", "s.pinned = 1", "0"),
-    ("doom_file", "s.vault = vault.ref", "1 = 1"),
+    ("doom_file", "s.ref IN (SELECT value FROM json_each(:refs))", "1 = 1"),
     ("doom_file", "'pending', 'running'", "'pending'"),
     ("doom_file", "'pending', 'running'", "'running'"),
     ("doom_file", " AND f.finished_at > :spares", ""),
     ("doom_file", " OR f.state = 'dead' AND f.finished_at > :spares", ""),
     ("discard_file", "kind = 'archive'", "1 = 1"),
     ("discard_file", "s.pinned = 1", "1 = 1"),
-    ("discard_file", "s.vault = vault.ref", "1 = 1"),
+    ("discard_file", "s.ref IN (SELECT value FROM json_each(:refs))", "1 = 1"),
     ("discard_sessions", "vault = :vault", "1 = 1"),
     ("expire_archives", "kind = 'archive'", "1 = 1"),
     ("purge_sessions", "title = NULL", "title = title"),
@@ -327,7 +327,7 @@ RACING = (
     ("lock_sessions", " FOR UPDATE", "whoever_joins_while_a_session_is_reaped"),
     ("lock_workers", " FOR NO KEY UPDATE", "a_beat_and_a_reap_agree"),
     ("lock_sessions", " FOR UPDATE", "work_that_is_owed_at_the_same_moment"),
-    ("lock_inside", " FOR UPDATE", "work_is_taken_up_again_or_its_session"),
+    ("lock_sessions", " FOR UPDATE", "work_is_taken_up_again_or_its_session"),
 )
 
 

@@ -194,6 +194,19 @@ def test_a_pinned_session_stays_archived_whatever_its_age(opened: Any) -> None:
     assert native.state(id) is State.ARCHIVED
 
 
+def test_files_in_the_trash_stay_while_their_session_is_pinned(opened: Any) -> None:
+    native: Native = opened()
+    id = native.over(size=100)
+    native.pass_days(7.1)
+    native.sexton.apply(native.sexton.plan(), "receipt")
+    assert not native.file(id).exists()
+    native.sexton.ledger.book.mark(native.sexton.find(id).ref, pinned=True)
+    native.pass_days(100)
+    native.sweep()
+    native.sexton.undo("receipt")
+    assert native.file(id).exists()
+
+
 def test_by_default_files_go_after_a_week_and_can_be_had_back(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=100)

@@ -16,6 +16,7 @@ from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.ports.removal import (
     Departure,
+    End,
     Intent,
     Move,
     Part,
@@ -156,24 +157,19 @@ class LedgerRemoval:
             inside = {row[0] for row in tx.all("still_inside", vault=file.ref, refs=refs)}
             coming = [part for part in parts if part.ref in inside]
             tx.many("insert_stored", _rows(coming))
-            arrivals = [(part.ref, part.state) for part in coming if part.state is not None]
-            back = [
-                row[0]
-                for row in tx.all("bring_back", vault=file.ref, arrivals=json.dumps(arrivals))
-            ]
+            arrivals = json.dumps([part[::2] for part in coming if part.state is not None])
+            back = [row[0] for row in tx.all("bring_back", vault=file.ref, arrivals=arrivals)]
             _tell(tx, back, entry, now)
             return frozenset(back)
 
         return self._database.write(job)
 
-    def purge(
-        self, file: VaultFile, worker: str, entry: Entry, deadline: datetime, now: datetime
-    ) -> VaultFile | None:
+    def purge(self, end: End, worker: str, deadline: datetime, now: datetime) -> VaultFile | None:
+        file, entry = end.file, end.entry
         fate = {"worker": worker, "deadline": micros(deadline), "spares": micros(now - SPARED)}
 
         def job(tx: Transaction) -> VaultFile | None:
-            tx.all("lock_inside", ref=file.ref)
-            if tx.one("doom_file", ref=file.ref, **fate) is None:
+            if tx.one("doom_file", ref=file.ref, refs=_concerned(tx, end), **fate) is None:
                 return None
             gone = [row[0] for row in tx.all("purge_sessions", vault=file.ref)]
             tx.all("purge_finalizations", refs=_listed(gone))
@@ -182,15 +178,13 @@ class LedgerRemoval:
 
         return self._database.write(job)
 
-    def discard(
-        self, file: VaultFile, until: datetime, said: Entry, now: datetime, owners: Sequence[str]
-    ) -> VaultFile | None:
+    def discard(self, end: End, until: datetime, now: datetime) -> VaultFile | None:
+        file, said = end.file, end.entry
         fate = {"until": micros(until), "now": micros(now)}
-        told = [entry(replace(said, home=file.home, session=each), now) for each in owners]
+        told = [entry(replace(said, home=file.home, session=each), now) for each in end.owners]
 
         def job(tx: Transaction) -> VaultFile | None:
-            tx.all("lock_inside", ref=file.ref)
-            if tx.one("discard_file", ref=file.ref, **fate) is None:
+            if tx.one("discard_file", ref=file.ref, refs=_concerned(tx, end), **fate) is None:
                 return None
             gone = [row[0] for row in tx.all("discard_sessions", vault=file.ref)]
             _count(tx, file, now.date(), len(gone) or file.written.sessions)
@@ -203,6 +197,15 @@ class LedgerRemoval:
 
 def _file(tx: Transaction, ref: int) -> VaultFile:
     return vault_files(tx.all("find_file", ref=ref))[0]
+
+
+def _concerned(tx: Transaction, end: End) -> str:
+    """The sessions that a file has, or files of; whoever pins one of them is seen, or waits."""
+    file, names = end.file.ref, json.dumps(list(end.owners))
+    inside = tx.all("sessions_inside", vault=file)
+    refs = _listed(row[0] for row in (*inside, *tx.all("owners_of_files", ref=file, names=names)))
+    tx.all("lock_sessions", refs=refs)
+    return refs
 
 
 def _is_ours(tx: Transaction, file: VaultFile) -> bool:

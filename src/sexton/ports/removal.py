@@ -123,6 +123,18 @@ class Release:
     day: date | None = None
 
 
+@record
+class End:
+    """A vault file whose time is over, and what the journal is to say of it.
+
+    `owners` are the ids of the sessions whose files alone are in it.
+    """
+
+    file: VaultFile
+    entry: Entry
+    owners: Sequence[str] = ()
+
+
 class Part(NamedTuple):
     """Messages of a session on its way back; the last part says which state it had."""
 
@@ -189,21 +201,17 @@ class Removal(Protocol):
     ) -> frozenset[int]:
         """Store messages again; the sessions that are back, whole and with the state they had."""
 
-    def purge(
-        self, file: VaultFile, worker: str, entry: Entry, deadline: datetime, now: datetime
-    ) -> VaultFile | None:
+    def purge(self, end: End, worker: str, deadline: datetime, now: datetime) -> VaultFile | None:
         """Give up for good what is in the trash and expired by the deadline.
 
-        None if it is not, or while a session in it is pinned or its work not done.
+        None if it is not, or while a session of it or its files is pinned or its work not done.
         """
 
-    def discard(
-        self, file: VaultFile, until: datetime, said: Entry, now: datetime, owners: Sequence[str]
-    ) -> VaultFile | None:
+    def discard(self, end: End, until: datetime, now: datetime) -> VaultFile | None:
         """Put an archive whose time is over into the trash, to be had back until then.
 
-        Of files alone, whose sessions are not in it, `owners` are told. It counts against its day.
-        None if it is not over, or while somebody is at it or a session in it is pinned.
+        The owners of files alone are told, too. It counts against its day. None if it is not
+        over, or while somebody is at it or a session of it or its files is pinned.
         """
 
 

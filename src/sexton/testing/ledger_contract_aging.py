@@ -7,20 +7,18 @@ from datetime import datetime, timedelta
 from sexton.model.plan import Reason
 from sexton.model.session import State
 from sexton.ports import Ledger
-from sexton.ports.removal import Holds, VaultFile
+from sexton.ports.removal import End, VaultFile
 from sexton.ports.vault import VaultKind
 from sexton.testing.ledger_contract_removal_samples import (
     RECEIPT,
-    intended,
+    alone,
     over,
     purge,
-    release,
     restoring,
-    settled,
     state,
     trashed,
 )
-from sexton.testing.ledger_contract_samples import NOON, at, entry, journal, seen
+from sexton.testing.ledger_contract_samples import NOON, at, entry, journal
 
 ARCHIVE = VaultKind.ARCHIVE
 
@@ -91,15 +89,22 @@ class AgingContract:
         self, ledger: Ledger
     ) -> None:
         session = over(ledger)
-        file = intended(ledger, kind=ARCHIVE, holds=Holds.FILES, expires_at=at(50))
-        assert release(ledger, file, seen(session)) == frozenset()
-        assert discard(ledger, settled(ledger, file), at(60), session.id) is not None
+        file = alone(ledger, session, kind=ARCHIVE, expires_at=at(50))
+        assert discard(ledger, file, at(60), session.id) is not None
         assert ledger.removable.removed_on("native", NOON.date()) == 1
         assert [each.action for each in journal(ledger, session)[:2]] == ["discard", "remove_files"]
         assert state(ledger, session) is session.state
+
+    def test_files_alone_stay_archived_while_their_session_is_pinned(self, ledger: Ledger) -> None:
+        session = over(ledger)
+        file = alone(ledger, session, kind=ARCHIVE, expires_at=at(50))
+        ledger.book.mark(session.ref, pinned=True)
+        assert discard(ledger, file, at(60), session.id) is None
+        ledger.book.mark(session.ref, pinned=False)
+        assert discard(ledger, file, at(60), session.id) is not None
 
 
 def discard(ledger: Ledger, file: VaultFile, now: datetime, *owners: str) -> VaultFile | None:
     """Put the archive into the trash for a while."""
     said = entry(action="discard", receipt=RECEIPT, reason=Reason("archive_age", "too old"))
-    return ledger.removal.discard(file, at(1000), said, now, owners)
+    return ledger.removal.discard(End(file=file, entry=said, owners=owners), at(1000), now)

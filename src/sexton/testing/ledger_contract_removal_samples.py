@@ -14,6 +14,8 @@ from sexton.model.session import Session, State
 from sexton.ports import Entry, Ledger
 from sexton.ports.removal import (
     Departure,
+    End,
+    Holds,
     Intent,
     Move,
     Part,
@@ -23,7 +25,7 @@ from sexton.ports.removal import (
 )
 from sexton.ports.vault import VaultKind, Written
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
-from sexton.testing.ledger_contract_samples import at, enrol, entry, heard, reread
+from sexton.testing.ledger_contract_samples import at, enrol, entry, heard, reread, seen
 
 TRIVIAL = Reason("trivial", "one message")
 FIGURES = Written(bytes=10, raw_bytes=100, sha256="ab" * 32, sessions=1, messages=1, files=0)
@@ -115,6 +117,13 @@ def trashed(ledger: Ledger, *sessions: Session, name: str = "file", **facts: Any
     return settled(ledger, file)
 
 
+def alone(ledger: Ledger, session: Session, **facts: Any) -> VaultFile:
+    """A file that is kept with the files of a session that stayed."""
+    file = intended(ledger, session.id, holds=Holds.FILES, **facts)
+    assert release(ledger, file, seen(session)) == frozenset()
+    return settled(ledger, file)
+
+
 def settled(ledger: Ledger, file: VaultFile) -> VaultFile:
     """The file when nothing of its sessions is left in the ledger."""
     [clearing] = [each for each in ledger.vault.unfinished(file.host) if each.ref == file.ref]
@@ -145,12 +154,11 @@ def put_back(ledger: Ledger, file: VaultFile, parts: Sequence[Part]) -> frozense
     return ledger.removal.put_back(file, parts, told("restore", reason), at(50))
 
 
-def purge(
-    ledger: Ledger, file: VaultFile, deadline: datetime, now: datetime | None = None
-) -> VaultFile | None:
+def purge(ledger: Ledger, file: VaultFile, deadline: datetime, *owners: str) -> VaultFile | None:
     """Empty the file of what has expired by the deadline."""
-    reason = Reason("expired", "its time is over")
-    return ledger.removal.purge(file, ME, told("purge", reason), deadline, now or deadline)
+    said = told("purge", Reason("expired", "its time is over"))
+    end = End(file=file, entry=said, owners=owners)
+    return ledger.removal.purge(end, ME, deadline, deadline)
 
 
 def state(ledger: Ledger, session: Session) -> State:

@@ -9,6 +9,7 @@ from sexton.model.session import NATIVE, Session, State
 from sexton.ports import HomeRecord, Ledger, Sighting
 from sexton.ports.removal import Part, VaultFile
 from sexton.testing.ledger_contract_removal_samples import (
+    alone,
     intended,
     move,
     move_of,
@@ -68,6 +69,16 @@ class ForeignRemovedContract:
         ledger.homes.store(home, Sighting(gone=("it",)), None, at(2001))
         assert reread(ledger, session).state is State.PURGED, "its row is its tombstone"
         assert ledger.homes.ids(home, open_only=False) == []
+
+    def test_a_pin_keeps_files_of_its_own_home_only(self, ledger: Ledger) -> None:
+        home, session = _observed(ledger)
+        own = over(ledger)
+        ledger.homes.store(home, Sighting(seen=(replace(session, ref=0, id=own.id),)), None, at(5))
+        [twin] = ledger.index.find("there", own.id)
+        ledger.book.mark(twin.ref, pinned=True)
+        there = alone(ledger, session, home="there")
+        assert purge(ledger, alone(ledger, own), at(5000), own.id) is not None
+        assert purge(ledger, there, at(5000), own.id) is None
 
     def test_one_that_was_purged_and_appears_again_is_there_again(self, ledger: Ledger) -> None:
         home, session = _observed(ledger)

@@ -14,6 +14,7 @@ from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
 from sexton.testing.ledger_contract_removal_samples import (
     ME,
     RECEIPT,
+    alone,
     given_up,
     over,
     parts_of,
@@ -201,6 +202,15 @@ class PurgingContract:
         assert purge(ledger, kept, at(5000)) is None
         assert purge(ledger, elsewhere, at(5000)) is not None
         assert state(ledger, first) is State.TRASHED
+
+    def test_a_pin_keeps_the_files_of_a_session_that_stayed_itself(self, ledger: Ledger) -> None:
+        pinned, other = over(ledger), over(ledger)
+        kept, free = alone(ledger, pinned), alone(ledger, other)
+        ledger.book.mark(pinned.ref, pinned=True)
+        assert purge(ledger, kept, at(5000), pinned.id) is None
+        assert purge(ledger, free, at(5000), other.id) is not None
+        ledger.book.mark(pinned.ref, pinned=False)
+        assert purge(ledger, kept, at(5000), pinned.id) is not None
 
     def test_work_that_is_taken_up_again_keeps_a_file_from_being_purged(
         self, ledger: Ledger

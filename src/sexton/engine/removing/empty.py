@@ -12,7 +12,8 @@ from sexton.engine.removing.means import Means
 from sexton.errors import VaultError
 from sexton.model.plan import Reason
 from sexton.policies.blast_radius import bounded
-from sexton.ports.removal import Holds, VaultFile
+from sexton.ports import Entry
+from sexton.ports.removal import End, Holds, VaultFile
 from sexton.ports.vault import VaultKind
 
 log = logging.getLogger("sexton.removing")
@@ -37,9 +38,10 @@ def empty(
         means.check(file)
         now = means.clock.now()
         reason = EXPIRED if file.expires_at is None or file.expires_at <= now else ASKED
-        entry = means.entry("purge", receipt, reason)
-        doomed = means.ledger.removal.purge(file, means.worker(), entry, deadline or now, now)
+        end = _end(means, file, means.entry("purge", receipt, reason))
+        doomed = means.ledger.removal.purge(end, means.worker(), deadline or now, now)
         if doomed is not None:
+            means.owners.pop(file.ref, None)
             means.busy.add(file.ref)
             try:
                 means.unlink(doomed)
@@ -94,17 +96,22 @@ def discard_aged(means: Means) -> int:
     for home, due in homes.items():
         allowed, _ = bounded(due, means.ledger.removable.removed_on(home, now.date()), now)
         for file in allowed:
-            entry = means.entry("discard", file.receipt, AGED)
-            done = removal.discard(file, until, entry, now, _owners(means, file))
-            count += done is not None
+            end = _end(means, file, means.entry("discard", file.receipt, AGED))
+            if removal.discard(end, until, now) is not None:
+                means.owners.pop(file.ref, None)
+                count += 1
     return count
 
 
-def _owners(means: Means, file: VaultFile) -> list[str]:
-    """The sessions whose files alone are in an archive, as far as it can be read."""
-    if file.holds is not Holds.FILES:
-        return []
-    with suppress(VaultError):  # it goes all the same, and can be found in the trash
-        inside = means.look(file, lambda vault: vault.read(file.name, file.written))[1]
-        return [str(each.row["id"]) for each in inside]
-    return []
+def _end(means: Means, file: VaultFile, entry: Entry) -> End:
+    """The end of a file, with the sessions whose files alone are in it, as far as it can be read.
+
+    Those that stay, since one of them is pinned, are asked about on every sweep and read once.
+    """
+    owners = means.owners.get(file.ref, [])
+    if file.holds is Holds.FILES and not owners:
+        with suppress(VaultError):  # it goes all the same, and can be found in the trash
+            inside = means.look(file, lambda vault: vault.read(file.name, file.written))[1]
+            owners.extend(str(each.row["id"]) for each in inside)
+            means.owners[file.ref] = owners
+    return End(file=file, entry=entry, owners=owners)

@@ -28,10 +28,10 @@ class Means:
 
     `grace` is how long trash is kept, `archive_age` how long archives are if not for ever,
     `garbage` what counts as such unless somebody says otherwise.
-    `busy` are the files this process is at, `told` why others wait; `drift` is how far the wall
-    clock was ahead of the elapsed time when it began. What is removed unattended counts against
-    its day. Once it is `stopping`, nothing more is begun. `rows` are the records of sessions that a
-    foreign home keeps in a database of its own.
+    `busy` are the files this process is at, `told` why others wait, `owners` whose files are in
+    some; `drift` is how far the wall clock was ahead of the elapsed time when it began. What is
+    removed unattended counts against its day. Once it is `stopping`, nothing more is begun. `rows`
+    are the records of sessions that a foreign home keeps in a database of its own.
     """
 
     ledger: Ledger
@@ -53,6 +53,7 @@ class Means:
     stopping: Callable[[], bool] = lambda: False
     busy: set[int] = field(default_factory=set)
     told: dict[int, str] = field(default_factory=dict)
+    owners: dict[int, list[str]] = field(default_factory=dict)
     established: set[str] = field(default_factory=set)
 
     @property

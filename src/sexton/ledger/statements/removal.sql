@@ -108,12 +108,9 @@ WHERE ref IN (SELECT m.ref
               LIMIT :limit)
 RETURNING ref;
 
--- lock_inside [sqlite]
-SELECT 1;
-
--- lock_inside [postgres]
--- Whoever pins one of them or wants its work done again is seen afterwards, or waits.
-SELECT ref FROM sessions WHERE vault = :ref ORDER BY ref FOR UPDATE;
+-- owners_of_files
+-- The sessions that stayed, and only files of theirs went.
+SELECT s.ref FROM vault AS v CROSS JOIN sessions AS s WHERE v.ref = :ref AND s.home = v.home AND s.id IN ({names});
 
 -- doom_file
 UPDATE vault
@@ -121,7 +118,7 @@ SET state = 'removing', worker = :worker
 WHERE ref = :ref AND state = 'kept' AND kind = 'trash' AND expires_at <= :deadline
   AND NOT EXISTS (
       SELECT 1 FROM sessions AS s
-      WHERE s.vault = vault.ref
+      WHERE s.ref IN ({refs})
         AND (s.pinned = 1
              OR EXISTS (SELECT 1 FROM finalizations AS f
                         WHERE f.session = s.ref
@@ -139,7 +136,7 @@ WHERE host = :host AND kind = 'archive' AND COALESCE(expires_at, 0) <> COALESCE(
 UPDATE vault
 SET kind = 'trash', expires_at = :until
 WHERE ref = :ref AND state = 'kept' AND kind = 'archive' AND expires_at <= :now
-  AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.vault = vault.ref AND s.pinned = 1)
+  AND NOT EXISTS (SELECT 1 FROM sessions AS s WHERE s.ref IN ({refs}) AND s.pinned = 1)
 RETURNING ref;
 
 -- discard_sessions
