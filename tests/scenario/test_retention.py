@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -33,11 +34,13 @@ CRON = "retention: {classes: [{sources: [cron], rows: %s, rows_max_age: 30d}]}"
 class Native:
     """A ledger under some settings, with the files of its sessions."""
 
-    def __init__(self, url: str, place: Path, text: str = "", age: str = "null") -> None:
+    def __init__(
+        self, url: str, place: Path, text: str = "", age: str = "null", vault: str = "vault"
+    ) -> None:
         self.place = place
         self.clock = ManualClock(START)
         file = place / "sexton.yaml"
-        file.write_text(f"archive: {{directory: vault, max_age: {age}}}\n{text}")
+        file.write_text(f"archive: {{directory: {vault}, max_age: {age}}}\n{text}")
         self.sexton = Sexton(open_ledger(url), load(file, {}), clock=self.clock)
         self.sexton.publish()
 
@@ -93,8 +96,8 @@ def opened(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     made: list[Native] = []
 
-    def open_with(text: str = "", age: str = "null") -> Native:
-        made.append(Native(engine_url, tmp_path, text, age))
+    def open_with(text: str = "", age: str = "null", vault: str = "vault") -> Native:
+        made.append(Native(engine_url, tmp_path, text, age, vault))
         return made[-1]
 
     yield open_with
@@ -449,6 +452,17 @@ def test_the_disk_budget_takes_the_oldest_files_first_and_no_more_than_needed(
     for _ in range(3):  # what lies in the trash is on its way out; only the ledger grew a little
         native.sweep()
     assert sum(native.file(id).exists() for id in ids) >= kept.count(True) - 1
+
+
+def test_trash_of_another_directory_frees_nothing_for_the_budget(opened: Any) -> None:
+    before: Native = opened(vault="before")
+    before.file(before.over(size=1)).write_bytes(random.Random(1).randbytes(4_000_000))
+    before.pass_days(7.1)
+    before.sweep()
+    native: Native = opened("disk: {max_use: 5MB}\nretention: {max_age: 90d}")
+    native.clock.advance(before.clock.now() - START)
+    id = native.over(size=6_000_000)
+    assert removed(native.sexton.plan()) == [("remove_files", id, "disk")]
 
 
 def test_it_is_told_what_stands_in_the_way_of_the_budget(

@@ -170,10 +170,14 @@ def _with_archives(means: Means, relief: Relief) -> Relief:
 
 
 def _in_vault(means: Means, kind: VaultKind) -> tuple[int, int]:
-    """How many sessions are in vault files of a kind on this machine, and how big these are."""
+    """How many sessions are in files of a kind in the vault of now, and how big these are.
+
+    What lies where the vault once was does not count as used either, and may be on another disk.
+    """
+    names = {name for name, _ in means.vault.names()}
     sessions, size, after = 0, 0, 0
     while page := means.ledger.vault.page(WantedFiles(kind=kind), after, PAGE):
-        here = [each.written for each in page if each.host == means.host]
+        here = [each.written for each in page if each.host == means.host and each.name in names]
         sessions += sum(each.sessions for each in here)
         size += sum(each.bytes for each in here)
         after = page[-1].ref
