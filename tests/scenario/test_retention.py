@@ -18,8 +18,9 @@ from sexton.engine.removing.proposal import with_retention
 from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
 from sexton.model.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
+from sexton.model.record import replace
 from sexton.model.session import State
-from sexton.ports.removal import WantedFiles
+from sexton.ports.removal import VaultState, WantedFiles
 from sexton.settings.loader import load
 from sexton.system.files.own import OwnFiles
 from sexton.testing.clock import ManualClock
@@ -195,6 +196,22 @@ def test_a_pinned_session_stays_archived_whatever_its_age(opened: Any) -> None:
     native.pass_days(31)
     native.sweep()
     assert native.state(id) is State.ARCHIVED
+
+
+def test_a_pinned_archive_uses_up_nothing_of_what_a_day_may_take(opened: Any) -> None:
+    native: Native = opened(CRON % "archive", age="30d")
+    pinned, other, _ = native.over(), native.over(), native.over(source="chat")
+    native.pass_days(31)
+    native.sweep()
+    ledger, session = native.sexton.ledger, native.sexton.find(pinned)
+    file = ledger.vault.of_session(session.ref)
+    assert file is not None
+    whole_day = replace(file.written, sessions=500)  # as if it were a tree as big as that
+    assert ledger.removal.turn(file, VaultState.KEPT, None, whole_day)
+    ledger.book.mark(session.ref, pinned=True)
+    native.pass_days(33)
+    native.sweep()
+    assert (native.state(pinned), native.state(other)) == (State.ARCHIVED, State.TRASHED)
 
 
 def test_files_in_the_trash_stay_while_their_session_is_pinned(opened: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 
@@ -83,24 +83,41 @@ def discard_aged(means: Means) -> int:
     """Put archives that are too old into the trash, as many as one day may take; how many.
 
     They keep the receipt by which they came: it brings them back for as long as they are there.
+    One that stays, as it is pinned, takes the place of no other.
     """
+    count = 0
+    kept: set[int] = set()
+    while True:
+        tried = [(file.ref, _is_discarded(means, file)) for file in _aged(means, kept)]
+        stay = {ref for ref, is_gone in tried if not is_gone}
+        count += len(tried) - len(stay)
+        if not stay:
+            return count
+        kept |= stay
+
+
+def _aged(means: Means, kept: Collection[int]) -> list[VaultFile]:
+    """The archives that are too old, but for those that are kept; as many as one day may take."""
     now, age = means.clock.now(), means.archive_age
     if age is None:  # what is stored may be of settings that hold no longer
-        return 0
+        return []
     homes: defaultdict[str, list[tuple[VaultFile, datetime, int]]] = defaultdict(list)
-    for file in means.ledger.vault.expired(VaultKind.ARCHIVE, means.host, now, A_ROUND):
-        if file.made_at + age <= now:
+    most = A_ROUND + len(kept)
+    for file in means.ledger.vault.expired(VaultKind.ARCHIVE, means.host, now, most):
+        if file.made_at + age <= now and file.ref not in kept:
             homes[file.home].append((file, file.made_at + age, file.written.sessions))
-    removal, until = means.ledger.removal, now + means.grace
-    count = 0
-    for home, due in homes.items():
-        allowed, _ = bounded(due, means.ledger.removable.removed_on(home, now.date()), now)
-        for file in allowed:
-            end = _end(means, file, means.entry("discard", file.receipt, AGED))
-            if removal.discard(end, until, now) is not None:
-                means.owners.pop(file.ref, None)
-                count += 1
-    return count
+    removed_on = means.ledger.removable.removed_on
+    allowed = (bounded(due, removed_on(home, now.date()), now)[0] for home, due in homes.items())
+    return [file for some in allowed for file in some]
+
+
+def _is_discarded(means: Means, file: VaultFile) -> bool:
+    now = means.clock.now()
+    end = _end(means, file, means.entry("discard", file.receipt, AGED))
+    if means.ledger.removal.discard(end, now + means.grace, now) is None:
+        return False
+    means.owners.pop(file.ref, None)
+    return True
 
 
 def _end(means: Means, file: VaultFile, entry: Entry) -> End:
