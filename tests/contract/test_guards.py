@@ -65,6 +65,9 @@ EQUAL = {
     ("find_holders_of", "o.session IN (SELECT value FROM json_each(:refs))"): (
         "spares rows: each holder goes to its own session"
     ),
+    ("count_inside", "s.vault IN (SELECT value FROM json_each(:refs))"): (
+        "spares rows: each count goes to its own file"
+    ),
     ("page_due", "s.due_at IS NOT NULL"): "names the index; NULL is never due",
     ("last_sweep", "swept_at IS NOT NULL"): "names the index; MAX passes over NULL",
     ("free_to_go", "s.ref IN (SELECT value FROM json_each(:refs))"): (

@@ -248,6 +248,9 @@ def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
     cli.ok("archive", "restore", id, "--source", "chat", "--home", "native", "--yes")
     listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").json()}
     assert listed == {id: "ended", other: "trashed"}
+    assert " 1 of 2 " in cli.ok("trash", "list")
+    [file] = cli("trash", "list", "--json").json()
+    assert (file["sessions"], file["left"]) == (2, 1)
     assert "nothing is archived" in cli("archive", "list").err
 
 

@@ -13,7 +13,7 @@ from sexton.cli.homes import reaching
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.trouble import DECLINED
-from sexton.cli.vault_view import means_of, show_files
+from sexton.cli.vault_view import show_files
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.restore import Restored
 from sexton.engine.removing.undo import undo
@@ -99,7 +99,7 @@ def _show(
         document({"files": files, "sessions": only and len(only), **reopened_shape(ended)})
         return
     if found:
-        show_files(found, means_of(opened).host, opened.clock.now())
+        show_files(opened, found)
     if only is not None:
         note(f"{counted(len(only), 'session')} of these would be brought back")
     if ended.sessions or ended.stayed:

@@ -7,7 +7,7 @@ import click
 from sexton.cli.command import shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
-from sexton.cli.vault_view import files, means_of, show_files
+from sexton.cli.vault_view import files, show_files, with_left
 from sexton.ports.vault import VaultKind
 from sexton.shapes.things import vault_file as shape
 from sexton.shapes.wording import counted, size
@@ -21,12 +21,12 @@ def list_files(
     with existing(options) as opened:
         found = files(opened, kind, home, source)
         if options.json:
-            array(shape(each) for each in found)
+            array(shape(each) | {"left": left} for each, left in with_left(opened, found))
             return
         listed = list(found)
         if not listed:
             note(nothing)
             return
-        show_files(listed, means_of(opened).host, opened.clock.now())
+        show_files(opened, listed)
         total = sum(each.written.bytes for each in listed)
         note(f"{counted(len(listed), 'file')}, {size(total)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 
 from sexton.bootstrap import Sexton
 from sexton.cli.homes import wanted_home
@@ -11,7 +12,7 @@ from sexton.cli.terminal import Column, table
 from sexton.engine.removing.means import Means
 from sexton.ports.removal import VaultFile, VaultState, WantedFiles
 from sexton.ports.vault import VaultKind
-from sexton.shapes.wording import ago, ahead, number, size
+from sexton.shapes.wording import ago, ahead, number, remaining, size
 
 CHUNK = 500
 _COLUMNS = (
@@ -46,12 +47,21 @@ def files(
         after = page[-1].ref
 
 
-def show_files(found: Iterable[VaultFile], host: str, now: datetime) -> None:
+def with_left(opened: Sexton, found: Iterable[VaultFile]) -> Iterator[tuple[VaultFile, int]]:
+    """Vault files with the number of sessions that are still in each."""
+    rest = iter(found)
+    while some := list(islice(rest, CHUNK)):
+        left = opened.ledger.vault.left(some)
+        yield from ((each, left[each.ref]) for each in some)
+
+
+def show_files(opened: Sexton, found: Iterable[VaultFile]) -> None:
     """A table of vault files."""
-    table(_COLUMNS, (_row(each, host, now) for each in found))
+    host, now = means_of(opened).host, opened.clock.now()
+    table(_COLUMNS, (_row(each, left, host, now) for each, left in with_left(opened, found)))
 
 
-def _row(each: VaultFile, host: str, now: datetime) -> tuple[str, ...]:
+def _row(each: VaultFile, left: int, host: str, now: datetime) -> tuple[str, ...]:
     state = each.state.value if each.state is not VaultState.KEPT else ""
     elsewhere = "" if each.host == host else f"on {each.host}"
     return (
@@ -59,7 +69,7 @@ def _row(each: VaultFile, host: str, now: datetime) -> tuple[str, ...]:
         ago(each.made_at, now),
         "-" if each.expires_at is None else ahead(each.expires_at, now),
         each.source,
-        number(each.written.sessions) if each.holds == "sessions" else "-",
+        remaining(left, each.written.sessions) if each.holds == "sessions" else "-",
         number(each.written.files),
         size(each.written.bytes),
         " ".join(filter(None, (state, elsewhere))) or "kept",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,6 +46,18 @@ class LedgerVaultBook:
     def inside(self, file: VaultFile) -> list[Inside]:
         found = self._database.read(lambda tx: tx.all("sessions_inside", vault=file.ref))
         return [Inside(row[0], row[1], State(row[2]), row[3]) for row in found]
+
+    def left(self, files: Sequence[VaultFile]) -> dict[int, int]:
+        refs = json.dumps([each.ref for each in files])
+        found: dict[int, int] = dict(
+            self._database.read(lambda tx: tx.all("count_inside", refs=refs))
+        )
+        return {
+            each.ref: found.get(each.ref, 0)
+            if each.holds is Holds.SESSIONS
+            else each.written.sessions
+            for each in files
+        }
 
     def _files(self, name: str, **values: Any) -> list[VaultFile]:
         return vault_files(self._database.read(lambda tx: tx.all(name, **values)))

@@ -239,6 +239,12 @@ class VaultBook(Protocol):
     def inside(self, file: VaultFile) -> list[Inside]:
         """The sessions that are in a file and nowhere else."""
 
+    def left(self, files: Sequence[VaultFile]) -> dict[int, int]:
+        """How many sessions are in each file, by its row; of files alone those that were written.
+
+        Fewer than were written, where some were brought back.
+        """
+
 
 @record
 class Sieve:

@@ -51,6 +51,11 @@ def number(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
+def remaining(left: int, whole: int) -> str:
+    """How much of something is left; just how much, where that is all of it."""
+    return number(left) if left == whole else f"{number(left)} of {number(whole)}"
+
+
 def counted(count: int, singular: str, plural: str | None = None) -> str:
     """A count and what is counted."""
     return f"{number(count)} {singular if count == 1 else plural or singular + 's'}"

@@ -68,8 +68,11 @@ class RestoringContract:
         session, other = over(ledger, 2), over(ledger, 2)
         [one, two] = parts_of(ledger, session, other)
         file = restoring(ledger, trashed(ledger, session, other))
+        files = [file, trashed(ledger, over(ledger), name="third"), alone(ledger, over(ledger))]
+        assert list(ledger.vault.left(files).values()) == [2, 1, 1]
         assert put_back(ledger, file, [one, two._replace(state=None)]) == {session.ref}
         assert state(ledger, other) is State.TRASHED
+        assert list(ledger.vault.left(files).values()) == [1, 1, 1]
 
     def test_what_is_put_back_again_after_a_crash_is_there_once(self, ledger: Ledger) -> None:
         session = over(ledger, 3)

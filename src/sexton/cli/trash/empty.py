@@ -65,7 +65,7 @@ def command(
             if everything or (each.expires_at is not None and each.expires_at <= now)
         ]
         if not options.json and meant:
-            show_files(meant, means.host, now)
+            show_files(opened, meant)
         if dry_run:
             _tell(meant, [], receipt=None, as_json=options.json, everything=everything)
             return

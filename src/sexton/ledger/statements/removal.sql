@@ -96,6 +96,9 @@ FROM sessions AS s
 WHERE s.vault = :vault
 ORDER BY s.ref;
 
+-- count_inside
+SELECT s.vault, COUNT(*) FROM sessions AS s WHERE s.vault IN ({refs}) GROUP BY s.vault;
+
 -- clear_messages
 DELETE FROM messages
 WHERE session IN (SELECT s.ref FROM sessions AS s WHERE s.vault = :vault AND s.ref IN ({refs}));

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from sexton.ports.removal import Holds, VaultFile, WantedFiles
 from sexton.ports.vault import VaultKind
-from sexton.shapes.wording import counted, number
+from sexton.shapes.wording import counted, remaining
 from sexton.web.desk import Desk
 from sexton.web.pages.forms import choice
 from sexton.web.pages.memory import Remembered
@@ -35,6 +35,7 @@ class Vaults:
         found = desk.house.ledger.vault.page(WantedFiles(kind=chosen), after, LIMIT + 1)
         means = desk.lookout.estate().removing
         assert means is not None
+        left = desk.house.ledger.vault.left(found)
         older = None
         if len(found) > LIMIT:
             kept = {"kind": chosen.value} if chosen else {}
@@ -44,7 +45,7 @@ class Vaults:
             "vault.html",
             page="vault",
             kinds=self._totals(),
-            rows=[_row(each, means.host) for each in found[:LIMIT]],
+            rows=[_row(each, left[each.ref], means.host) for each in found[:LIMIT]],
             older=older,
         )
 
@@ -68,7 +69,7 @@ def _kind(kind: VaultKind, files: int, sessions: int, bytes: int) -> Mapping[str
             "says": says}  # fmt: skip
 
 
-def _row(each: VaultFile, here: str) -> Mapping[str, Any]:
+def _row(each: VaultFile, left: int, here: str) -> Mapping[str, Any]:
     return {
         "receipt": each.receipt,
         "name": each.name,
@@ -78,7 +79,7 @@ def _row(each: VaultFile, here: str) -> Mapping[str, Any]:
         "source": each.source,
         "host": each.host,
         "elsewhere": each.host != here,
-        "sessions": number(each.written.sessions) if each.holds is Holds.SESSIONS else "–",
+        "sessions": remaining(left, each.written.sessions) if each.holds is Holds.SESSIONS else "–",
         "files": each.written.files,
         "bytes": each.written.bytes,
         "made_at": each.made_at,

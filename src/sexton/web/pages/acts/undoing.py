@@ -26,11 +26,12 @@ def undoing(desk: Desk, receipt: str) -> Response:
     means, ended = estate.removing, ended_by(estate.ledger, receipt)
     assert means is not None
     files = files_to_undo(means, receipt, required=not ended)
+    left = estate.ledger.vault.left(files)
     steps = [
         Step(
             kind="restore",
             verb="bring back",
-            what=_inside(each.holds, each.written.sessions, each.written.files),
+            what=_inside(each.holds, left[each.ref], each.written.files),
             why=f"{each.source} of {each.home}, {size(each.written.raw_bytes)}, from {each.kind} "
             f"file {each.name[:8]}",
         )
