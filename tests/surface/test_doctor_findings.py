@@ -173,6 +173,29 @@ def test_names_made_from_strange_ids_are_found_again(cli: Cli, scene: HermesScen
     assert "orphan_files" not in told
 
 
+def test_what_was_brought_back_lately_is_not_said_to_go_now(
+    cli: Cli, scene: HermesScene, tmp_path: Path
+) -> None:
+    scene.start("a/b*c")
+    scene.end("a/b*c")
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    for owner in (HermesFileNames().owner("a/b*c"), "20250101_000000_abcdef"):
+        file = folder / f"session_{owner}.json"
+        file.write_text("x")
+        os.utime(file, (time.time() - 8 * 86400,) * 2)
+    settings = tmp_path / "sexton.yaml"
+    settings.write_text("retention: {database_only: true}\n")
+    acting = ("--home", str(scene.path), "--config", str(settings), "--json", "--yes")
+    done = cli("apply", *acting, "--allow-remove-all").json()
+    assert os.listdir(folder) == []
+    cli.ok("undo", done["receipt"])
+    told = findings(cli, scene.path)
+    assert (told["stale_files"]["bytes"], told["orphan_files"]["bytes"]) == (0, 0)
+    assert "1 were brought back lately" in told["orphan_files"]["details"][2]
+    assert cli("plan", *acting[:-1]).json()["actions"] == []
+
+
 def test_a_home_with_nothing_wrong_says_so(cli: Cli, scene: HermesScene) -> None:
     scene.start("a")
     told = findings(cli, scene.path)

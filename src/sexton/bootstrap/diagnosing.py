@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sexton.homes.hermes.condition import Machine, condition_of
+from sexton.homes.hermes.condition import Condition, Machine, condition_of
 from sexton.homes.hermes.config_files import read_configuration
 from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
@@ -45,7 +45,8 @@ def diagnose(
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone)
     own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
-    rules = Rules(own=decode(own), ours=opened.rules(None).rules)
+    back = _brought_back(opened, record, seen)
+    rules = Rules(own=decode(own), ours=opened.rules(None).rules, back=back)
     known = find_installed(home, os.environ)
     counts = totals(cohorts, stand, served=seen.gateway is not None)
     return ranked(
@@ -54,6 +55,17 @@ def diagnose(
             *config_findings(said, seen.storage.schema, known, names),
         )
     )
+
+
+def _brought_back(opened: Sexton, record: HomeRecord, seen: Condition) -> frozenset[str]:
+    """The names in files of sessions that were brought back lately: an apply leaves them alone."""
+    ids = {
+        owner: seen.owners[owner].id if owner in seen.owners else owner
+        for owner in {each.owner for each in seen.files if each.owner is not None}
+    }
+    since = opened.clock.now() - opened.settings.trash.grace
+    back = opened.ledger.retained.brought_back(record.name, sorted(ids.values()), since)
+    return frozenset(owner for owner, id in ids.items() if id in back)
 
 
 def totals(cohorts: Iterable[Cohort], stand: Mapping[str, int], *, served: bool) -> Totals:

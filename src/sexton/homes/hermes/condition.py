@@ -70,10 +70,11 @@ class Compression(NamedTuple):
 
 
 class State(NamedTuple):
-    """Whether the session with a name in files has ended, and where it came from."""
+    """Whether the session with a name in files has ended, where it came from, and its id."""
 
     ended: bool
     source: str
+    id: str = ""
 
 
 @record
@@ -211,7 +212,7 @@ def _owners(db: apsw.Connection, owners: list[str], names: HermesFileNames) -> d
 
 def _by_id(rows: Iterable[tuple[Any, ...]]) -> dict[str, State]:
     named = ((name_of(id), bool(ended), line_of(source)) for id, ended, source in rows)
-    return {id: State(ended, source or "unknown") for id, ended, source in named if id}
+    return {id: State(ended, source or "unknown", id) for id, ended, source in named if id}
 
 
 def json_of(text: object) -> Any:

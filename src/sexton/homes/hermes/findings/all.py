@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sexton.homes.hermes.condition import Condition
 from sexton.homes.hermes.config_files import Configuration
 from sexton.homes.hermes.findings.config_names import Known, name_findings
@@ -29,17 +31,21 @@ from sexton.policies.rulebook import Rulebook
 
 @record
 class Rules:
-    """Under which rules a home is: its own resets, and our rules for what is removed."""
+    """Under which rules a home is: its own resets, and our rules for what is removed.
+
+    Files of what was brought `back` lately are not.
+    """
 
     own: Rulebook
     ours: Rulebook
+    back: Collection[str] = ()
 
 
 def home_findings(
     seen: Condition, said: Configuration, totals: Totals, rules: Rules, names: Names
 ) -> tuple[Finding, ...]:
     """What is wrong with the sessions, files and processes."""
-    kept = Kept(now=seen.now, retention=rules.ours.retention)
+    kept = Kept(now=seen.now, retention=rules.ours.retention, back=rules.back)
     return (
         *leak_findings(totals, names),
         *garbage_findings(seen.small, totals, names),

@@ -28,13 +28,19 @@ OLDER = "older"
 
 @record
 class Kept:
-    """How long files are kept by the settings in force, by where their session came from."""
+    """How long files are kept by the settings in force, by where their session came from.
+
+    What was brought `back` lately, by the names of its sessions in files, is left alone.
+    """
 
     now: datetime
     retention: Retention
+    back: Collection[str] = ()
 
     def is_due(self, file: FileSeen, state: State | None) -> bool:
         """Whether the file would go now."""
+        if file.owner in self.back:
+            return False
         kept = self.retention.of(state.source if state else "")
         old = timedelta(seconds=self.now.timestamp() - file.written_at)
         aged = kept.max_age is not None and old >= kept.max_age
@@ -129,6 +135,8 @@ def _detailed(
     said = f"{number(len(going))} of them ({size(_bytes(going))}) go now by the settings in force"
     if len(going) < len(files):
         said += "; 'retention.database_only: true' lets them go when their session ends"
+    if back := sum(each.owner in kept.back for each in files):
+        said += f"; {number(back)} were brought back lately and are left alone for a while"
     details = (f"age: {by_age}", f"biggest: {largest.name}, {size(largest.bytes)}", said)
     return replace(finding, bytes=_bytes(going), details=details)
 
