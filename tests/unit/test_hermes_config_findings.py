@@ -210,13 +210,22 @@ def test_aliases_that_double_themselves_are_no_more_than_a_value_of_the_wrong_ki
     assert all(len(each.words + each.repair) < 1_000 for each in told)
 
 
-@pytest.mark.parametrize("policy", [{"mode": "idel"}, {"mode": "idel", "at_hour": 99}])
-def test_no_more_is_told_of_the_older_file_than_a_gateway_can_have_rules(
-    tmp_path: Path, policy: dict[str, object]
+@pytest.mark.parametrize(
+    ("policy", "untold"), [({"mode": "idel"}, 0), ({"mode": "idel", "at_hour": 99}, 998)]
+)
+def test_of_the_older_file_so_much_is_told_as_a_gateway_can_have_rules_and_how_much_is_not(
+    tmp_path: Path, policy: dict[str, object], untold: int
 ) -> None:
     gateway = {"reset_by_platform": dict.fromkeys(map(str, range(1_500)), policy)}
     told = found(tmp_path, gateway=gateway)
-    assert 0 < len(told) <= MOST_RULES
+    assert 0 < len(told) <= MOST_RULES + 1
+    assert f"{untold} more mistakes in gateway.json are not told" in told[-1].words
+    assert "501 were not looked at" in told[-1].words
+    assert not [
+        each.code
+        for each in found(tmp_path, gateway={"reset_by_type": {"dm": policy}})
+        if each.code == "config.many"
+    ]
 
 
 def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping, plain
-from sexton.homes.hermes.findings.finding import Finding, Level, Names
+from sexton.homes.hermes.findings.finding import Finding, Level, Names, many, number
 from sexton.homes.hermes.generations import resets_removed, usual_mode
 from sexton.homes.hermes.inherited import MOST_RULES
 from sexton.model.record import record
@@ -71,8 +71,7 @@ def reset_findings(said: Configuration, schema: int, names: Names) -> Iterator[F
     general = Policy(file=config, at=at, said=policy, names=names, usual=usual)
     yield from _policy_findings(general)
     yield from _misplaced(config)
-    older = islice(_legacy(said.gateway, names, usual), MOST_RULES)
-    yield from islice(chain.from_iterable(map(_policy_findings, older)), MOST_RULES)
+    yield from _older_findings(said.gateway, names, usual)
     if resets_removed(schema) and general.values.get("mode") in ("idle", "daily", "both"):
         yield Finding(
             code="config.resets_removed",
@@ -81,6 +80,25 @@ def reset_findings(said: Configuration, schema: int, names: Names) -> Iterator[F
             cost="no conversation ever starts afresh by itself",
             repair=names.sexton("apply"),
             where=general.place(),
+        )
+
+
+def _older_findings(gateway: ConfigFile, names: Names, usual: Mode) -> Iterator[Finding]:
+    """No more than a gateway can have rules, and then how much there is beyond."""
+    policies = _legacy(gateway, names, usual)
+    found = chain.from_iterable(map(_policy_findings, islice(policies, MOST_RULES)))
+    yield from islice(found, MOST_RULES)
+    untold, unseen = sum(1 for _ in found), sum(1 for _ in policies)
+    if untold or unseen:
+        yield Finding(
+            code="config.many",
+            level=Level.COSTLY,
+            words=f"{many(untold, 'more mistake')} in {gateway.path.name} "
+            f"{'is' if untold == 1 else 'are'} not told, and of its policies "
+            f"{number(unseen)} were not looked at",
+            cost="no gateway needs so many: a program has written them",
+            repair=f"edit {gateway.path}",
+            where=str(gateway.path),
         )
 
 
