@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sexton.homes.hermes.config_files import read_configuration
+from sexton.homes.hermes.importing import Imported, import_settings
 from sexton.settings.loader import load, problems
 from tests.surface.program import Cli
 
@@ -144,6 +148,19 @@ def test_a_variable_of_endless_digits_is_told_and_not_taken(cli: Cli, home: Path
     settings, left = imported(cli, home)
     assert settings["reset"]["idle_minutes"] == 120
     assert left["SESSION_IDLE_MINUTES"] == "it is no usable number"
+
+
+def test_what_is_nested_as_deep_as_it_can_be_read_breaks_no_import(tmp_path: Path) -> None:
+    depth = sys.getrecursionlimit() - len(inspect.stack(0)) - 100  # which are left to read it
+    nested = "[" * depth + "]" * depth
+    (tmp_path / "gateway.json").write_text(f'{{"reset_by_type": {{"dm": {nested}}}}}')
+    said = read_configuration(tmp_path)
+    assert "dm" in said.gateway.values["reset_by_type"]
+
+    def deeper(more: int) -> Imported:
+        return deeper(more - 1) if more else import_settings(said, {}, "UTC")
+
+    assert deeper(95).rules == ()
 
 
 def test_names_of_any_characters_are_read_back_as_they_are(cli: Cli, tmp_path: Path) -> None:

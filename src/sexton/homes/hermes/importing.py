@@ -104,11 +104,12 @@ class _Import:
                 self.left.append(Left(variable, str(self.said.dotenv), "it is no usable number"))
 
     def _exceptions(self, section: str, ours: str) -> None:
-        for name, one in sorted(mapping(self.gateway.values.get(section)).items(), key=str):
-            path = (section, str(name))
+        said = mapping(self.gateway.values.get(section))
+        for name in sorted(said):  # by name alone: what it says may be nested without end
+            path, one = (section, name), said[name]
             values = {key: each.value for key, each in self._policy(self.gateway, path, one)}
             if values:
-                self.rules.append(Item({ours: [str(name)], **values}, ".".join(path)))
+                self.rules.append(Item({ours: [name], **values}, ".".join(path)))
 
     def _general(self) -> tuple[ConfigFile, tuple[str, ...], Mapping[Any, Any]]:
         values, nested = self.config.values, mapping(self.config.values.get("gateway"))
