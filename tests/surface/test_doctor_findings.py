@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -15,6 +17,8 @@ from typing import Any
 import pytest
 
 from sexton.homes.hermes.session_files import HermesFileNames
+from sexton.model.session import NATIVE
+from sexton.system.files.own import OwnFiles
 from sexton.system.processes import start_tick
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.program import Cli
@@ -171,6 +175,32 @@ def test_names_made_from_strange_ids_are_found_again(cli: Cli, scene: HermesScen
     told = findings(cli, scene.path)
     assert told["stale_files"]["count"] == 2
     assert "orphan_files" not in told
+
+
+@pytest.mark.parametrize("written", [2**62, -(2**62)])
+def test_a_file_that_was_written_at_no_time_there_is_breaks_nothing(
+    cli: Cli, scene: HermesScene, tmp_path: Path, written: int
+) -> None:
+    memory = Path("/dev/shm")  # not every disk can keep such a time
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        scene.close()
+        shutil.copy(scene.path / "state.db", place)
+        own = OwnFiles(tmp_path / "ledger.db.files", NATIVE).directory("none") / "file"
+        their = Path(place, "sessions", "session_20250101_000000_abcdef.json")
+        their.parent.mkdir()
+        for file in (their, own):
+            file.write_text("x")
+            os.utime(file, (written, written))
+        assert "orphan_files" in findings(cli, Path(place))
+        home = ("--home", place, "--allow-remove-all")
+        planned = cli("plan", *home[:2], "--json").json()["actions"]
+        is_old = their.stat().st_mtime < time.time()
+        assert [each["kind"] for each in planned] == ["remove_files"] * is_old
+        kept = their.stat().st_mtime_ns
+        if is_old:
+            cli.ok("undo", cli("apply", *home, "--yes", "--json").json()["receipt"])
+        assert their.stat().st_mtime_ns == kept
+        assert "failed" not in cli("keep", "--once").err
 
 
 def test_what_was_brought_back_lately_is_not_said_to_go_now(

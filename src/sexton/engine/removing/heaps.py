@@ -12,6 +12,7 @@ from sexton.model.record import record
 from sexton.model.session import NATIVE, State
 
 PAGE = 500
+EARLIEST, LATEST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (1900, 9000))
 NOBODY = "files"
 """The source of files that belong to no session."""
 
@@ -35,13 +36,18 @@ def heaps(means: Means, home: str) -> dict[str, Heap]:
     for each in () if files is None else files.scan():
         if each.owner is None:
             continue
-        written, heap = datetime.fromtimestamp(each.mtime_ns / 1e9, UTC), found.get(each.owner)
+        written, heap = _moment(each.mtime_ns), found.get(each.owner)
         found[each.owner] = Heap(
             bytes=each.size + (heap.bytes if heap else 0),
             written_at=max(written, heap.written_at) if heap else written,
             sure=each.sure and (heap.sure if heap else True),
         )
     return found
+
+
+def _moment(mtime_ns: int) -> datetime:
+    """When a file was written; some disks keep times that no calendar has."""
+    return datetime.fromtimestamp(min(max(mtime_ns / 1e9, EARLIEST), LATEST), UTC)
 
 
 def owners(estate: Estate, means: Means, home: str) -> dict[str, str]:

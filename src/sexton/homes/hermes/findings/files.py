@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
@@ -42,8 +42,8 @@ class Kept:
         if file.owner in self.back:
             return False
         kept = self.retention.of(state.source if state else "")
-        old = timedelta(seconds=self.now.timestamp() - file.written_at)
-        aged = kept.max_age is not None and old >= kept.max_age
+        old = self.now.timestamp() - file.written_at
+        aged = kept.max_age is not None and old >= kept.max_age.total_seconds()
         return aged or (kept.database_only and state is not None and state.ended)
 
 
