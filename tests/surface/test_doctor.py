@@ -311,3 +311,15 @@ def test_everything_of_ours_tells_its_size(any_cli: Cli) -> None:
     shown = any_cli.ok("doctor")
     assert "archive 0 files" in shown
     assert "messages" in shown
+
+
+def test_directories_that_can_not_be_used_are_told_of_and_keep_nothing_from_being_told(
+    cli: Cli, damaged: HermesScene, tmp_path: Path
+) -> None:
+    for name in ("vault", "files"):
+        (tmp_path / f"ledger.db.{name}").symlink_to(damaged.path)
+    answer = cli("doctor", str(damaged.path), "--json").json()
+    assert home_of(answer, "hermes")["findings"]
+    assert len(answer["ledger"]["troubles"]) == 2
+    said = cli("doctor", str(damaged.path))
+    assert said.err.count("is not a directory, or leads through a link. Make it a directory") == 2

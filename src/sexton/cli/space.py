@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from sexton.bootstrap import Sexton
-from sexton.cli.terminal import Column, say, table
+from sexton.cli.terminal import Column, note, say, table
 from sexton.engine.removing.heaps import heaps
+from sexton.errors import VaultError
 from sexton.model.session import NATIVE
 from sexton.ports.hygiene import LedgerSize, Space
 from sexton.ports.removal import WantedFiles
@@ -36,7 +39,7 @@ class Heap:
 class Room:
     """What the ledger, its vault and the files of its sessions take, and what the disk has left.
 
-    `stray` are files in the vault that the ledger does not know.
+    `stray` are files in the vault that the ledger does not know, `troubles` why some were not seen.
     """
 
     ledger: LedgerSize
@@ -47,6 +50,7 @@ class Room:
     stray: Heap
     files: Heap
     disk: Space
+    troubles: tuple[str, ...] = ()
 
 
 def measure(opened: Sexton) -> Room:
@@ -63,10 +67,14 @@ def measure(opened: Sexton) -> Room:
             kinds[file.kind] = kinds[file.kind].plus(file.written.bytes)
             known.add(file.name)
         after = page[-1].ref
-    stray = Heap()
-    for name, bytes in means.vault.names():
-        stray = stray if name in known else stray.plus(bytes)
-    found = heaps(means, NATIVE).values()
+    troubles: list[str] = []
+    stray = files = Heap()
+    with _told(troubles):
+        for name, bytes in means.vault.names():
+            stray = stray if name in known else stray.plus(bytes)
+    with _told(troubles):
+        for each in heaps(means, NATIVE).values():
+            files = files.plus(each.bytes)
     whole = ledger.hygiene.size()
     return Room(
         ledger=whole,
@@ -75,9 +83,19 @@ def measure(opened: Sexton) -> Room:
         archive=kinds[VaultKind.ARCHIVE],
         trash=kinds[VaultKind.TRASH],
         stray=stray,
-        files=Heap(files=len(found), bytes=sum(each.bytes for each in found)),
+        files=files,
         disk=estate.space(),
+        troubles=tuple(troubles),
     )
+
+
+@contextmanager
+def _told(troubles: list[str]) -> Iterator[None]:
+    """A directory that can not be used is told of, and keeps nobody from looking at the rest."""
+    try:
+        yield
+    except VaultError as trouble:
+        troubles.append(f"{trouble}. {trouble.hint}")
 
 
 def show(room: Room) -> None:
@@ -92,6 +110,8 @@ def show(room: Room) -> None:
         f"vault {room.place}: archive {_words(room.archive)}, trash {_words(room.trash)}{stray}; "
         f"files of {counted(room.files.files, 'session')} ({size(room.files.bytes)})"
     )
+    for each in room.troubles:
+        note(each)
 
 
 def shape(room: Room) -> dict[str, Any]:
@@ -106,6 +126,7 @@ def shape(room: Room) -> dict[str, Any]:
             "stray": _shape(room.stray),
         },
         "files": {"sessions": room.files.files, "bytes": room.files.bytes},
+        "troubles": list(room.troubles),
         "disk": {"total_bytes": room.disk.total, "free_bytes": room.disk.free},
     }
 
