@@ -327,6 +327,7 @@ RACING = (
     ("lock_sessions", " FOR UPDATE", "whoever_joins_while_a_session_is_reaped"),
     ("lock_workers", " FOR NO KEY UPDATE", "a_beat_and_a_reap_agree"),
     ("lock_sessions", " FOR UPDATE", "work_that_is_owed_at_the_same_moment"),
+    ("lock_sessions", " FOR UPDATE", "a_pin_that_comes_with_a_compression"),
     ("lock_inside", " FOR UPDATE", "work_is_taken_up_again_or_its_session"),
 )
 
