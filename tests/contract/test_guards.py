@@ -22,7 +22,7 @@ import psycopg
 import pytest
 
 from sexton.errors import LedgerBusy, SextonError
-from sexton.ledger import sqlite
+from sexton.ledger import sqlite_transaction
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.statements import statements
 from sexton.ports import Ledger
@@ -435,7 +435,7 @@ def promises(new_ledger: Callable[[], str]) -> list[Promise]:
             continue
         recorder, began = Recorder(), time.perf_counter()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sqlite, "statements", lambda _, recorder=recorder: recorder)
+            patch.setattr(sqlite_transaction, "statements", lambda _, recorder=recorder: recorder)
             assert not is_noticed(test, new_ledger())
         known.append(Promise(test, time.perf_counter() - began, recorder.asked))
     return sorted(known, key=lambda promise: promise.seconds)
