@@ -14,6 +14,9 @@ OWES = "owes"
 LONGEST_WISH = timedelta(days=1)
 """For how long at most an endpoint's wish to be left alone is heeded."""
 
+LONGEST_WAIT = timedelta(days=2)
+"""Nothing waits longer for its next try; what seems to was put off by a clock that was ahead."""
+
 LONGEST_INDULGENCE = timedelta(days=7)
 """Work that is owed for longer than this is tried as often as other work, whatever is wished."""
 
