@@ -138,7 +138,7 @@ UPDATE sessions SET errored = 1 WHERE ref = :ref AND epoch = :epoch AND errored 
 WITH RECURSIVE talk (ref, parent, inherited) AS (
     SELECT ref, parent, inherited FROM sessions
     WHERE ref = :ref AND epoch = COALESCE(CAST(:epoch AS BIGINT), epoch)
-    UNION ALL
+    UNION
     SELECT elder.ref, elder.parent, elder.inherited
     FROM talk JOIN sessions AS elder ON elder.home = 1 AND elder.id = talk.parent
     WHERE talk.inherited > 0
