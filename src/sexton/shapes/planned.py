@@ -22,6 +22,14 @@ class Seen(TypedDict):
     pinned: NotRequired[bool]
 
 
+class Step(TypedDict):
+    """What an action would do to one thing, or that it spares it, and why."""
+
+    verb: str
+    what: str
+    why: str
+
+
 class Action(TypedDict):
     """One thing that would be done, to which session, and why."""
 
@@ -30,6 +38,7 @@ class Action(TypedDict):
     reason: Reason
     reversible: bool
     target: NotRequired[str]
+    steps: NotRequired[list[Step]]
     dead: NotRequired[list[tuple[str, int]]]
     limit: NotRequired[int]
     source: NotRequired[str]

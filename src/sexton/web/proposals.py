@@ -40,7 +40,8 @@ class Done:
 class Errand:
     """One action that is not a plan's, with its reason; `carry_out` looks again before it acts.
 
-    `undo` is the query of the proposal that undoes it, if there is one. `steps` are for a page.
+    `undo` is the query of the proposal that undoes it, if there is one. `steps` are what it would
+    do to what, and what it spares.
     """
 
     kind: str
@@ -105,6 +106,9 @@ def of_errand(errand: Errand, ledger: str, made_at: str) -> Proposal:
                 "kind": errand.kind,
                 "session": named,
                 "target": errand.target,
+                "steps": [
+                    {"verb": each.verb, "what": each.what, "why": each.why} for each in errand.steps
+                ],
                 "reason": {"code": errand.reason.code, "text": errand.reason.text},
                 "reversible": errand.reversible,
             }
