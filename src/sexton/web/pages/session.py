@@ -19,7 +19,7 @@ from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.budgets import WARN_AT
 from sexton.ports.finalizing import Wanted
-from sexton.shapes.wording import ahead, number, size, until
+from sexton.shapes.facts import facts
 from sexton.web.desk import Desk
 from sexton.web.drawing.shares import gauge
 from sexton.web.pages import life, processes
@@ -152,18 +152,5 @@ def _acts(found: Session, word: str) -> Iterator[Act]:
 
 def _facts(found: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "id", found.id
-    yield "home", found.home
-    yield "source", found.source
-    yield "key", found.key
-    yield "chat type", found.chat_type
-    yield "job", found.job
-    yield "parent", f"{found.parent} ({found.relation or 'child'})" if found.parent else None
-    yield "started", until(found.started_at, now)
-    yield "last active", until(found.active_at, now)
-    yield "looked at next", ahead(found.due_at, now) if found.due_at else None
-    yield "ended", until(found.ended_at, now) if found.ended_at else None
-    yield "end reason", found.end_reason
-    yield "messages", f"{number(found.message_count)}, {size(found.byte_count)}"
-    yield "turns", number(found.turn_count)
-    yield "epoch", str(found.epoch)
+    yield from facts(found, now)
     yield "touched", "by a person" if found.human_touched else None
