@@ -8,11 +8,15 @@ shift
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd/system "$XDG_RUNTIME_DIR"
 chmod 700 "$XDG_RUNTIME_DIR"
-group=/sys/fs/cgroup/systemd/sexton-test-$$
-if [ -d /sys/fs/cgroup/systemd ]; then
-    mkdir "$group"
-    echo $$ > "$group/cgroup.procs"
-fi
+# Two managers in one group would end each other's processes: each hierarchy that they use counts.
+groups=
+for tree in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
+    group=$tree/sexton-test-$$
+    if [ -f "$tree/cgroup.procs" ] && mkdir "$group"; then
+        echo $$ > "$group/cgroup.procs"
+        groups="$groups $group"
+    fi
+done
 # What this machine has enabled for its users is not started.
 SYSTEMD_UNIT_PATH="$HOME/.config/systemd/user:/usr/lib/systemd/user" \
     /usr/lib/systemd/systemd --user --log-target=null \
@@ -27,4 +31,8 @@ status=0
 "$@" || status=$?
 kill -TERM "$manager" 2>/dev/null || true
 wait "$manager" 2>/dev/null || true
+for group in $groups; do
+    echo $$ > "${group%/*}/cgroup.procs"
+    find "$group" -depth -type d -exec rmdir {} + || true
+done
 exit $status
