@@ -98,6 +98,10 @@ def test_every_answer_has_the_names_of_its_description_and_no_others(
             lists = {name for name, value in told[0].items() if isinstance(value, list)}
             empty = {name for name in lists if not any(each[name] for each in told)}
             assert empty == EMPTY.get(path, set()), path  # else nothing was checked of what is in
+        held = conforming(api, site, "/v1/sessions/{id}", path_parameters={"id": sessions[0]})
+        (listed,) = conforming(api, site, "/v1/processes")["items"]
+        (beside,) = held["processes"]
+        assert beside["holds_until"] == listed["holds_until"]  # by the reset of its session
         plan = conforming(api, site, "/v1/plan")
         done = conforming(api, site, "/v1/apply", "POST", body=plan)  # the whole, as it was shown
         assert done["outcomes"]

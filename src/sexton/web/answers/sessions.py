@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate
+from sexton.engine.process_view import of_session
 from sexton.model.evidence import Verdict
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Relation, Session
@@ -122,8 +123,7 @@ def session(desk: Desk, name: str) -> FullSession:
         },
         "vault": None if file is None else things.vault_file(file),
         "processes": [
-            {**things.process(each), "ref": each.process.ref}
-            for each in estate.overseer.of_session(found, None)
+            {**things.process(each), "ref": each.process.ref} for each in of_session(estate, found)
         ],
         "budgets": budgets(estate, found),
         "finalizers": [

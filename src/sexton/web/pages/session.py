@@ -12,7 +12,7 @@ from starlette.responses import Response
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate
 from sexton.engine.explain import explain
-from sexton.engine.process_view import hints
+from sexton.engine.process_view import of_session
 from sexton.engine.standing import Standing, standing_of
 from sexton.errors import SessionNotFound
 from sexton.model.removal import AWAY
@@ -78,7 +78,7 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
         moments=life.moments(found, entries, work, now),
         answers=why.answers,
         journal=entries,
-        processes=_processes(estate, found, now),
+        processes=processes.shown(of_session(estate, found), now),
         budgets=list(_budgets(estate, found)),
         no_budget=_no_budget(found),
         finalizers=work,
@@ -100,20 +100,6 @@ def _verdict(estate: Estate, found: Session) -> dict[str, Any]:
     proofs = estate.of_holders(found).values()
     signals = [signal for proof in proofs for signal in proof.signals]
     return {"word": standing.value, "means": _MEANS[standing], "signals": signals}
-
-
-def _processes(estate: Estate, found: Session, now: datetime) -> list[Any]:
-    policy = estate.rules(None).rules.reset_policy(found) if found.home == NATIVE else None
-    mine = estate.overseer.of_session(found, policy)
-    if found.home != NATIVE:
-        known = estate.ledger.registry.running()
-        told = hints(estate, known)
-        mine += [
-            each
-            for each in told
-            if (each.process.home, each.process.session) == (found.home, found.id)
-        ]
-    return processes.shown(mine, now)
 
 
 def _budgets(estate: Estate, found: Session) -> Iterator[dict[str, Any]]:
