@@ -21,13 +21,16 @@ import apsw
 import psycopg
 import pytest
 
-from sexton.errors import LedgerBusy, SextonError
-from sexton.ledger import sqlite
+from sexton.bootstrap import Sexton
+from sexton.errors import LedgerBusy, SessionEnded, SextonError
+from sexton.ledger import sqlite_transaction
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.statements import statements
+from sexton.policies.rulebook import Rulebook, encode
 from sexton.ports import Ledger
+from sexton.settings.values import Settings
 from sexton.testing.ledger_contract import LedgerContract
-from sexton.testing.ledger_contract_samples import born
+from sexton.testing.ledger_contract_samples import NOON, born
 from sexton.testing.ledger_contract_spending_samples import budget, granted
 
 NOTICED = (
@@ -327,6 +330,7 @@ RACING = (
     ("lock_sessions", " FOR UPDATE", "whoever_joins_while_a_session_is_reaped"),
     ("lock_workers", " FOR NO KEY UPDATE", "a_beat_and_a_reap_agree"),
     ("lock_sessions", " FOR UPDATE", "work_that_is_owed_at_the_same_moment"),
+    ("lock_sessions", " FOR UPDATE", "a_pin_that_comes_with_a_compression"),
     ("lock_inside", " FOR UPDATE", "work_is_taken_up_again_or_its_session"),
 )
 
@@ -434,7 +438,7 @@ def promises(new_ledger: Callable[[], str]) -> list[Promise]:
             continue
         recorder, began = Recorder(), time.perf_counter()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sqlite, "statements", lambda _, recorder=recorder: recorder)
+            patch.setattr(sqlite_transaction, "statements", lambda _, recorder=recorder: recorder)
             assert not is_noticed(test, new_ledger())
         known.append(Promise(test, time.perf_counter() - began, recorder.asked))
     return sorted(known, key=lambda promise: promise.seconds)
@@ -482,6 +486,30 @@ def test_sums_that_disagree_are_not_asked_for_ever(
         granted(ledger, session, budget(), input_tokens=1)
         with pytest.raises(LedgerBusy):
             granted(ledger, session, budget(), input_tokens=1)
+
+
+def test_policies_that_never_come_into_force_are_not_published_for_ever(
+    new_ledger: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = statements("sqlite")["publish_policies"].replace("NOT EXISTS", "0 AND EXISTS")
+    monkeypatch.setitem(statements("sqlite"), "publish_policies", nothing)
+    with closing(open_ledger(new_ledger())) as ledger, pytest.raises(LedgerBusy):
+        ledger.policies.publish("digest", encode(Rulebook()), "anna", NOON)
+
+
+def test_a_conversation_that_goes_on_in_itself_is_not_followed_for_ever(
+    new_ledger: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = Sexton(open_ledger(new_ledger()), Settings())
+    with closing(house), house.worker() as worker:
+        session = worker.session("talk")
+        assert session.end("done")
+        itself = statements("sqlite")["find_tip"].replace("WHERE place > 0", "")
+        monkeypatch.setitem(statements("sqlite"), "find_tip", itself)
+        with pytest.raises(SessionEnded):
+            session.append(role="user", content="late")
+        with pytest.raises(SessionEnded):
+            session.turn().__enter__()
 
 
 def test_every_excuse_is_about_a_guard_that_exists() -> None:

@@ -198,6 +198,24 @@ def test_an_endpoint_that_asks_for_time_is_left_alone_by_all_work_and_it_costs_n
             assert len(model.requests) == 32
 
 
+def test_an_endpoint_that_asks_for_time_for_ever_gets_a_week_and_then_the_tries_of_any_other(
+    engine_url: str, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    with Server([reply(429, Retry_After="86400")]) as model:
+        config = configure(tmp_path, memory(model.url, attempts=3))
+        with open_house(engine_url, config, manual_clock) as house:
+            talk(house, "a")
+            seen = []
+            for _ in range(12):
+                house.sweep()
+                seen += [(each.attempts, each.state.value) for each in owed(house)]
+                manual_clock.advance(86_400 * 1.2)
+            assert seen[:6] == [(0, "pending")] * 6
+            assert seen[6:8] == [(1, "pending"), (2, "pending")]
+            assert seen[8:] == [(3, "dead")] * 4
+            assert len(model.requests) == 9
+
+
 def test_an_endpoint_that_is_down_is_tried_now_and_then_and_not_by_all_work(
     engine_url: str, tmp_path: Path, manual_clock: ManualClock
 ) -> None:

@@ -402,6 +402,21 @@ def test_a_server_that_asks_to_be_left_alone_is_left_alone(
     assert len(set(keys(server))) == 2
 
 
+def test_a_server_that_was_down_while_the_clock_was_ahead_is_tried_again_when_it_is_right(
+    opened: Open, server: Server, manual_clock: ManualClock
+) -> None:
+    server.replies[:] = [reply(503), reply()]
+    post = opened()
+    post.talk()
+    right = manual_clock.advance(timedelta(hours=2))
+    manual_clock.set(right + timedelta(days=400))
+    assert post.round() == 0
+    manual_clock.set(right)
+    manual_clock.advance(600)
+    assert post.round() == 1
+    assert len(set(keys(server))) == 1
+
+
 def test_a_server_that_is_down_costs_one_try_however_much_waits(
     opened: Open, server: Server, manual_clock: ManualClock
 ) -> None:

@@ -112,6 +112,8 @@ def test_a_list_says_when_no_keeper_has_run(any_cli: Cli) -> None:
     any_cli.talk("a", "hello")
     assert "no keeper has run on this ledger yet" in any_cli("sessions", "list").err
     assert "no keeper has run" in any_cli("sessions", "list", "--json").err
+    for kind in ("workers", "processes", "finalizers", "notices", "trash", "archive"):
+        assert "no keeper has run" in any_cli(kind, "list").err
     long_ago = ManualClock(datetime(2020, 11, 2, 10, tzinfo=UTC))
     with Sexton(open_ledger(any_cli.url), Settings(), clock=long_ago) as opened:
         opened.sweep()

@@ -167,10 +167,18 @@ def test_what_is_done_to_a_compressed_session_is_done_to_its_conversation(
     any_cli: Cli, chain: list[str]
 ) -> None:
     assert any_cli("sessions", "pin", chain[0], "--json").json()["session"] == chain[-1]
+    assert _pinned(any_cli) == set(chain)
+    any_cli.ok("sessions", "pin", chain[0], "--off")
+    assert _pinned(any_cli) == set(), "else no policy would ever let it go"
     assert chain[-1] in any_cli.ok("why", chain[0])
     assert any_cli("sessions", "reset", chain[0], "--json").json()["session"] == chain[-1]
     ended = any_cli("sessions", "end", chain[0], "--yes")
     assert f"{chain[-1]} has ended: reset" in ended.err
+
+
+def _pinned(cli: Cli) -> set[str]:
+    listed = cli("sessions", "list", "--all", "--json").json()
+    return {each["id"] for each in listed if each["pinned"]}
 
 
 def test_a_conversation_is_shown_and_exported_as_a_whole(any_cli: Cli, chain: list[str]) -> None:

@@ -13,4 +13,5 @@ def following(desk: Desk, session: Session) -> Session | None:
     Whoever had lost the session before it was compressed has lost its child, too.
     """
     tip = desk.ledger.compression.tip(session.ref)
-    return None if tip is None else replace(tip, epoch=session.epoch)
+    # A child is younger: whoever follows comes to an end, whatever is read.
+    return None if tip is None or tip.ref <= session.ref else replace(tip, epoch=session.epoch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from sexton.cli.command import shared
+from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
 from sexton.cli.vault_view import files, means_of, show_files
@@ -22,11 +23,10 @@ def list_files(
         found = files(opened, kind, home, source)
         if options.json:
             array(shape(each) for each in found)
-            return
-        listed = list(found)
-        if not listed:
+        elif listed := list(found):
+            show_files(listed, means_of(opened).host, opened.clock.now())
+            total = sum(each.written.bytes for each in listed)
+            note(f"{counted(len(listed), 'file')}, {size(total)}")
+        else:
             note(nothing)
-            return
-        show_files(listed, means_of(opened).host, opened.clock.now())
-        total = sum(each.written.bytes for each in listed)
-        note(f"{counted(len(listed), 'file')}, {size(total)}")
+        note_keeper(opened.ledger, opened.clock)

@@ -19,7 +19,7 @@ from sexton.errors import LedgerError, SextonError
 from sexton.model.finalization import Finalization
 from sexton.model.message import Message, one_line
 from sexton.model.session import Session
-from sexton.policies.finalizing import MOST_CRASHES, next_try
+from sexton.policies.finalizing import MOST_CRASHES, is_excused, next_try
 from sexton.ports import Clock, Ledger
 from sexton.ports.finalizing import (
     ClaimLost,
@@ -213,18 +213,19 @@ class Runner:
         return lambda: finalizing.finish(taken, words, now())
 
     def _failed(self, taken: Finalization, duty: Duty, failure: EffectFailed) -> Report:
-        is_wish = failure.after is not None and not failure.hopeless
+        now = self._clock.now
+        is_wish = not failure.hopeless and is_excused(failure.after, taken.owed_at, now())
         if failure.outage:
             self._paces[taken.finalizer].rest(failure.after)
         chance = random.random()  # noqa: S311  # spreads retries, hides nothing
         again = None
         if not failure.hopeless:
             tries = 0 if is_wish else taken.attempts + 1
-            again = next_try(tries, duty.retry, failure.after, self._clock.now(), chance)
+            again = next_try(tries, duty.retry, failure.after, now(), chance)
         fate = "given up" if again is None else "tried again"
         words = "%s failed and is %s: %s"
         self._tell(taken.finalizer, words, one_line(taken.key), fate, failure.for_logs)
-        put_back, now, why = self._ledger.finalizing.put_back, self._clock.now, str(failure)
+        put_back, why = self._ledger.finalizing.put_back, str(failure)
         return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 
     def _later(self, taken: Finalization, why: str, until: datetime | None = None) -> Report:

@@ -75,7 +75,7 @@ class Messenger:
         self._place: int | None = None
         self._unreported: Report | None = None
         self._tidied: float | None = None
-        self._resting: dict[str, datetime] = {}
+        self._resting: dict[str, float] = {}
         self._failing: dict[str, str] = {}
         self._tell = Telling(log, clock)
 
@@ -194,7 +194,7 @@ class Messenger:
         delivered = 0
         for _ in range(AT_ONCE):
             now = self._clock.now()
-            if target in self._resting and now < self._resting[target]:
+            if self._clock.monotonic() < self._resting.get(target, 0.0):
                 break
             taken = self._ledger.outbox.claim(self._worker(), target, 1, now)
             if not taken:
@@ -225,7 +225,7 @@ class Messenger:
             again = next_try(letter.attempts, RETRY, failure.after, now, chance)
             rest = LONGEST_REST if again is None else again - now
             pause = max(min(rest, LONGEST_REST), failure.after or timedelta())
-            self._resting[letter.target] = now + pause
+            self._resting[letter.target] = self._clock.monotonic() + pause.total_seconds()
         if again is None:
             words = "the notice %s was given up: %s"
             self._tell(letter.target, words, one_line(letter.notice.key), failure)

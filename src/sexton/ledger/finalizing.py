@@ -16,7 +16,7 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, maybe_moment, micros, moment
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
-from sexton.policies.finalizing import after_death
+from sexton.policies.finalizing import LONGEST_WAIT, after_death
 from sexton.ports.finalizing import Backlog, Wanted
 from sexton.ports.upkeep import Entry
 
@@ -107,7 +107,10 @@ class LedgerFinalizing:
         return self._database.write(job)
 
     def free(self, now: datetime) -> int:
-        """Whoever dies again and again with the same work in its hands may die of it."""
+        """Whoever dies again and again with the same work in its hands may die of it.
+
+        A clock that was far ahead may have put work off for as long, which nobody meant.
+        """
 
         def job(tx: Transaction) -> int:
             freed = tx.all("free_finalizations", now=micros(now))
@@ -117,6 +120,7 @@ class LedgerFinalizing:
                 if again > now:
                     error = f"{crashes} keepers died while doing it"
                     tx.all("delay_finalization", ref=ref, again=micros(again), error=error)
+            tx.all("hasten_finalizations", now=micros(now), latest=micros(now + LONGEST_WAIT))
             return len(freed)
 
         return self._database.write(job)

@@ -12,6 +12,7 @@ from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, maybe_moment, micros, moment
 from sexton.model.message import one_line
 from sexton.model.notice import Event, Letter, LetterState, Notice
+from sexton.policies.finalizing import LONGEST_WAIT
 
 WORDS = 1000
 """The longest error, in characters."""
@@ -60,7 +61,11 @@ class LedgerOutbox:
         return bool(self._database.statement("put_back_letter", **values))
 
     def free(self, worker: str, now: datetime) -> int:
-        return len(self._database.statement("free_letters", worker=worker, now=micros(now)))
+        def job(tx: Transaction) -> int:
+            tx.all("hasten_letters", now=micros(now), latest=micros(now + LONGEST_WAIT))
+            return len(tx.all("free_letters", worker=worker, now=micros(now)))
+
+        return self._database.write(job)
 
     def forget(self, before: datetime) -> int:
         return len(self._database.statement("forget_letters", before=micros(before)))

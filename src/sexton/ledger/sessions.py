@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from sexton.errors import LedgerBusy
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros
@@ -13,6 +14,8 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, Session
 from sexton.model.worker import Holder
 from sexton.ports import Appended, Birth, Entry
+
+ATTEMPTS = 20
 
 
 class _Taken(Exception):
@@ -150,12 +153,10 @@ class LedgerSessions:
         noted: tuple[Entry, datetime] | None = None,
         epoch: int | None = None,
     ) -> bool:
-        fence = {"ref": ref, "epoch": epoch}
-
         def job(tx: Transaction) -> bool:
-            found = True
+            found, fence = True, {"ref": _newest(tx, ref), "epoch": epoch}
             if pinned is not None:
-                found = tx.one("mark_pinned", **fence, pinned=int(pinned)) is not None
+                found = bool(tx.all("mark_pinned", **fence, pinned=int(pinned)))
             if title is not None:
                 found = tx.one("mark_title", **fence, title=title) is not None
             if found and noted is not None:
@@ -163,6 +164,17 @@ class LedgerSessions:
             return found
 
         return self._database.write(job)
+
+
+def _newest(tx: Transaction, ref: int) -> int:
+    """The newest session of a conversation, which nobody compresses before this is committed."""
+    for _ in range(ATTEMPTS):
+        later = tx.one("find_tip", ref=ref)
+        ref = ref if later is None else int(later[0])
+        tx.all("lock_sessions", refs=f"[{ref}]")
+        if tx.one("find_tip", ref=ref) is None:
+            return ref
+    raise LedgerBusy("the conversation is compressed faster than it can be followed")
 
 
 def holders(tx: Transaction, ref: int) -> list[Holder]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from sexton.errors import LedgerBusy
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import micros, moment
@@ -14,6 +15,7 @@ from sexton.model.worker import Worker
 from sexton.policies.rulebook import owings
 from sexton.ports import Entry, LastSweep, StoredPolicies
 
+ATTEMPTS = 100
 KEEP_WORKERS = timedelta(days=7)
 _END_OF_TIME = 2**62
 
@@ -110,10 +112,11 @@ class LedgerPolicies:
             tx.all("insert_entry", **rows.entry(_published(before, digest, actor), now))
             return StoredPolicies(published[0], digest, text)
 
-        while True:
+        for _ in range(ATTEMPTS):
             stored = self._database.write(job)
             if stored is not None:
                 return stored
+        raise LedgerBusy("others publish policies faster than these can be")
 
 
 def _published(before: rows.Row | None, digest: str, actor: str) -> Entry:

@@ -14,6 +14,12 @@ OWES = "owes"
 LONGEST_WISH = timedelta(days=1)
 """For how long at most an endpoint's wish to be left alone is heeded."""
 
+LONGEST_WAIT = timedelta(days=2)
+"""Nothing waits longer for its next try; what seems to was put off by a clock that was ahead."""
+
+LONGEST_INDULGENCE = timedelta(days=7)
+"""Work that is owed for longer than this is tried as often as other work, whatever is wished."""
+
 FIRST_REST = timedelta(seconds=15)
 LONGEST_REST = timedelta(minutes=5)
 """So often at least an endpoint that is out of order is tried."""
@@ -101,6 +107,11 @@ def next_try(
     wait = timedelta(seconds=min(grown, policy.longest.total_seconds()))
     wait = max(wait, min(after or timedelta(0), LONGEST_WISH))
     return now + wait * (1 + policy.jitter * chance)
+
+
+def is_excused(wish: timedelta | None, owed_at: datetime, now: datetime) -> bool:
+    """Whether a failure costs no try: its endpoint asked for time, and has not done so for ever."""
+    return wish is not None and now - owed_at < LONGEST_INDULGENCE
 
 
 def after_death(crashes: int, now: datetime, chance: float) -> datetime:

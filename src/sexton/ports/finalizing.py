@@ -135,7 +135,10 @@ class Finalizing(Protocol):
         """Not done: tried again from a moment on, or given up for good (None)."""
 
     def free(self, now: datetime) -> int:
-        """Make work pending again whose worker has left or was declared dead, which is counted."""
+        """Make work pending again whose worker has left or was declared dead, which is counted.
+
+        What is to wait for longer than anything does has waited long enough.
+        """
 
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
         """Finalizations, newest first."""

@@ -35,7 +35,10 @@ class Outbox(Protocol):
         """Not delivered: tried again from a moment on, or given up for good (None)."""
 
     def free(self, worker: str, now: datetime) -> int:
-        """Make letters pending again that this worker, one taken for dead or one that left had."""
+        """Make letters pending again that this worker, one taken for dead or one that left had.
+
+        What is to wait for longer than anything does has waited long enough.
+        """
 
     def forget(self, before: datetime) -> int:
         """Drop what was posted before a moment, delivered or not."""

@@ -136,6 +136,7 @@ class SessionBook(Protocol):
     ) -> bool:
         """Change what a person may change about a session, and note it in the journal.
 
+        Where the conversation was compressed, in its newest session; a pin is for all of it.
         With an epoch only while that fence stands: an agent may have lost the session.
         """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
@@ -150,6 +151,38 @@ class CompressionContract:
         third = shorter(ledger, child, head=0, through=2)
         assert ledger.compression.tip(old.ref) == ledger.compression.tip(child.ref) == third
         assert ledger.compression.tip(third.ref) is ledger.compression.tip(branch.ref) is None
+
+    def test_a_pin_is_for_the_whole_conversation_and_a_title_for_its_newest_session(
+        self, ledger: Ledger
+    ) -> None:
+        old, other = talked(ledger), born(ledger, "other")
+        branch = born(ledger, "branch", parent=old.id, relation=Relation.BRANCH)
+        child = shorter(ledger, old)
+        tip = shorter(ledger, child, head=0, through=2)
+        mark = ledger.book.mark
+        for given in (tip, old, child):
+            for pinned in (True, False):
+                assert mark(given.ref, pinned=pinned, epoch=tip.epoch)
+                talk = [reread(ledger, each).pinned for each in (old, child, tip)]
+                assert talk == [pinned] * 3
+            assert not mark(given.ref, pinned=True, title="Old", epoch=tip.epoch + 1)
+        assert mark(old.ref, title="New")
+        assert [reread(ledger, each).title for each in (old, tip)] == [None, "New"]
+        assert mark(branch.ref, pinned=True)
+        assert [reread(ledger, each).pinned for each in (old, other)] == [False, False]
+
+    def test_a_pin_that_comes_with_a_compression_is_where_the_conversation_goes_on(
+        self, ledger: Ledger
+    ) -> None:
+        for turn in range(ROUNDS):
+            old = talked(ledger, f"{turn}")
+            mark = partial(ledger.book.mark, old.ref, pinned=True, epoch=old.epoch)
+            compress = partial(ledger.compression.compress, _wanted(old), at(9))
+            jobs: list[Callable[[], object]] = [mark, mark, mark, compress, mark, mark, mark]
+            race(jobs)
+            tip = ledger.compression.tip(old.ref)
+            assert tip is not None
+            assert tip.pinned
 
     def test_a_chain_is_listed_as_one_conversation_where_that_is_wanted(
         self, ledger: Ledger

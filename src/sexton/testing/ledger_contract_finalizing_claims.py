@@ -234,6 +234,22 @@ class ClaimsContract:
         [again] = claim(ledger, "much later", now=NOON + 30 * DAY)
         assert again.ref == taken.ref
 
+    def test_work_that_a_clock_put_off_for_long_is_taken_up_once_the_clock_is_right(
+        self, ledger: Ledger
+    ) -> None:
+        over, taken = one_taken(ledger)
+        ended(ledger)
+        [other] = claim(ledger)
+        for each, again in ((taken, NOON + 2 * DAY), (other, NOON + 99 * DAY)):
+            assert ledger.finalizing.put_back(each, "busy", again, NOON)
+        assert ledger.finalizing.free(NOON) == 0
+        [found] = claim(ledger, now=NOON)
+        assert found.ref == other.ref
+        assert owed(ledger, over)[0].not_before == NOON + 2 * DAY, "an endpoint may have asked so"
+        [late] = claim(ledger, now=NOON + 2 * DAY)
+        assert ledger.finalizing.free(NOON - DAY) == 0
+        assert owed(ledger, over)[0].not_before == late.not_before, "it is in somebody's hands"
+
     def test_done_work_is_done_for_good(self, ledger: Ledger) -> None:
         over, first = one_taken(ledger)
         assert puts_back(ledger, first)

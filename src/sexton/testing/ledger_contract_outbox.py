@@ -180,6 +180,19 @@ class OutboxContract:
         again = claim(ledger, "mine", now=at(60))
         assert {each.notice.key for each in again if each.claim == 2} == {"left", "dead", "mine"}
 
+    def test_letters_that_a_clock_put_off_for_long_are_sent_once_the_clock_is_right(
+        self, ledger: Ledger
+    ) -> None:
+        days = {"sending": at(86_400 * 50), "wished": at(86_400 * 2), "ahead": at(86_400 * 99)}
+        post(ledger, "sending", now=days["sending"])
+        claim(ledger, enrol(ledger, "keeper"), now=days["sending"])
+        for key in ("wished", "ahead"):
+            post(ledger, key, now=days[key])
+        assert ledger.outbox.free("nobody", NOON) == 0
+        assert [each.notice.key for each in claim(ledger, now=NOON)] == ["ahead"]
+        found = {each.notice.key: each.not_before for each in ledger.outbox.page(None, None, ALL)}
+        assert found == days | {"ahead": NOON}
+
     def test_old_letters_are_forgotten_whatever_became_of_them(self, ledger: Ledger) -> None:
         taken = one_taken(ledger)
         post(ledger, "b", now=at(1))

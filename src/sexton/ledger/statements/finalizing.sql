@@ -113,6 +113,9 @@ WHERE state = 'running'
                   WHERE w.id = finalizations.worker AND w.left_at IS NULL AND w.dead_at IS NULL)
 RETURNING ref, crashes;
 
+-- hasten_finalizations
+UPDATE finalizations SET not_before = :now WHERE state = 'pending' AND not_before > :latest;
+
 -- delay_finalization
 UPDATE finalizations SET not_before = :again, last_error = :error WHERE ref = :ref;
 

@@ -70,6 +70,9 @@ WHERE state = 'sending'
                       WHERE w.id = outbox.worker AND w.left_at IS NULL AND w.dead_at IS NULL))
 RETURNING ref;
 
+-- hasten_letters
+UPDATE outbox SET not_before = :now WHERE state = 'pending' AND not_before > :latest;
+
 -- forget_letters
 DELETE FROM outbox WHERE posted_at < :before RETURNING ref;
 

@@ -134,8 +134,17 @@ RETURNING session;
 UPDATE sessions SET errored = 1 WHERE ref = :ref AND epoch = :epoch AND errored = 0;
 
 -- mark_pinned
+-- Together with all that it was compressed from: a conversation is kept or let go as one.
+WITH RECURSIVE talk (ref, parent, inherited) AS (
+    SELECT ref, parent, inherited FROM sessions
+    WHERE ref = :ref AND epoch = COALESCE(CAST(:epoch AS BIGINT), epoch)
+    UNION
+    SELECT elder.ref, elder.parent, elder.inherited
+    FROM talk JOIN sessions AS elder ON elder.home = 1 AND elder.id = talk.parent
+    WHERE talk.inherited > 0
+)
 UPDATE sessions SET pinned = :pinned
-WHERE ref = :ref AND epoch = COALESCE(CAST(:epoch AS BIGINT), epoch)
+WHERE ref IN (SELECT ref FROM talk)
 RETURNING ref;
 
 -- mark_title
