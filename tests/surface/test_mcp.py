@@ -6,10 +6,12 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TextIO
 
 import pytest
 from mcp import ClientSession, StdioServerParameters
@@ -23,7 +25,13 @@ from tests.surface.program import PATIENCE, Cli, call, environment, program
 WAITING = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
-def ask(cli: Cli, options: list[str], *calls: tuple[str, dict[str, Any]], **env: str) -> list[Any]:
+def ask(
+    cli: Cli,
+    options: list[str],
+    *calls: tuple[str, dict[str, Any]],
+    log: TextIO = sys.stderr,
+    env: Mapping[str, str] = MappingProxyType({}),
+) -> list[Any]:
     """What a server says to calls of its tools; an error is given as its words."""
 
     async def talk() -> list[Any]:
@@ -32,7 +40,7 @@ def ask(cli: Cli, options: list[str], *calls: tuple[str, dict[str, Any]], **env:
             command=words[0], args=words[1:], env=dict(environment(**env))
         )
         async with (
-            stdio_client(server) as (reader, writer),
+            stdio_client(server, log) as (reader, writer),
             ClientSession(reader, writer) as client,
         ):
             await client.initialize()
@@ -150,11 +158,11 @@ def test_a_server_that_an_agent_spawned_knows_whose_it_is(cli: Cli) -> None:
         spawned = worker.spawn(WAITING, session=mine, kind="mcp")
         try:
             tags = {TAG_VARIABLE: f"{'0' * 32}:{spawned.tag}"}
-            [found] = ask(cli, [], ("my_sessions", {}), **tags)
+            [found] = ask(cli, [], ("my_sessions", {}), env=tags)
             assert [each["id"] for each in found["sessions"]] == [mine.id]
             mine.append(role="user", content="more")
             new = mine.reset(force=True)
-            [found] = ask(cli, [], ("why", {}), **tags)
+            [found] = ask(cli, [], ("why", {}), env=tags)
             assert found["session"]["id"] == new.id  # a conversation goes on after a reset
         finally:
             spawned.popen.kill()
@@ -170,6 +178,22 @@ def test_a_budget_is_told_with_what_is_spent(cli: Cli) -> None:
         [told] = ask(cli, ["--session", mine.id], ("my_budget", {}))
         spent = {each["budget"]: each["spent"] for each in told["budgets"]}
         assert 850 in spent.values()
+
+
+def test_what_a_caller_asked_for_is_in_no_log(cli: Cli, tmp_path: Path) -> None:
+    cli.talk("a", "1")
+    with (tmp_path / "log").open("w+", encoding="utf-8") as log:
+        said = ask(
+            cli,
+            ["--operator", "-vv"],
+            ("why", {"session": "secret name"}),
+            ("stop_process", {"pid": "secret pid"}),
+            ("secret tool", {"secret": "secret"}),
+            log=log,
+        )
+        assert all("secret" in each for each in said)  # the caller is told
+        log.seek(0)
+        assert "secret" not in log.read()
 
 
 def test_every_tool_says_what_it_is_for(cli: Cli) -> None:

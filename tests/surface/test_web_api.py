@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sexton.testing.clock import ManualClock
+from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202eevil"
@@ -143,6 +146,35 @@ def test_pinning_is_shown_done_and_undone(site: Served) -> None:
     assert (again["skipped"], again["outcomes"][0]["detail"]) == (1, "it is pinned already")
     entries = site.get(f"/v1/journal?receipt={done['receipt']}").json()["items"]
     assert [each["action"] for each in entries] == ["pin"]
+
+
+def test_a_stop_says_what_it_spares_and_spares_it(site: Served) -> None:
+    with site.house.worker() as worker:
+        session = worker.session("talk", source="telegram")
+        command = ["sh", "-c", "sleep 600 & echo $!; wait"]
+        with session.spawn(command, stdout=subprocess.PIPE) as child:
+            assert child.popen.stdout
+            with child.popen.stdout as said:
+                below = session.register_process(int(said.readline()))
+            site.house.ledger.registry.keep(below.ref, True, site.house.clock.now())
+            try:
+                query = f"action=stop_process&process={child.process.ref}"
+                shown = site.get(f"/v1/plan?{query}").json()
+                steps = {each["what"]: each for each in shown["actions"][0]["steps"]}
+                stops, spares = (
+                    next(step for what, step in steps.items() if what.startswith(f"pid {pid}:"))
+                    for pid in (child.pid, below.identity.pid)
+                )
+                assert (stops["verb"], spares["verb"]) == ("stop", "spared")
+                assert "it is kept" in spares["why"]
+                done = site.post("/v1/apply", {"digest": shown["digest"]}).json()
+                assert (done["done"], done["undo"]) == (1, None)
+                assert "1 ended by TERM" in done["outcomes"][0]["detail"]
+                assert "1 spared" in done["outcomes"][0]["detail"]
+                assert lives(below.identity.pid)
+            finally:
+                os.kill(below.identity.pid, signal.SIGKILL)
+                child.wait(PATIENCE)
 
 
 def test_garbage_goes_to_the_trash_and_comes_back(

@@ -88,9 +88,17 @@ def test_no_path_but_that_of_health_answers_without_a_token(api: BaseSchema) -> 
 
 
 def test_every_path_of_the_api_is_described(site: Served) -> None:
-    paths = site.get("/v1/openapi.json").json()["paths"]
+    described = site.get("/v1/openapi.json").json()
+    paths, parts = described["paths"], described["components"]["schemas"]
     for path in (
         *("/healthz", "/metrics", "/v1/sessions", "/v1/sessions/{id}", "/v1/sessions/{id}/why"),
         *("/v1/activity", "/v1/plan", "/v1/apply", "/v1/undo", "/v1/events"),
     ):
         assert path in paths
+    told = [
+        method["responses"]["200"]["content"] for each in paths.values() for method in each.values()
+    ]
+    names = [one["application/json"]["schema"]["$ref"] for one in told if "application/json" in one]
+    assert len(names) > 15
+    assert all(parts[name.rpartition("/")[2]]["required"] for name in names)
+    assert all("properties" in each for each in parts.values() if each.get("type") == "object")

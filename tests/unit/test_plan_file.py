@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
@@ -17,6 +18,7 @@ from sexton.model.plan import (
     EndSession,
     Held,
     Plan,
+    ReapSession,
     Reason,
     RemoveFiles,
     Seen,
@@ -24,6 +26,7 @@ from sexton.model.plan import (
     WarnSession,
 )
 from sexton.model.session import Limit
+from sexton.shapes import planned
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 numbers = st.integers(min_value=0, max_value=2**62)
@@ -42,6 +45,12 @@ sights = st.builds(
     turn_count=numbers,
 )
 ends = st.builds(EndSession, seen=sights, reason=reasons)
+reaps = st.builds(
+    ReapSession,
+    seen=sights,
+    reason=reasons,
+    dead=st.lists(st.tuples(words, numbers), max_size=2).map(tuple),
+)
 warnings = st.builds(WarnSession, seen=sights, reason=reasons, limit=st.sampled_from(Limit))
 tidyings = st.builds(
     RemoveFiles,
@@ -67,7 +76,7 @@ plans = st.builds(
     ledger=words,
     policies=words,
     made_at=moments,
-    actions=st.lists(ends | warnings | tidyings | removals, max_size=4).map(tuple),
+    actions=st.lists(ends | reaps | warnings | tidyings | removals, max_size=4).map(tuple),
     held=st.lists(st.builds(Held, seen=sights, wanted=reasons, holding=reasons), max_size=2).map(
         tuple
     ),
@@ -114,6 +123,13 @@ def changed(path: tuple[Any, ...]) -> str:
     old = place[path[-1]]
     place[path[-1]] = old + 1 if isinstance(old, int) else f"{old}x"
     return json.dumps(document)
+
+
+@given(plans)
+def test_all_that_a_plan_says_is_in_its_description(plan: Plan) -> None:
+    described = TypeAdapter(planned.Plan)
+    document = json.loads(write_plan(plan))
+    assert described.dump_python(described.validate_python(document), mode="json") == document
 
 
 @given(plans)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sexton.engine.estate import Estate, rules_now
 from sexton.model.process import Doing, Figures, Process, Watched
 from sexton.model.record import replace
-from sexton.model.session import Session, State
+from sexton.model.session import NATIVE, Session, State
 from sexton.policies.processes import Judgement, watched
 from sexton.policies.reset import ResetPolicy
 from sexton.ports import Filter
@@ -28,6 +28,17 @@ def view(estate: Estate, processes: Sequence[Process]) -> list[Watched]:
     running = [each for each in processes if each.ended_at is None]
     seen = {each.process.ref: each for each in estate.overseer.view(running, of)}
     return [seen.get(each.ref) or _ended(estate, each) for each in processes]
+
+
+def of_session(estate: Estate, session: Session) -> list[Watched]:
+    """The running processes of one session, and what its home says of others."""
+    registry = estate.ledger.registry
+    mine = view(estate, registry.of_session(session.ref))
+    if session.home == NATIVE:
+        return mine
+    name = (session.home, session.id)
+    told = hints(estate, registry.running())
+    return [*mine, *(each for each in told if (each.process.home, each.process.session) == name)]
 
 
 def hints(estate: Estate, known: Sequence[Process]) -> list[Watched]:

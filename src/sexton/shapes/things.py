@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from sexton.engine.removing.restore import Restored
 from sexton.engine.reviving import Reopened
@@ -15,27 +14,28 @@ from sexton.policies.processes import bearing
 from sexton.ports.processes import Stopped
 from sexton.ports.removal import VaultFile
 from sexton.ports.spending import Standing
+from sexton.shapes import said
 from sexton.shapes.wording import iso
 
 
-def process(each: Watched) -> dict[str, Any]:
+def process(each: Watched) -> said.Process:
     """A process for programs."""
-    said, who = each.process, each.process.identity
+    mine, who = each.process, each.process.identity
     return {
         "pid": who.pid or None,
         "host": who.host,
-        "home": said.home,
-        "session": said.session,
-        "session_state": said.session_state and said.session_state.value,
-        "task": said.task,
-        "kind": said.kind.value,
-        "command": said.command,
-        "cwd": said.cwd,
-        "started_at": iso(said.started_at),
-        "registered_by": said.registered_by,
-        "hint": said.ref < 0,
-        "kept": said.kept,
-        "doing": each.doing.value,
+        "home": mine.home,
+        "session": mine.session,
+        "session_state": mine.session_state,
+        "task": mine.task,
+        "kind": mine.kind,
+        "command": mine.command,
+        "cwd": mine.cwd,
+        "started_at": iso(mine.started_at),
+        "registered_by": mine.registered_by,
+        "hint": mine.ref < 0,
+        "kept": mine.kept,
+        "doing": each.doing,
         "because": each.because,
         "cpu_seconds": each.figures.cpu,
         "io_bytes": each.figures.io,
@@ -46,32 +46,32 @@ def process(each: Watched) -> dict[str, Any]:
         "holds_reset": each.holds,
         "holds_until": iso(each.holds_until),
         "bearing": bearing(each),
-        "ended_at": iso(said.ended_at),
-        "ended_how": said.ended_how,
+        "ended_at": iso(mine.ended_at),
+        "ended_how": mine.ended_how,
     }
 
 
-def stopped(each: Stopped) -> dict[str, Any]:
+def stopped(each: Stopped) -> said.Stopped:
     """What came of a process, for programs."""
     return {
         "pid": each.pid,
-        "result": each.ending.value,
+        "result": each.ending,
         "because": each.why or None,
         "command": each.command,
     }
 
 
-def vault_file(each: VaultFile) -> dict[str, Any]:
+def vault_file(each: VaultFile) -> said.VaultFile:
     """A vault file for programs."""
     return {
         "name": each.name,
-        "kind": each.kind.value,
-        "holds": each.holds.value,
+        "kind": each.kind,
+        "holds": each.holds,
         "home": each.home,
         "source": each.source,
         "host": each.host,
         "place": each.place,
-        "state": each.state.value,
+        "state": each.state,
         "worker": each.worker,
         "receipt": each.receipt,
         "made_at": iso(each.made_at),
@@ -85,7 +85,7 @@ def vault_file(each: VaultFile) -> dict[str, Any]:
     }
 
 
-def restored(each: Restored) -> dict[str, Any]:
+def restored(each: Restored) -> said.Restored:
     """What came back from a vault file, for programs."""
     return {
         "name": each.file.name,
@@ -97,7 +97,7 @@ def restored(each: Restored) -> dict[str, Any]:
     }
 
 
-def reopened(done: Reopened) -> dict[str, Any]:
+def reopened(done: Reopened) -> said.Reopened:
     """What was opened again, for programs."""
     return {
         "opened_again": done.sessions,
@@ -107,7 +107,7 @@ def reopened(done: Reopened) -> dict[str, Any]:
     }
 
 
-def budget(each: Standing, of: Budget, word: str) -> dict[str, Any]:
+def budget(each: Standing, of: Budget, word: str) -> said.Budget:
     """How a budget stands."""
     meter = each.bound.meter
     return {
@@ -127,7 +127,7 @@ def budget(each: Standing, of: Budget, word: str) -> dict[str, Any]:
     }
 
 
-def worker(each: SeenWorker) -> dict[str, Any]:
+def worker(each: SeenWorker) -> said.Worker:
     """A process that holds sessions, what is known of it, and what it is doing."""
     who = each.worker
     return {
@@ -138,7 +138,7 @@ def worker(each: SeenWorker) -> dict[str, Any]:
         "pid": who.identity.pid,
         "registered_at": iso(who.registered_at),
         "beat": who.beat,
-        "verdict": each.evidence.verdict.value,
+        "verdict": each.evidence.verdict,
         "because": list(each.evidence.signals),
         "sessions": each.sessions,
         "busy": each.busy,

@@ -8,13 +8,14 @@ from typing import Any
 from sexton.engine.explain import Explanation
 from sexton.engine.swept import Sweep
 from sexton.model.finalization import Finalization
-from sexton.model.plan import Held, JournalEntry, Outcome, Reason, Seen
+from sexton.model.plan import Held, JournalEntry, Outcome, Reason
 from sexton.model.session import Session
 from sexton.model.worker import Holder
+from sexton.shapes import said
 from sexton.shapes.wording import iso
 
 
-def session(each: Session) -> dict[str, Any]:
+def session(each: Session) -> said.Session:
     """Everything the ledger knows about a session."""
     usage = each.usage
     return {
@@ -22,7 +23,7 @@ def session(each: Session) -> dict[str, Any]:
         "home": each.home,
         "key": each.key,
         "source": each.source,
-        "state": each.state.value,
+        "state": each.state,
         "started_at": iso(each.started_at),
         "active_at": iso(each.active_at),
         "due_at": iso(each.due_at),
@@ -37,7 +38,7 @@ def session(each: Session) -> dict[str, Any]:
         "chat_type": each.chat_type,
         "job": each.job,
         "parent": each.parent,
-        "relation": each.relation.value if each.relation else None,
+        "relation": each.relation,
         "epoch": each.epoch,
         "pinned": each.pinned,
         "human_touched": each.human_touched,
@@ -50,7 +51,7 @@ def session(each: Session) -> dict[str, Any]:
     }
 
 
-def holder(each: Holder) -> dict[str, Any]:
+def holder(each: Holder) -> said.Holder:
     """Who holds a session."""
     return {
         "worker": each.worker.id,
@@ -62,7 +63,7 @@ def holder(each: Holder) -> dict[str, Any]:
     }
 
 
-def journal_entry(each: JournalEntry) -> dict[str, Any]:
+def journal_entry(each: JournalEntry) -> said.JournalEntry:
     """A line of the journal."""
     return {
         "ref": each.ref,
@@ -77,21 +78,23 @@ def journal_entry(each: JournalEntry) -> dict[str, Any]:
     }
 
 
-def outcome(each: Outcome) -> dict[str, Any]:
+def outcome(each: Outcome) -> said.Outcome:
     """An action and what came of it."""
     return {
         "action": each.action.kind,
-        **_named(each.action.seen),
-        "result": each.result.value,
+        "home": each.action.seen.home,
+        "session": each.action.seen.id,
+        "result": each.result,
         "reason": reason(each.action.reason),
         "detail": each.detail,
     }
 
 
-def held(each: Held) -> dict[str, Any]:
+def held(each: Held) -> said.HeldBack:
     """A decision that is held back."""
     return {
-        **_named(each.seen),
+        "home": each.seen.home,
+        "session": each.seen.id,
         "wanted": reason(each.wanted),
         "holding": reason(each.holding),
     }
@@ -125,7 +128,7 @@ def sweep(each: Sweep) -> dict[str, Any]:
     }
 
 
-def explanation(each: Explanation) -> dict[str, Any]:
+def explanation(each: Explanation) -> said.Explanation:
     """Why a session is as it is."""
     return {
         "session": session(each.session),
@@ -137,13 +140,13 @@ def explanation(each: Explanation) -> dict[str, Any]:
     }
 
 
-def finalization(each: Finalization) -> dict[str, Any]:
+def finalization(each: Finalization) -> said.Finalization:
     """One piece of end-of-session work."""
     return {
         "session": each.session,
         "home": each.home,
         "finalizer": each.finalizer,
-        "state": str(each.state),
+        "state": each.state,
         "attempts": each.attempts,
         "last_error": each.last_error,
         "note": each.note,
@@ -158,10 +161,6 @@ def finalization(each: Finalization) -> dict[str, Any]:
     }
 
 
-def reason(each: Reason) -> dict[str, str]:
+def reason(each: Reason) -> said.Reason:
     """A reason's code and its words."""
     return {"code": each.code, "text": each.text}
-
-
-def _named(seen: Seen) -> dict[str, str]:
-    return {"home": seen.home, "session": seen.id}

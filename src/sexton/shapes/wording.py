@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import overload
 
 _SPANS = (("d", 86400), ("h", 3600), ("min", 60))
 _SIZES = ("B", "KB", "MB", "GB", "TB")
+
+
+@overload
+def iso(moment: datetime) -> str: ...
+
+
+@overload
+def iso(moment: datetime | None) -> str | None: ...
 
 
 def iso(moment: datetime | None) -> str | None:

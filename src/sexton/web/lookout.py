@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import replace
+from typing import Final
 
 from sexton.bootstrap import Sexton
 from sexton.engine.estate import Estate
@@ -13,12 +14,13 @@ from sexton.model.evidence import Evidence, Verdict
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import HOME
 from sexton.policies.silence import Watch, listen
+from sexton.shapes.said import Known
 
 LISTEN_EVERY = 5.0
 LONGEST_GAP = 20.0
 FRESH = 2.0
 """Seconds for which one look at the machine and the homes answers every question."""
-WAITING = "waiting"
+WAITING: Final = "waiting"
 """Nobody holds it: a conversation that waits for its next message."""
 
 log = logging.getLogger("sexton.web")
@@ -76,7 +78,7 @@ class Lookout:
         self._watch = listen(self._watch, beats, estate.look(), min(LONGEST_GAP, ttl))
 
 
-def verdict_of(session: Session, evidence: dict[str, Evidence]) -> str | None:
+def verdict_of(session: Session, evidence: dict[str, Evidence]) -> Known | None:
     """What is known of who holds an open session, in one word; None of one that has ended."""
     if not session.is_open:
         return None
@@ -86,14 +88,14 @@ def verdict_of(session: Session, evidence: dict[str, Evidence]) -> str | None:
 
 def standing_of(
     home: str, holders: list[str], evidence: dict[str, Evidence], proof: Evidence | None
-) -> str:
+) -> Known:
     """The same for one that is known by its holders only."""
     verdicts = {evidence[id].verdict if id in evidence else Verdict.UNKNOWN for id in holders}
     if proof is not None:
         verdicts.add(proof.verdict)
     if not verdicts:
-        return WAITING if home == NATIVE else Verdict.UNKNOWN.value
+        return WAITING if home == NATIVE else Verdict.UNKNOWN
     for verdict in (Verdict.LIVE, Verdict.SUSPECT, Verdict.UNKNOWN):
         if verdict in verdicts:
-            return verdict.value
-    return Verdict.DEAD.value
+            return verdict
+    return Verdict.DEAD

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -140,7 +140,7 @@ class _Ledger(Collector):
         ]
 
 
-def _of_sessions(homes: list[dict[str, Any]]) -> Iterator[Metric]:
+def _of_sessions(homes: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
     yield _gauge(
         "sexton_sessions",
         "Sessions by home and state.",
@@ -161,7 +161,7 @@ def _of_sessions(homes: list[dict[str, Any]]) -> Iterator[Metric]:
     )
 
 
-def _of_figures(counts: dict[str, Any]) -> Iterator[Metric]:
+def _of_figures(counts: Mapping[str, Any]) -> Iterator[Metric]:
     for name, figure, words, scale in (
         ("sexton_suspect_sessions", "suspect", "Open sessions that look dead.", 1),
         ("sexton_held_resets", "held", "Resets that are held back.", 1),

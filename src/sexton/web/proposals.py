@@ -8,11 +8,11 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Plan, Reason
 from sexton.model.record import record
+from sexton.shapes import planned
 
 MOST = 100
 """Proposals that are remembered; of more the oldest is forgotten, and has to be made anew."""
@@ -40,7 +40,8 @@ class Done:
 class Errand:
     """One action that is not a plan's, with its reason; `carry_out` looks again before it acts.
 
-    `undo` is the query of the proposal that undoes it, if there is one. `steps` are for a page.
+    `undo` is the query of the proposal that undoes it, if there is one. `steps` are what it would
+    do to what, and what it spares.
     """
 
     kind: str
@@ -59,7 +60,7 @@ class Proposal:
     """A plan or an errand as it was shown, and the digest by which it is confirmed."""
 
     digest: str
-    shown: Mapping[str, Any]
+    shown: planned.Plan
     work: Plan | Errand
 
 
@@ -91,10 +92,10 @@ class Proposals:
         return found
 
 
-def of_errand(errand: Errand, ledger: str, made_at: str | None) -> Proposal:
+def of_errand(errand: Errand, ledger: str, made_at: str) -> Proposal:
     """An errand in the form in which plans are shown."""
-    named = {"home": errand.home, "id": errand.session}
-    content: dict[str, Any] = {
+    named: planned.Seen = {"home": errand.home, "id": errand.session}
+    shown: planned.Plan = {
         "format": "sexton-errand",
         "version": 1,
         "id": uuid.uuid4().hex,
@@ -105,12 +106,16 @@ def of_errand(errand: Errand, ledger: str, made_at: str | None) -> Proposal:
                 "kind": errand.kind,
                 "session": named,
                 "target": errand.target,
+                "steps": [
+                    {"verb": each.verb, "what": each.what, "why": each.why} for each in errand.steps
+                ],
                 "reason": {"code": errand.reason.code, "text": errand.reason.text},
                 "reversible": errand.reversible,
             }
         ],
         "held": [],
+        "digest": "",
     }
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(shown, sort_keys=True, separators=(",", ":"))
     digest = f"sha256:{hashlib.sha256(canonical.encode('utf-8', 'replace')).hexdigest()}"
-    return Proposal(digest=digest, shown={**content, "digest": digest}, work=errand)
+    return Proposal(digest=digest, shown={**shown, "digest": digest}, work=errand)

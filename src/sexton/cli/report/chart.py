@@ -15,12 +15,10 @@ from math import ceil
 from typing import NamedTuple
 
 from sexton.cli.terminal import cells
+from sexton.shapes.days import DATES, LINES, across, runs, top
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 60, 44, 112, 56
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
-LINES = 4
-DATES = 6
 CROWD = 100
 """Of more days than this only those get a dot that no line reaches."""
 LONGEST = 60
@@ -52,7 +50,7 @@ class Series:
 def chart(title: str, days: Sequence[date], series: Sequence[Series]) -> str:
     """A whole SVG document."""
     known = [share for each in series for share in each.shares if share is not None]
-    paper = _Paper(len(days), _top(max(known, default=0.0)))
+    paper = _Paper(len(days), top(max(known, default=0.0)))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"',
         f'  viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="title desc"',
@@ -81,16 +79,10 @@ class _Paper:
 
     def x(self, day: int) -> float:
         width = WIDTH - LEFT - RIGHT
-        return round(LEFT + width * (day / (self.days - 1) if self.days > 1 else 0.5), 1)
+        return round(LEFT + width * across(day, self.days), 1)
 
     def y(self, share: float) -> float:
         return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share / self.top, 1)
-
-
-def _top(highest: float) -> float:
-    """The end of the axis: above the highest share, and a round number for every line."""
-    step = next((step for step in STEPS if step * LINES >= highest), STEPS[-1])
-    return step * LINES
 
 
 def _told(series: Series, days: Sequence[date]) -> str:
@@ -143,7 +135,7 @@ def _days_axis(paper: _Paper, days: Sequence[date]) -> Iterator[str]:
 def _drawn(paper: _Paper, days: Sequence[date], place: int, series: Series) -> Iterator[str]:
     """Dots for the days, joined where one follows the other without a gap."""
     yield f"<g {_ink(place, series)}>"
-    for run in _runs(series.shares):
+    for run in runs(series.shares):
         points = [(paper.x(day), paper.y(share)) for day, share in run]
         path = " ".join(f"{x},{y}" for x, y in points)
         yield f'<polyline points="{path}" fill="none" stroke-linejoin="round" {_pen(series)}/>'
@@ -153,17 +145,6 @@ def _drawn(paper: _Paper, days: Sequence[date], place: int, series: Series) -> I
             words = f"<title>{days[day]}: {share:.1%}</title>"
             yield f'<circle cx="{x}" cy="{y}" r="2.5">{words}</circle>'
     yield "</g>"
-
-
-def _runs(shares: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """The days that follow one another without a gap, each with its share."""
-    run: list[tuple[int, float]] = []
-    for day, share in enumerate((*shares, None)):
-        if share is not None:
-            run.append((day, share))
-        elif run:
-            yield run
-            run = []
 
 
 def _ink(place: int, series: Series) -> str:

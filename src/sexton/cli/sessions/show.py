@@ -15,8 +15,9 @@ from sexton.cli.terminal import document, heading, pairs, say
 from sexton.model.removal import AWAY
 from sexton.model.session import Session
 from sexton.shapes import values as shapes
+from sexton.shapes.facts import facts
 from sexton.shapes.things import vault_file as shape
-from sexton.shapes.wording import ahead, number, size, until
+from sexton.shapes.wording import number, until
 
 
 @click.command(
@@ -69,21 +70,8 @@ def command(ctx: click.Context, session: str) -> None:
 def _facts(session: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "title", session.title
     yield "preview", session.preview
-    yield "home", session.home
-    yield "key", session.key
-    yield "source", session.source
-    yield "chat type", session.chat_type
-    yield "job", session.job
-    yield "parent", f"{session.parent} ({session.relation})" if session.parent else None
     yield "state", f"{session.state}, pinned" if session.pinned else session.state
-    yield "started", until(session.started_at, now)
-    yield "last active", until(session.active_at, now)
-    yield "looked at next", ahead(session.due_at, now) if session.due_at else None
-    yield "ended", until(session.ended_at, now) if session.ended_at else None
-    yield "end reason", session.end_reason
-    yield "messages", f"{number(session.message_count)}, {size(session.byte_count)}"
-    yield "turns", number(session.turn_count)
+    yield from facts(session, now)
     yield "tokens", number(session.usage.tokens) if session.usage.tokens else None
     spent = session.usage.cost_micros / 1_000_000
     yield "cost", f"{spent:.2f} $" if spent else None
-    yield "epoch", str(session.epoch)

@@ -38,7 +38,7 @@ class Answers:
         Also what holds a reset back and how its budgets stand. Without a name it is about your own.
         """
         found = self._scope.session(session)
-        return values.explanation(self._house.why(f"{found.home}/{found.id}"))
+        return dict(values.explanation(self._house.why(f"{found.home}/{found.id}")))
 
     def my_processes(self) -> dict[str, Any]:
         """List the background processes of your sessions that really run, and what each does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ _PLACES = (("mcp.server.mcpserver", "MCPServer"), ("mcp.server.fastmcp", "FastMC
 def serve(answers: Answers) -> None:
     """Answer until the client goes away."""
     server, failure = _library()
+    _say_nothing()
     made = server("sexton", instructions=INSTRUCTIONS)
     for tool in (
         answers.my_sessions,
@@ -49,6 +51,13 @@ def _library() -> tuple[Any, type[Exception]]:
     raise ExtraMissing(
         "the MCP library is not installed", hint="Install it with: pip install 'sexton[mcp]'"
     )
+
+
+def _say_nothing() -> None:
+    """Keep the library's own log to itself: it quotes what a caller asked, who is told anyway."""
+    log = logging.getLogger("mcp")
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
 
 
 def _told(tool: Callable[..., dict[str, Any]], failure: type[Exception]) -> Callable[..., Any]:

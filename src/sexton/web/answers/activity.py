@@ -6,12 +6,15 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from typing_extensions import TypedDict
 
 from sexton.bootstrap import Sexton
 from sexton.model.evidence import Evidence
 from sexton.model.session import NATIVE
 from sexton.ports.board import Live
+from sexton.shapes.said import Known, Moment
 from sexton.shapes.wording import iso
 from sexton.web.lookout import Lookout, standing_of
 
@@ -21,6 +24,29 @@ FRESH = 1.0
 """Seconds for which an answer is good at least."""
 SHARE = 10
 """An answer that takes long to find is good for so many times as long."""
+
+
+class Active(TypedDict):
+    """An open session; the first of its workers that is known stands for all."""
+
+    id: str
+    home: str
+    source: str
+    title: str | None
+    verdict: Known
+    busy: bool
+    last_activity: Moment
+    started_at: Moment
+    worker: str | None
+    workers: list[str]
+    host: str | None
+
+
+class AllActive(TypedDict):
+    """The open sessions of all homes and hosts; with more than so many, the latest of them."""
+
+    sessions: list[Active]
+    truncated: bool
 
 
 class Snapshot(NamedTuple):
@@ -103,7 +129,7 @@ class _Found(NamedTuple):
     proofs: dict[str, Mapping[str, Evidence]]
 
 
-def _told(found: _Found) -> dict[str, Any]:
+def _told(found: _Found) -> AllActive:
     sessions = []
     for each in found.live[:MOST]:
         proof = found.proofs.get(each.home, {}).get(each.id)
@@ -113,10 +139,7 @@ def _told(found: _Found) -> dict[str, Any]:
     return {"sessions": sessions, "truncated": len(found.live) > MOST}
 
 
-def _shape(
-    each: Live, verdict: str, places: dict[str, str], home_host: str | None
-) -> dict[str, Any]:
-    """A session of which the first of its workers that is known stands for all."""
+def _shape(each: Live, verdict: Known, places: dict[str, str], home_host: str | None) -> Active:
     worker = next((id for id, _ in each.holders if id in places), None)
     busy = verdict in ("live", "suspect") and any(since is not None for _, since in each.holders)
     return {

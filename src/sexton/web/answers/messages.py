@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from sexton.bootstrap.removing import read_removed
 from sexton.errors import HomeObserved
 from sexton.model.message import Message
 from sexton.model.removal import AWAY
 from sexton.model.session import Session
+from sexton.shapes.said import Moment
 from sexton.shapes.wording import iso
 from sexton.web.desk import Desk
 
@@ -19,7 +21,24 @@ LONGEST = 20_000
 """Characters of one message that are shown; of a longer one it is told how long it is."""
 
 
-def messages(desk: Desk, name: str, after: int, limit: int) -> dict[str, Any]:
+class ShownMessage(TypedDict):
+    """A message as text; `characters` says how long it is where it is cut."""
+
+    seq: int
+    at: Moment
+    role: str
+    text: str
+    characters: int
+
+
+class Messages(TypedDict):
+    """A page of messages."""
+
+    items: list[ShownMessage]
+    next: int | None
+
+
+def messages(desk: Desk, name: str, after: int, limit: int) -> Messages:
     """A page of messages in order, as text; HomeObserved where they are not to be shown."""
     if not desk.shows_messages:
         raise HomeObserved(
@@ -41,7 +60,7 @@ def _read(desk: Desk, found: Session, after: int) -> Iterator[Message]:
     return home.transcript(found, after, 2**62)
 
 
-def _shape(message: Message) -> dict[str, Any]:
+def _shape(message: Message) -> ShownMessage:
     content = message.content
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     said = text.encode("utf-8", "replace").decode()

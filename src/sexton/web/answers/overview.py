@@ -6,12 +6,16 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from sexton.engine.figures import Name, figures, today
 from sexton.engine.standing import Standing, tally
+from sexton.model.session import State
 from sexton.ports import Sample
+from sexton.shapes.said import Moment
 from sexton.shapes.wording import iso
+from sexton.web.answers.things import Home, told
 from sexton.web.desk import Desk
 
 FRESH = 5.0
@@ -21,15 +25,76 @@ POINTS = 60
 """So many points has a line over time."""
 
 
+class Standings(TypedDict):
+    """How many sessions are open, and how these stand."""
+
+    open: int
+    live: int
+    waiting: int
+    suspect: int
+    leaked: int
+    unproven: int
+
+
+class HomeFigures(Home, Standings):
+    """A home, its open sessions, and all of them by state."""
+
+    states: dict[State, int]
+
+
+class Overview(Standings):
+    """How the ledger does now; `oldest_work` says since when each finalizer owes some."""
+
+    at: Moment
+    held: int
+    finalizing: int
+    dead_letters: int
+    spend_micros: int
+    tokens: int
+    spend_since: Moment
+    ledger_bytes: int
+    disk_free_bytes: int | None
+    disk_total_bytes: int | None
+    last_sweep: Moment | None
+    sweeps_every_seconds: float | None
+    oldest_work: dict[str, Moment]
+    homes: list[HomeFigures]
+
+
+class Point(TypedDict):
+    """What was counted at a moment."""
+
+    at: Moment
+    value: int
+
+
+class Day(TypedDict):
+    """Of the sessions started on a day, how many are open still, and how many were reaped."""
+
+    day: str
+    sessions: int
+    open: int
+    reaped: int
+
+
+class History(TypedDict):
+    """What was counted over a time; the last of each line is newest."""
+
+    since: Moment
+    until: Moment
+    lines: dict[str, list[Point]]
+    leak_rate: list[Day]
+
+
 class Counts:
     """The figures of this moment, counted again when they are too old."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last: dict[str, Any] | None = None
+        self._last: Overview | None = None
         self._good_until = 0.0
 
-    def current(self, desk: Desk) -> dict[str, Any]:
+    def current(self, desk: Desk) -> Overview:
         """The figures; one counts, the others wait for it."""
         with self._lock:
             begun = desk.house.clock.monotonic()
@@ -40,7 +105,7 @@ class Counts:
             return self._last
 
 
-def _count(desk: Desk) -> dict[str, Any]:
+def _count(desk: Desk) -> Overview:
     estate, ledger = desk.lookout.estate(), desk.house.ledger
     homes = ledger.homes.all()
     tallies = tally(estate, homes)
@@ -50,31 +115,28 @@ def _count(desk: Desk) -> dict[str, Any]:
     recent = ledger.gauges.since(estate.clock.now() - timedelta(hours=1))
     held = next((each.value for each in reversed(recent) if each.name == Name.HELD), 0)
     space = estate.space() if estate.space is not None else None
-    work = ledger.gauges.oldest_work()
+    now = figures(estate, whole[Standing.SUSPECT], held)
     return {
         "at": iso(estate.clock.now()),
-        "open": whole.total(),
         **_standings(whole),
-        **figures(estate, whole[Standing.SUSPECT], held),
+        "held": held,
+        "finalizing": now[Name.FINALIZING],
+        "dead_letters": now[Name.DEAD_LETTERS],
+        "spend_micros": now[Name.SPEND_MICROS],
+        "tokens": now[Name.TOKENS],
         "spend_since": iso(today(estate.clock.now())),
+        "ledger_bytes": now[Name.LEDGER_BYTES],
+        "disk_free_bytes": now.get(Name.DISK_FREE_BYTES),
         "disk_total_bytes": space.total if space else None,
         "last_sweep": iso(last.at) if last else None,
         "sweeps_every_seconds": last.every.total_seconds() if last else None,
-        "oldest_work": {name: iso(at) for name, at in work.items()},
+        "oldest_work": {name: iso(at) for name, at in ledger.gauges.oldest_work().items()},
         "homes": [
             {
-                "name": home.name,
-                "kind": home.kind,
-                "host": home.host,
-                "path": home.path,
-                "act": home.act,
-                "observed_at": iso(home.observed_at),
-                "open": tallies[home.name].total(),
+                **told(home),
                 **_standings(tallies[home.name]),
                 "states": {
-                    state.value: count
-                    for (name, state), count in states.items()
-                    if name == home.name
+                    state: count for (name, state), count in states.items() if name == home.name
                 },
             }
             for home in homes
@@ -82,11 +144,18 @@ def _count(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _standings(found: Counter[Standing]) -> dict[str, int]:
-    return {standing.value: found[standing] for standing in Standing}
+def _standings(found: Counter[Standing]) -> Standings:
+    return {
+        "open": found.total(),
+        "live": found[Standing.LIVE],
+        "waiting": found[Standing.WAITING],
+        "suspect": found[Standing.SUSPECT],
+        "leaked": found[Standing.LEAKED],
+        "unproven": found[Standing.UNPROVEN],
+    }
 
 
-def history(desk: Desk, span: timedelta) -> dict[str, Any]:
+def history(desk: Desk, span: timedelta) -> History:
     """What was counted over a time, as lines of a few points each; the last of each is newest."""
     now = desk.house.clock.now()
     since = now - span
@@ -132,7 +201,7 @@ def _thinned(points: list[tuple[datetime, int]]) -> list[tuple[datetime, int]]:
     return points[::-1][::step][::-1]
 
 
-def _leak_rate(desk: Desk, since: datetime) -> list[dict[str, Any]]:
+def _leak_rate(desk: Desk, since: datetime) -> list[Day]:
     """Of the sessions started on each day, how many did not end by themselves."""
     days: dict[str, list[int]] = {}
     for home in desk.house.ledger.homes.all():

@@ -6,7 +6,9 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import cast
+
+from typing_extensions import TypedDict
 
 from sexton.bootstrap.removing import undo_receipt
 from sexton.engine.apply import apply as carry_out
@@ -28,7 +30,7 @@ from sexton.model.plan import (
     Result,
 )
 from sexton.model.session import NATIVE, Session
-from sexton.shapes import things, values
+from sexton.shapes import planned, said, things, values
 from sexton.web.desk import Desk
 from sexton.web.proposals import Errand, Proposal
 
@@ -36,7 +38,34 @@ SHOWN = 1000
 """So many actions and outcomes are listed; of more only their number is told."""
 
 
-def propose(desk: Desk, home: str | None, source: str | None) -> dict[str, Any]:
+class Counted(TypedDict):
+    """How many actions went how."""
+
+    done: int
+    skipped: int
+    recorded: int
+
+
+class Report(Counted):
+    """What came of an apply; `undo` is what undoes it, if anything does."""
+
+    receipt: str
+    plan: str | None
+    left: int
+    outcomes: list[said.Outcome]
+    held: list[said.HeldBack]
+    undo: dict[str, str] | None
+
+
+class Undone(said.Reopened):
+    """What came back from the vault, and what was opened again."""
+
+    receipt: str
+    undone: str
+    files: list[said.Restored]
+
+
+def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
     """What should be done now, with reasons. Changes nothing but what is known of homes."""
     estate = desk.lookout.fresh()
     if home is not None and home not in {each.name for each in estate.ledger.homes.all()}:
@@ -44,10 +73,10 @@ def propose(desk: Desk, home: str | None, source: str | None) -> dict[str, Any]:
     troubles = observe(estate)
     plan = with_retention(estate, survey(estate, home).plan, home)
     shown = remember(desk, of_source(estate.ledger, plan, source))
-    return shown | {"troubles": troubles}
+    return {**shown, "troubles": troubles}
 
 
-def propose_end(desk: Desk, name: str, code: str) -> dict[str, Any]:
+def propose_end(desk: Desk, name: str, code: str) -> planned.Plan:
     """A plan that ends one session, as it is now."""
     found = desk.house.find(name)
     tip = desk.house.ledger.compression.tip(found.ref) or found
@@ -70,9 +99,9 @@ def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
     )
 
 
-def remember(desk: Desk, plan: Plan) -> dict[str, Any]:
+def remember(desk: Desk, plan: Plan) -> planned.Plan:
     """The plan as it is shown, to be confirmed by its digest."""
-    shown: dict[str, Any] = json.loads(write_plan(plan))
+    shown = cast("planned.Plan", json.loads(write_plan(plan)))
     desk.proposals.add(Proposal(digest=shown["digest"], shown=shown, work=plan))
     return shown
 
@@ -88,20 +117,20 @@ def observe(estate: Estate) -> list[str]:
     return troubles
 
 
-def apply_shown(desk: Desk, digest: str) -> dict[str, Any]:
+def apply_shown(desk: Desk, digest: str) -> Report:
     """Carry out what was shown under a digest."""
     work = desk.proposals.of(digest).work
     return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work)
 
 
-def apply_document(desk: Desk, text: str) -> dict[str, Any]:
+def apply_document(desk: Desk, text: str) -> Report:
     """Carry out a plan that comes along as a whole, as `sexton plan` writes it."""
     plan = read_plan(text)
     check_ledger(plan, desk.house.ledger.id)
     return _apply(desk, plan)
 
 
-def _apply(desk: Desk, plan: Plan) -> dict[str, Any]:
+def _apply(desk: Desk, plan: Plan) -> Report:
     receipt = new_receipt()
     return _report(plan, receipt, list(carried_out(desk, plan, receipt)))
 
@@ -114,13 +143,13 @@ def carried_out(desk: Desk, plan: Plan, receipt: str) -> Iterator[Outcome]:
     return carry_out(estate, plan, receipt)
 
 
-def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> Report:
     results = Counter(each.result for each in outcomes)
     reversible = any(each.result is Result.DONE and each.action.reversible for each in outcomes)
     return {
         "receipt": receipt,
         "plan": plan.id,
-        **{result.value: results[result] for result in Result},
+        **_counted(results),
         "left": len(plan.actions) - len(outcomes),
         "outcomes": [values.outcome(each) for each in outcomes[:SHOWN]],
         "held": [values.held(each) for each in plan.held[:SHOWN]],
@@ -128,7 +157,7 @@ def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> dict[str, 
     }
 
 
-def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
+def _run(desk: Desk, errand: Errand) -> Report:
     del desk
     receipt = new_receipt()
     done = errand.carry_out(receipt)
@@ -136,14 +165,14 @@ def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
     return {
         "receipt": receipt,
         "plan": None,
-        **{each.value: int(each is result) for each in Result},
+        **_counted(Counter([result])),
         "left": 0,
         "outcomes": [
             {
                 "action": errand.kind,
                 "home": errand.home,
                 "session": errand.session,
-                "result": result.value,
+                "result": result,
                 "reason": values.reason(errand.reason),
                 "detail": done.detail,
             }
@@ -153,7 +182,7 @@ def _run(desk: Desk, errand: Errand) -> dict[str, Any]:
     }
 
 
-def undo(desk: Desk, receipt: str) -> dict[str, Any]:
+def undo(desk: Desk, receipt: str) -> Undone:
     """Bring back what an apply removed, and open again what it ended."""
     done = undo_receipt(desk.house, receipt)
     return {
@@ -161,4 +190,12 @@ def undo(desk: Desk, receipt: str) -> dict[str, Any]:
         "undone": receipt,
         "files": [things.restored(each) for each in done.files],
         **things.reopened(done.opened),
+    }
+
+
+def _counted(results: Counter[Result]) -> Counted:
+    return {
+        "done": results[Result.DONE],
+        "skipped": results[Result.SKIPPED],
+        "recorded": results[Result.RECORDED],
     }

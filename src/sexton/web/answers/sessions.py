@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+
+from typing_extensions import TypedDict
 
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate
+from sexton.engine.process_view import of_session
+from sexton.model.evidence import Verdict
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Relation, Session
 from sexton.policies.liveness import HOME
 from sexton.ports.board import Order, Search, Spot
 from sexton.ports.finalizing import Wanted
-from sexton.shapes import things, values
+from sexton.shapes import said, things, values
 from sexton.shapes.cursors import read_place, write_place, write_spot
-from sexton.shapes.wording import iso
+from sexton.web.answers.things import RunningProcess, Work
 from sexton.web.desk import Desk
 from sexton.web.lookout import verdict_of
 
@@ -23,33 +26,94 @@ SHOWN = 100
 DEEPEST = 50
 
 
-def page(
-    desk: Desk, wanted: Search, order: Order, after: Spot | None, limit: int
-) -> dict[str, Any]:
+class ListedSession(said.Session):
+    """A session with what is known of who holds it."""
+
+    name: str
+    verdict: said.Known | None
+    busy: bool
+
+
+class Sessions(TypedDict):
+    """A page of sessions."""
+
+    items: list[ListedSession]
+    next: str | None
+
+
+class Proof(TypedDict):
+    """What is known of one who holds a session, or what its home proves."""
+
+    of: str
+    verdict: Verdict
+    code: str | None
+    kernel: bool
+    signals: list[str]
+
+
+class Conversation(TypedDict):
+    """A conversation that was compressed, up to this session, oldest first."""
+
+    sessions: list[str]
+    tokens: int
+    cost_micros: int
+
+
+class BudgetInWords(said.Budget):
+    """How a budget stands, and that in words."""
+
+    words: str
+
+
+class FullSession(ListedSession):
+    """Everything the ledger knows about one session."""
+
+    workers: list[said.Holder]
+    evidence: list[Proof]
+    conversation: Conversation
+    vault: said.VaultFile | None
+    processes: list[RunningProcess]
+    budgets: list[BudgetInWords]
+    finalizers: list[Work]
+    journal: list[said.JournalEntry]
+
+
+class Lineage(TypedDict):
+    """From whom a session came, the eldest first, and a page of those that came of it."""
+
+    session: ListedSession
+    elders: list[ListedSession]
+    children: list[ListedSession]
+    next: str | None
+
+
+def page(desk: Desk, wanted: Search, order: Order, after: Spot | None, limit: int) -> Sessions:
     """A page of sessions; where it ends although there may be more, `next` says how to go on."""
     found = desk.house.ledger.board.search(wanted, order, after, limit)
     items = list(with_verdicts(desk.lookout.estate(), found.sessions))
     return {"items": items, "next": write_spot(found.rest)}
 
 
-def with_verdicts(estate: Estate, sessions: Iterable[Session]) -> Iterable[dict[str, Any]]:
+def with_verdicts(estate: Estate, sessions: Iterable[Session]) -> Iterator[ListedSession]:
     """Sessions with what is known of who holds them."""
     for each in sessions:
         evidence = estate.of_holders(each) if each.is_open else {}
-        yield values.session(each) | {
+        yield {
+            **values.session(each),
             "name": each.name,
             "verdict": verdict_of(each, evidence),
             "busy": each.is_open and estate.is_busy(each),
         }
 
 
-def session(desk: Desk, name: str) -> dict[str, Any]:
+def session(desk: Desk, name: str) -> FullSession:
     """Everything the ledger knows about one session."""
     found, estate, ledger = desk.house.find(name), desk.lookout.estate(), desk.house.ledger
     (shown,) = with_verdicts(estate, [found])
     file = ledger.vault.of_session(found.ref) if found.state in AWAY else None
     chain = conversation(desk, found)
-    return shown | {
+    return {
+        **shown,
         "workers": [values.holder(holder) for holder in found.holders],
         "evidence": _evidence(estate, found),
         "conversation": {
@@ -59,12 +123,11 @@ def session(desk: Desk, name: str) -> dict[str, Any]:
         },
         "vault": None if file is None else things.vault_file(file),
         "processes": [
-            things.process(each) | {"ref": each.process.ref}
-            for each in estate.overseer.of_session(found, None)
+            {**things.process(each), "ref": each.process.ref} for each in of_session(estate, found)
         ],
         "budgets": budgets(estate, found),
         "finalizers": [
-            values.finalization(each) | {"ref": each.ref}
+            {**values.finalization(each), "ref": each.ref}
             for each in ledger.finalizing.page(
                 Wanted(home=found.home, session=found.id), None, SHOWN
             )
@@ -75,17 +138,17 @@ def session(desk: Desk, name: str) -> dict[str, Any]:
     }
 
 
-def why(desk: Desk, name: str) -> dict[str, Any]:
+def why(desk: Desk, name: str) -> said.Explanation:
     """Why a session is as it is, and what would change it."""
     return values.explanation(desk.house.why(name))
 
 
-def budgets(estate: Estate, found: Session) -> list[dict[str, Any]]:
+def budgets(estate: Estate, found: Session) -> list[BudgetInWords]:
     """How the budgets stand that bound a session of our own."""
     if found.home != NATIVE:
         return []
     return [
-        things.budget(each, budget, word) | {"words": words}
+        {**things.budget(each, budget, word), "words": words}
         for each in standings(estate, who(estate, found))
         for budget, word, words in explained(each, found.source)
     ]
@@ -102,7 +165,7 @@ def conversation(desk: Desk, newest: Session) -> list[Session]:
     return found[::-1]
 
 
-def lineage(desk: Desk, name: str, after: str | None, limit: int) -> dict[str, Any]:
+def lineage(desk: Desk, name: str, after: str | None, limit: int) -> Lineage:
     """From whom a session came, the eldest first, and a page of those that came of it."""
     found, index = desk.house.find(name), desk.house.ledger.index
     elders: list[Session] = []
@@ -115,54 +178,26 @@ def lineage(desk: Desk, name: str, after: str | None, limit: int) -> dict[str, A
     place = None if after is None else read_place(after)
     children = desk.house.ledger.board.children(found.home, found.id, place, limit)
     estate = desk.lookout.estate()
-    last_child = children[-1] if len(children) == limit else None
+    rest = children[-1] if len(children) == limit else None
     return {
-        "session": next(iter(with_verdicts(estate, [found]))),
+        "session": next(with_verdicts(estate, [found])),
         "elders": list(with_verdicts(estate, elders[::-1])),
         "children": list(with_verdicts(estate, children)),
-        "next": last_child and write_place(last_child.started_at, last_child.ref),
+        "next": None if rest is None else write_place(rest.started_at, rest.ref),
     }
 
 
-def _evidence(estate: Estate, found: Session) -> list[dict[str, Any]]:
+def _evidence(estate: Estate, found: Session) -> list[Proof]:
     """What is known of each holder, and what the home itself proves."""
     if not found.is_open:
         return []
     return [
         {
             "of": "home" if id == HOME else id,
-            "verdict": proof.verdict.value,
+            "verdict": proof.verdict,
             "code": proof.code,
             "kernel": proof.kernel,
             "signals": list(proof.signals),
         }
         for id, proof in estate.of_holders(found).items()
     ]
-
-
-def timeline(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The life of a session as `session` tells it, oldest first."""
-    moments = [
-        {"at": found[name], "what": what, "detail": detail or ""}
-        for name, what, detail in (
-            ("started_at", "started", found["source"]),
-            ("active_at", "last active", None),
-            ("ended_at", "ended", found["end_reason"]),
-            ("due_at", "looked at again", None if found["state"] == "open" else ""),
-        )
-        if found[name] is not None and (name != "due_at" or found["state"] == "open")
-    ]
-    moments += [
-        {
-            "at": each["at"],
-            "what": f"{each['action']}: {each['result']}",
-            "detail": each["reason"]["text"],
-        }
-        for each in found["journal"]
-    ]
-    return sorted(moments, key=lambda each: str(each["at"]))
-
-
-def moment_of(desk: Desk) -> str | None:
-    """The time of this server, by which ages are told."""
-    return iso(desk.house.clock.now())

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing_extensions import TypedDict
 
 from sexton.policies.rulebook import digest, encode
 from sexton.settings.lint import inert
 from sexton.settings.render import show
+from sexton.shapes.said import Moment
 from sexton.shapes.wording import iso
 from sexton.web.desk import Desk
 
 
-def settings(desk: Desk) -> dict[str, Any]:
+class Finding(TypedDict):
+    """What is to be said about a setting, and where it stands."""
+
+    setting: str
+    place: str | None
+    message: str
+
+
+class SettingsInForce(TypedDict):
+    """The settings of the server as a file that says the same, and findings about them."""
+
+    source: str | None
+    text: str
+    policies: str | None
+    is_in_force: bool
+    findings: list[Finding]
+    at: Moment
+
+
+def settings(desk: Desk) -> SettingsInForce:
     """The settings of this process as a file that says the same, and findings about them."""
     house = desk.house
     stored = house.ledger.policies.in_force()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
 
 from sexton.errors import InputInvalid
+from sexton.shapes.planned import Plan
 from sexton.web.answers import errands, plans
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import Ref, Storable, Text
@@ -17,7 +18,7 @@ from sexton.web.desk import Desk
 from sexton.web.proposals import Proposal
 
 
-class Act(StrEnum):
+class Deed(StrEnum):
     """What a person can ask for about one thing."""
 
     END = "end"
@@ -52,11 +53,11 @@ def router(desk: Desk) -> APIRouter:
     def plan(  # each narrows it in its own way
         home: Text = None,
         source: Text = None,
-        action: Act | None = None,
+        action: Deed | None = None,
         session: Text = None,
         process: Ref = None,
         finalization: Ref = None,
-    ) -> dict[str, Any]:
+    ) -> Plan:
         """What should be done now, and why; or what one action would do. Changes nothing.
 
         `end`, `reset`, `pin` and `unpin` need a `session`, what is about a process its `process`,
@@ -67,18 +68,19 @@ def router(desk: Desk) -> APIRouter:
         return _propose(desk, action, session, process, finalization)
 
     @routes.post("/apply", responses=answers(404, 409, 413))
-    def apply(plan: Annotated[Confirmed, Body()]) -> dict[str, Any]:
+    def apply(plan: Annotated[Confirmed, Body()]) -> plans.Report:
         """Carry out a plan that was shown: its digest alone, or the whole of it.
 
         Every action checks once more that things are as they were seen: what has moved on is
         skipped, which is told in its outcome.
         """
-        if plan.model_extra:
-            return plans.apply_document(desk, json.dumps(plan.model_dump()))
+        whole = plan.model_dump(exclude={"troubles"})  # what is told beside a plan is none of it
+        if len(whole) > 1:
+            return plans.apply_document(desk, json.dumps(whole))
         return plans.apply_shown(desk, plan.digest)
 
     @routes.post("/undo", responses=answers(404, 409, 413))
-    def undo(wanted: Annotated[Undoing, Body()]) -> dict[str, Any]:
+    def undo(wanted: Annotated[Undoing, Body()]) -> plans.Undone:
         """Bring back what an apply removed or ended, by its receipt."""
         return plans.undo(desk, wanted.receipt)
 
@@ -86,32 +88,32 @@ def router(desk: Desk) -> APIRouter:
 
 
 def _propose(
-    desk: Desk, action: Act, session: str | None, process: int | None, work: int | None
-) -> dict[str, Any]:
-    if action in (Act.END, Act.RESET):
-        code = "closed" if action is Act.END else "reset"
+    desk: Desk, action: Deed, session: str | None, process: int | None, work: int | None
+) -> Plan:
+    if action in (Deed.END, Deed.RESET):
+        code = "closed" if action is Deed.END else "reset"
         return plans.propose_end(desk, _given(session, action, "session"), code)
-    return dict(_errand(desk, action, session, process, work).shown)
+    return _errand(desk, action, session, process, work).shown
 
 
 def _errand(
-    desk: Desk, action: Act, session: str | None, process: int | None, work: int | None
+    desk: Desk, action: Deed, session: str | None, process: int | None, work: int | None
 ) -> Proposal:
     match action:
-        case Act.PIN | Act.UNPIN:
+        case Deed.PIN | Deed.UNPIN:
             name = _given(session, action, "session")
-            return errands.propose_pin(desk, name, pinned=action is Act.PIN)
-        case Act.STOP_PROCESS:
+            return errands.propose_pin(desk, name, pinned=action is Deed.PIN)
+        case Deed.STOP_PROCESS:
             return errands.propose_stop(desk, int(_given(process, action, "process")))
-        case Act.KEEP_PROCESS | Act.RELEASE_PROCESS:
+        case Deed.KEEP_PROCESS | Deed.RELEASE_PROCESS:
             ref = int(_given(process, action, "process"))
-            return errands.propose_keep(desk, ref, kept=action is Act.KEEP_PROCESS)
+            return errands.propose_keep(desk, ref, kept=action is Deed.KEEP_PROCESS)
         case _:
             ref = int(_given(work, action, "finalization"))
-            return errands.propose_decision(desk, ref, retry=action is Act.RETRY_FINALIZER)
+            return errands.propose_decision(desk, ref, retry=action is Deed.RETRY_FINALIZER)
 
 
-def _given(value: str | int | None, action: Act, name: str) -> str:
+def _given(value: str | int | None, action: Deed, name: str) -> str:
     if value is None:
         raise InputInvalid(f"{action} needs a {name}", hint=f"Add {name}=... to the query.")
     return str(value)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
+from sexton.shapes.said import Moment
 from sexton.shapes.wording import iso
 from sexton.web import events, metrics, problems
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import LARGEST, Ref
 from sexton.web.desk import Desk
+
+
+class Health(TypedDict):
+    """That the server answers, and when any keeper of its ledger last swept."""
+
+    status: Literal["ok"]
+    last_sweep: Moment | None
+
+
+class Link(TypedDict):
+    """A link that opens the dashboard once."""
+
+    link: str
 
 
 def router(desk: Desk) -> APIRouter:
@@ -20,7 +35,7 @@ def router(desk: Desk) -> APIRouter:
     counted = metrics.Metrics(desk)
 
     @routes.get("/healthz", responses={503: answers()[503], 400: answers()[400]})
-    def healthz() -> dict[str, Any]:
+    def healthz() -> Health:
         """Whether the server answers and reaches its ledger; needs no token."""
         last = desk.house.ledger.workers.last_sweep()
         return {"status": "ok", "last_sweep": iso(last.at) if last else None}
@@ -53,7 +68,7 @@ def router(desk: Desk) -> APIRouter:
         return events.stream(desk.news, None if known is None else min(known, LARGEST))
 
     @routes.post("/v1/links", tags=["server"], responses=answers())
-    def new_link() -> dict[str, str]:
+    def new_link() -> Link:
         """A link that opens the dashboard once."""
         return {"link": desk.keys.new_link()}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from sexton.model.session import State
 from sexton.ports.board import Order, Search
 from sexton.shapes.cursors import read_spot
+from sexton.shapes.said import Explanation
 from sexton.web.answers import messages, sessions
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import LARGEST, Cursor, Limit, Name, Span, Text, as_span
@@ -31,7 +32,7 @@ def router(desk: Desk) -> APIRouter:
         sort: Order = Order.ACTIVE,
         after: Cursor = None,
         limit: Limit = 50,
-    ) -> dict[str, Any]:
+    ) -> sessions.Sessions:
         """Sessions of all homes, in an order.
 
         A page may hold fewer than asked for, or none, although `next` says that there is more: a
@@ -52,12 +53,12 @@ def router(desk: Desk) -> APIRouter:
 
     # A session of another home is named HOME/ID: the longer paths come first.
     @routes.get("/sessions/{id:path}/why", responses=answers(404, 409))
-    def why(id: Name) -> dict[str, Any]:
+    def why(id: Name) -> Explanation:
         """Why a session is as it is, and what would change it."""
         return sessions.why(desk, id)
 
     @routes.get("/sessions/{id:path}/lineage", responses=answers(404, 409))
-    def lineage(id: Name, after: Cursor = None, limit: Limit = 50) -> dict[str, Any]:
+    def lineage(id: Name, after: Cursor = None, limit: Limit = 50) -> sessions.Lineage:
         """From whom a session came, and a page of those that came of it."""
         return sessions.lineage(desk, id, after, limit)
 
@@ -66,12 +67,12 @@ def router(desk: Desk) -> APIRouter:
         id: Name,
         after: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
         limit: Limit = 50,
-    ) -> dict[str, Any]:
+    ) -> messages.Messages:
         """A page of what was said, as text. Of a shared ledger only where the settings allow it."""
         return messages.messages(desk, id, after, limit)
 
     @routes.get("/sessions/{id:path}", responses=answers(404, 409))
-    def show(id: Name) -> dict[str, Any]:
+    def show(id: Name) -> sessions.FullSession:
         """Everything the ledger knows about a session."""
         return sessions.session(desk, id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from sexton.model.finalization import FinalizationState
 from sexton.ports.vault import VaultKind
 from sexton.web.answers import overview, settings, things
+from sexton.web.answers.activity import AllActive
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import Limit, Ref, Span, Text, as_span
 from sexton.web.desk import Desk
@@ -27,7 +28,11 @@ def router(desk: Desk) -> APIRouter:
 def _now(routes: APIRouter, desk: Desk) -> None:
     @routes.get(
         "/activity",
-        responses=answers() | {304: {"description": "Nothing has changed since that tag."}},
+        responses=answers()
+        | {
+            200: {"model": AllActive},
+            304: {"description": "Nothing has changed since that tag."},
+        },
     )
     def activity(request: Request) -> Response:
         """The open sessions of all homes and hosts, in one cheap call.
@@ -42,34 +47,34 @@ def _now(routes: APIRouter, desk: Desk) -> None:
         return Response(snapshot.body, media_type="application/json", headers=headers)
 
     @routes.get("/overview", responses=answers())
-    def figures() -> dict[str, Any]:
+    def figures() -> overview.Overview:
         """How the ledger does now."""
         return desk.counts.current(desk)
 
     @routes.get("/history", responses=answers())
-    def history(span: Span = "7d") -> dict[str, Any]:
+    def history(span: Span = "7d") -> overview.History:
         """What was counted over a time, as lines of a few points."""
         return overview.history(desk, min(as_span(span) or timedelta(days=7), timedelta(days=400)))
 
     @routes.get("/settings", responses=answers())
-    def say_settings() -> dict[str, Any]:
+    def say_settings() -> settings.SettingsInForce:
         """The settings, and what in them has no effect."""
         return settings.settings(desk)
 
     @routes.get("/homes", responses=answers())
-    def homes() -> dict[str, Any]:
+    def homes() -> things.Homes:
         """Where agents keep sessions, and the sources these come from."""
         return things.homes(desk)
 
     @routes.get("/workers", responses=answers())
-    def workers() -> dict[str, Any]:
+    def workers() -> things.Workers:
         """The processes that hold sessions, and the hosts they are on."""
         return things.workers(desk)
 
 
 def _lists(routes: APIRouter, desk: Desk) -> None:
     @routes.get("/processes", responses=answers())
-    def processes(ended: bool = False, after: Ref = None, limit: Limit = 100) -> dict[str, Any]:
+    def processes(ended: bool = False, after: Ref = None, limit: Limit = 100) -> things.Processes:
         """The background processes of sessions; with `ended` all of the last week, in pages."""
         return things.processes(desk, ended=ended, before=after, limit=limit)
 
@@ -79,14 +84,14 @@ def _lists(routes: APIRouter, desk: Desk) -> None:
         finalizer: Text = None,
         after: Ref = None,
         limit: Limit = 50,
-    ) -> dict[str, Any]:
+    ) -> things.Finalizers:
         """End-of-session work, newest first."""
         return things.finalizers(desk, state, finalizer, after, limit)
 
     @routes.get("/journal", responses=answers(404, 409))
     def journal(
         session: Text = None, receipt: Text = None, after: Ref = None, limit: Limit = 50
-    ) -> dict[str, Any]:
+    ) -> things.Journal:
         """What was done, when, by whom and why, newest first."""
         return things.journal(desk, session, receipt, after, limit)
 
@@ -95,7 +100,7 @@ def _lists(routes: APIRouter, desk: Desk) -> None:
         kind: VaultKind | None = None,
         after: Annotated[int, Query(ge=0, le=2**62)] = 0,
         limit: Limit = 50,
-    ) -> dict[str, Any]:
+    ) -> things.Vault:
         """What lies in the trash and the archive."""
         return things.vault(desk, kind, after, limit)
 

@@ -9,13 +9,11 @@ from math import ceil
 from markupsafe import Markup
 
 from sexton.model.record import record
+from sexton.shapes.days import DATES, LINES, across, runs, top
 from sexton.web.drawing.elements import Point, element, path, picture, words
 
 WIDTH, HEIGHT = 760.0, 236.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 14.0, 12.0, 28.0
-STEPS = (0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
-LINES = 4
-DATES = 6
 CROWD = 60
 """Of more days than this only those get a dot that no line reaches."""
 
@@ -33,7 +31,7 @@ class Series:
 def daily(what: str, days: Sequence[date], series: Sequence[Series]) -> Markup:
     """All series in one picture, told as where each began and where it is."""
     known = [share for each in series for share in each.shares if share is not None]
-    scale = _Scale(len(days), _top(max(known, default=0.0)))
+    scale = _Scale(len(days), top(max(known, default=0.0)))
     told = " ".join([f"{what}.", *(_told(each, days) for each in series)])
     return picture(
         WIDTH,
@@ -55,16 +53,11 @@ class _Scale:
         self.top = top
 
     def at(self, day: int, share: float) -> Point:
-        part = day / (self.days - 1) if self.days > 1 else 0.5
-        return LEFT + (WIDTH - LEFT - RIGHT) * part, self.y(share)
+        width = WIDTH - LEFT - RIGHT
+        return LEFT + width * across(day, self.days), self.y(share)
 
     def y(self, share: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share / self.top
-
-
-def _top(highest: float) -> float:
-    """The end of the axis: above the highest share, and a round number for every line."""
-    return next((step for step in STEPS if step * LINES >= highest), STEPS[-1]) * LINES
 
 
 def _told(series: Series, days: Sequence[date]) -> str:
@@ -97,7 +90,7 @@ def _dates(scale: _Scale, days: Sequence[date]) -> Iterator[Markup]:
 def _drawn(scale: _Scale, days: Sequence[date], series: Series) -> Iterator[Markup]:
     """Lines where one day follows the other without a gap, and a dot for each day."""
     parts: list[Markup] = []
-    for run in _runs(series.shares):
+    for run in runs(series.shares):
         points = [scale.at(day, share) for day, share in run]
         style = "line dashed" if series.dashed else "line"
         if len(points) > 1 and not series.dashed:
@@ -111,17 +104,6 @@ def _drawn(scale: _Scale, days: Sequence[date], series: Series) -> Iterator[Mark
             dot = element("title", said)
             parts.append(element("circle", dot, cx=x, cy=y, r=2.8, class_="point"))
     yield element("g", *parts, class_=f"tone-{series.tone}")
-
-
-def _runs(shares: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """The days that follow one another without a gap, each with its share."""
-    run: list[tuple[int, float]] = []
-    for day, share in enumerate((*shares, None)):
-        if share is not None:
-            run.append((day, share))
-        elif run:
-            yield run
-            run = []
 
 
 def _text(x: float, y: float, said: str, side: str) -> Markup:

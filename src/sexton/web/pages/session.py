@@ -12,14 +12,14 @@ from starlette.responses import Response
 from sexton.engine.budgets import explained, standings, who
 from sexton.engine.estate import Estate
 from sexton.engine.explain import explain
-from sexton.engine.process_view import hints
+from sexton.engine.process_view import of_session
 from sexton.engine.standing import Standing, standing_of
 from sexton.errors import SessionNotFound
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.budgets import WARN_AT
 from sexton.ports.finalizing import Wanted
-from sexton.shapes.wording import ahead, number, size, until
+from sexton.shapes.facts import facts
 from sexton.web.desk import Desk
 from sexton.web.drawing.shares import gauge
 from sexton.web.pages import life, processes
@@ -78,7 +78,7 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
         moments=life.moments(found, entries, work, now),
         answers=why.answers,
         journal=entries,
-        processes=_processes(estate, found, now),
+        processes=processes.shown(of_session(estate, found), now),
         budgets=list(_budgets(estate, found)),
         no_budget=_no_budget(found),
         finalizers=work,
@@ -100,20 +100,6 @@ def _verdict(estate: Estate, found: Session) -> dict[str, Any]:
     proofs = estate.of_holders(found).values()
     signals = [signal for proof in proofs for signal in proof.signals]
     return {"word": standing.value, "means": _MEANS[standing], "signals": signals}
-
-
-def _processes(estate: Estate, found: Session, now: datetime) -> list[Any]:
-    policy = estate.rules(None).rules.reset_policy(found) if found.home == NATIVE else None
-    mine = estate.overseer.of_session(found, policy)
-    if found.home != NATIVE:
-        known = estate.ledger.registry.running()
-        told = hints(estate, known)
-        mine += [
-            each
-            for each in told
-            if (each.process.home, each.process.session) == (found.home, found.id)
-        ]
-    return processes.shown(mine, now)
 
 
 def _budgets(estate: Estate, found: Session) -> Iterator[dict[str, Any]]:
@@ -152,18 +138,5 @@ def _acts(found: Session, word: str) -> Iterator[Act]:
 
 def _facts(found: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "id", found.id
-    yield "home", found.home
-    yield "source", found.source
-    yield "key", found.key
-    yield "chat type", found.chat_type
-    yield "job", found.job
-    yield "parent", f"{found.parent} ({found.relation or 'child'})" if found.parent else None
-    yield "started", until(found.started_at, now)
-    yield "last active", until(found.active_at, now)
-    yield "looked at next", ahead(found.due_at, now) if found.due_at else None
-    yield "ended", until(found.ended_at, now) if found.ended_at else None
-    yield "end reason", found.end_reason
-    yield "messages", f"{number(found.message_count)}, {size(found.byte_count)}"
-    yield "turns", number(found.turn_count)
-    yield "epoch", str(found.epoch)
+    yield from facts(found, now)
     yield "touched", "by a person" if found.human_touched else None

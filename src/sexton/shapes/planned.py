@@ -1,0 +1,71 @@
+"""What is in the JSON of something that would be done?"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from sexton.shapes.said import Moment, Reason
+
+
+class Seen(TypedDict):
+    """A session as a plan saw it; an action that is no plan's names it only."""
+
+    home: str | None
+    id: str | None
+    ref: NotRequired[int]
+    epoch: NotRequired[int]
+    active_at: NotRequired[Moment]
+    message_count: NotRequired[int]
+    turn_count: NotRequired[int]
+    pinned: NotRequired[bool]
+
+
+class Step(TypedDict):
+    """What an action would do to one thing, or that it spares it, and why."""
+
+    verb: str
+    what: str
+    why: str
+
+
+class Action(TypedDict):
+    """One thing that would be done, to which session, and why."""
+
+    kind: str
+    session: Seen
+    reason: Reason
+    reversible: bool
+    target: NotRequired[str]
+    steps: NotRequired[list[Step]]
+    dead: NotRequired[list[tuple[str, int]]]
+    limit: NotRequired[int]
+    source: NotRequired[str]
+    size: NotRequired[int]
+    archived: NotRequired[bool]
+    conversation: NotRequired[str | None]
+    tree: NotRequired[str | None]
+
+
+class HeldAction(TypedDict):
+    """What a plan would do and something holds back."""
+
+    session: Seen
+    wanted: Reason
+    holding: Reason
+
+
+class Plan(TypedDict):
+    """What would be done: a plan as `sexton plan` writes it, or one action that is no plan's."""
+
+    format: Literal["sexton-plan", "sexton-errand"]
+    version: int
+    id: str
+    ledger: str
+    policies: NotRequired[str]
+    made_at: Moment
+    actions: list[Action]
+    held: list[HeldAction]
+    digest: str
+    troubles: NotRequired[list[str]]
