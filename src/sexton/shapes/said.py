@@ -6,9 +6,8 @@ name here, and to no other.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import WithJsonSchema
 from typing_extensions import TypedDict  # pydantic reads this one on every Python
 
 from sexton.model.evidence import Verdict
@@ -21,7 +20,16 @@ from sexton.ports.processes import Ending
 from sexton.ports.removal import Holds, VaultState
 from sexton.ports.vault import VaultKind
 
-Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+class _DateTime:
+    """Says what a text is to pydantic, which a command line that only writes JSON does not load."""
+
+    def __get_pydantic_json_schema__(self, core: object, handler: object) -> dict[str, Any]:
+        del core, handler
+        return {"type": "string", "format": "date-time"}
+
+
+Moment = Annotated[str, _DateTime()]
 """A time as `iso` says it."""
 Known = Verdict | Literal["waiting"]
 """What is known of who holds a session; one that nobody holds waits for its next message."""
