@@ -10,6 +10,8 @@ from bench.scene import LIMIT, Scene, rate
 from sexton.testing.postgres import PostgresServer
 
 NAME = "append_one"
+LANGGRAPH = "langgraph"
+WHOLE = {OURS: "append_one", LANGGRAPH: "append_kept"}
 
 
 def run(scene: Scene) -> Iterator[Row]:
@@ -41,7 +43,18 @@ def run(scene: Scene) -> Iterator[Row]:
         rounds=1,
     )
     yield at_most(size, 2048, "hermes")
+    if LANGGRAPH in scene.peers:
+        yield _as_graphs_do(scene)
     yield from _on_postgres(scene)
+
+
+def _as_graphs_do(scene: Scene) -> Row:
+    """The same where the last thing stored leads to all that was said before."""
+    count = scene.sizes.messages
+    kept = {name: rate(job, count, count=count) for name, job in WHOLE.items()}
+    return against(
+        scene.measure(NAME, "1 KB messages, history kept", Unit.RATE, kept), LANGGRAPH, 1
+    )
 
 
 def _held_against(series: Series, peers: tuple[str, ...], hermes: float) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """LangGraph as a contender: `SqliteSaver.put`. Runs in the peers' environment.
 
-Each checkpoint holds only what is new, which is less than a graph with a history would store.
+A graph puts the whole state into each checkpoint, and reads the last one back. Checkpoints that
+hold only what is new are the least that `put` can be asked for; no graph could go on from them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ class LangGraph:
     def append_one(self, count: int) -> float:
         """Each message in a checkpoint of its own."""
         return self._put([[text] for text in texts(count)])
+
+    def append_kept(self, count: int) -> float:
+        """Each message in a checkpoint with all before it, as a graph with messages does."""
+        said = texts(count)
+        return self._put([said[: at + 1] for at in range(count)])
 
     def append_turns(self, turns: int) -> float:
         """Each turn in a checkpoint of its own."""
