@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sexton.bootstrap.visiting import visit
-from sexton.engine.process_view import hints
+from sexton.engine.process_view import hints, of_session
 from sexton.integrations.hermes_plugin.background import Background
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import Trying
@@ -70,6 +70,21 @@ def test_living_processes_of_the_file_are_told_with_their_session(
     assert found.doing is not Doing.DEAD
     assert not found.holds, "a hint holds nothing back"
     assert house.ledger.registry.running() == [], "and is not registered by it"
+
+
+def test_a_session_is_shown_with_what_its_home_says_of_its_processes(
+    house: House, scene: HermesScene, server: subprocess.Popen[bytes]
+) -> None:
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.start("other", "telegram", session_key=f"{TALK}0")
+    house.observe()
+    (scene.path / "processes.json").write_text(json.dumps([entry(server)]))
+    shown = {
+        id: [each.process.identity.pid for each in of_session(house.sexton.estate(), found)]
+        for id in ("talk", "other")
+        for found in [house.sexton.find(id)]
+    }
+    assert shown == {"talk": [server.pid], "other": []}
 
 
 def test_what_our_own_registry_knows_is_not_told_twice(
