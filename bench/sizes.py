@@ -34,9 +34,9 @@ class Sizes:
 
 FULL = Sizes(
     rounds=9,
-    messages=360,
+    messages=720,
     threads=(16, 64),
-    each=16,
+    each=64,
     sessions=100_000,
     store=100_000,
     growth=(10_000, 100_000, 1_000_000),

@@ -59,10 +59,14 @@ class Membership:
         return self._pid == os.getpid()
 
     def ensure(self) -> None:
-        """Before a write: renew what has not been renewed for too long."""
+        """Before a write: renew what has not been renewed for half the time, by either clock."""
         if self._pid != os.getpid():
             self._begin_anew()
-        elif self._is_late():
+            return
+        policy, clock, (awake, ever) = self._policy(), self._clock, self._last
+        if policy is not self._obeyed:
+            self._obeyed, self._allowed = policy, policy.ttl.total_seconds() / 2
+        if clock.monotonic() - awake > self._allowed or clock.elapsed() - ever > self._allowed:
             self.renew()
 
     def ensure_present(self) -> None:
@@ -132,14 +136,6 @@ class Membership:
 
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
-
-    def _is_late(self) -> bool:
-        """Whether half the time has passed, by either clock; asked before every write."""
-        policy = self._policy()
-        if policy is not self._obeyed:
-            self._obeyed, self._allowed = policy, policy.ttl.total_seconds() / 2
-        allowed, (awake, ever) = self._allowed, self._last
-        return self._clock.monotonic() - awake > allowed or self._clock.elapsed() - ever > allowed
 
 
 def _beat_until_left(reference: ref[Membership], stop: threading.Event) -> None:

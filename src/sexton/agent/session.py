@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sexton.agent.turn import Turn
     from sexton.model.process import Process, Watched
     from sexton.policies.compression import Options
+    from sexton.policies.rulebook import InForce
     from sexton.ports.spending import Spend
 
 
@@ -40,11 +41,12 @@ class OpenSession(Handle):
     here or by another holder, this goes on with the child: its `id` is another one then.
     """
 
+    _guard: Guard | None = None
+
     def __init__(self, desk: Desk, session: Session) -> None:
         super().__init__(desk, session)
         self._has_preview = session.preview is not None
         self._is_attended = session.source not in UNATTENDED
-        self._guard: Guard | None = None
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
         """Store one message durably; its sequence number."""
@@ -258,10 +260,10 @@ class OpenSession(Handle):
         self._has_preview = found is not None
         return found
 
-    def _learn(self, appended: Appended) -> None:
-        super()._learn(appended)
+    def _obey(self, rules: InForce) -> None:
+        super()._obey(rules)
         if self._guard is not None:
-            self._guard.learn(self._rules)
+            self._guard.learn(rules)
 
 
 def _parts(message: Mapping[str, Any]) -> tuple[str, Any, dict[str, Any] | None]:

@@ -184,22 +184,19 @@ class GroupCommit(Generic[Tx]):
                 ticket.done = True
 
 
-def run_all(tx: Tx, tickets: list[Ticket[Tx]]) -> None:
-    """Run the jobs of a batch; a job that has a `together` with the others that have the same."""
-    if len(tickets) == 1:
-        tickets[0].result = tickets[0].job(tx)
-        return
-    shared: dict[Callable[..., list[Any]], list[Ticket[Tx]]] = {}
-    for ticket in tickets:
-        together = getattr(ticket.job, "together", None)
-        if together is None:
-            ticket.result = ticket.job(tx)
-        else:
-            shared.setdefault(together, []).append(ticket)
-    for together, alike in shared.items():
-        results = together(tx, [ticket.job for ticket in alike])
-        for ticket, result in zip(alike, results, strict=True):
-            ticket.result = result
+def run_at_once(tx: Tx, tickets: list[Ticket[Tx]]) -> bool:
+    """Whether one statement did all the jobs, which then is a transaction by itself.
+
+    If not, nothing was done. Jobs that can be done so have a `together`.
+    """
+    kind = type(tickets[0].job)
+    together = getattr(kind, "together", None)
+    if together is None or len({type(ticket.job) for ticket in tickets}) > 1:
+        return False
+    results = together(tx, [ticket.job for ticket in tickets])
+    for ticket, result in zip(tickets, results or (), strict=False):
+        ticket.result = result
+    return results is not None
 
 
 def _shut() -> threading.Lock:

@@ -16,17 +16,13 @@ class RulesInForce:
     def __init__(self, store: PolicyStore) -> None:
         self._store = store
         text = encode(Rulebook())
-        self._known = InForce(0, digest(text), Rulebook())
-
-    @property
-    def known(self) -> InForce:
+        self.known = InForce(0, digest(text), Rulebook())
         """The rules as last read, without asking again."""
-        return self._known
 
     def __call__(self, serial: int | None = None) -> InForce:
         """The rules in force; with a serial, from memory if that is the version known."""
-        if serial is None or serial != self._known.serial:
+        if serial is None or serial != self.known.serial:
             stored = self._store.in_force()
-            if stored is not None and stored.serial != self._known.serial:
-                self._known = InForce(stored.serial, stored.digest, decode(stored.text))
-        return self._known
+            if stored is not None and stored.serial != self.known.serial:
+                self.known = InForce(stored.serial, stored.digest, decode(stored.text))
+        return self.known

@@ -7,16 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from sexton.ledger import rows
+from sexton.ledger.appending import GUARD, Append, Known
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import micros
 from sexton.model.message import Draft, Message
-from sexton.model.schedule import Schedule
-from sexton.model.session import Session
 from sexton.ports import Appended, Batch
 
 PAGE = 256
-SHORT = 8  # messages; the statements of an append stay prepared for each number up to it
-LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
 
 
 class _NotStored(Exception):
@@ -29,26 +26,24 @@ class LedgerMessages:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._is_postgres = database.dialect == "postgres"
+        self._known: dict[int, Known] = {}
 
     def append(self, batch: Batch, now: datetime) -> Appended | None:
-        values, drafts = _guard(batch, micros(now)), batch.drafts
-        row: rows.Row | None
+        guard = _guard(batch, now)
         if batch.spend is not None:
-            return self._append_counted(batch, values, now)
+            return self._append_counted(batch, guard, now)
+        row: rows.Row | None
         if self._is_postgres:  # one statement, one round trip
-            found = self._database.statement("append_messages", **values, **_columns(drafts))
+            found = self._database.statement("append_messages", **_named(guard, batch.drafts))
             row = found[0] if found else None
         else:
-            append = _Append(values, drafts)
-            is_light = values["bytes"] < LIGHT and 0 < len(drafts) <= SHORT
-            # What is heavy or long shares neither call nor statement.
-            row = self._database.write(append if is_light else append.__call__)
+            row = self._database.write(Append(guard, batch, self._known))
         if row is None:
-            row = self._database.write(lambda tx: self._store_anew(tx, values, drafts))
+            row = self._database.write(lambda tx: self._store_anew(tx, batch, guard))
         return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
 
     def _append_counted(
-        self, batch: Batch, values: dict[str, Any], now: datetime
+        self, batch: Batch, guard: tuple[Any, ...], now: datetime
     ) -> Appended | None:
         """With what its messages spend, in one transaction."""
         from sexton.ledger.spending import take  # noqa: PLC0415  # few budgets count messages
@@ -58,12 +53,7 @@ class LedgerMessages:
 
         def job(tx: Transaction) -> rows.Row:
             take(tx, wanted, now)
-            row = (
-                tx.one("append_messages", **values, **_columns(batch.drafts))
-                if self._is_postgres
-                else _Append(values, batch.drafts)(tx)
-            )
-            row = row or self._store_anew(tx, values, batch.drafts)
+            row = self._store(tx, batch, guard) or self._store_anew(tx, batch, guard)
             if row is None:
                 raise _NotStored
             return row
@@ -85,16 +75,17 @@ class LedgerMessages:
 
         return self._database.read(job)
 
-    def _store_anew(
-        self, tx: Transaction, values: dict[str, Any], drafts: Sequence[Draft]
-    ) -> rows.Row | None:
+    def _store_anew(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
         """For a session whose due time was computed under other policies."""
-        guard = {name: values[name] for name in ("ref", "epoch", "serial")}
-        if tx.one("take_policies", **guard) is None:
+        ref, epoch, serial, *_ = guard
+        if tx.one("take_policies", ref=ref, epoch=epoch, serial=serial) is None:
             return None
+        return self._store(tx, batch, guard)
+
+    def _store(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
         if self._is_postgres:
-            return tx.one("append_messages", **values, **_columns(drafts))
-        return _Append(values, drafts)(tx)
+            return tx.one("append_messages", **_named(guard, batch.drafts))
+        return Append(guard, batch, self._known)(tx)
 
 
 def last_within(tx: Transaction, ref: int, after: int, byte_limit: int) -> int:
@@ -116,64 +107,8 @@ def _check_here(tx: Transaction, ref: int) -> None:
         raise removed(row[0], rows.state(row[1]), row[2])
 
 
-class _Append:
-    """An append to SQLite, to be stored by itself or together with those of other sessions."""
-
-    __slots__ = ("drafts", "values")
-
-    def __init__(self, values: dict[str, Any], drafts: Sequence[Draft]) -> None:
-        self.values = values
-        self.drafts = drafts
-
-    def __call__(self, tx: Any) -> rows.Row | None:
-        return self.together(tx, [self])[0]
-
-    def alone(self, tx: Any) -> rows.Row | None:
-        """The same as a whole transaction, by one call of the engine."""
-        place, said = len(self.drafts), list[Any]()
-        for draft in self.drafts:
-            place -= 1
-            said += (place, draft.role, int(draft.is_text), draft.content, draft.extra)
-        said += (self.values["ref"], self.values["ref"])
-        row: rows.Row | None = tx.alone(
-            "append_guard", self.values, "insert_guarded", said, len(self.drafts)
-        )
-        return row
-
-    @staticmethod
-    def together(tx: Any, jobs: Sequence[_Append]) -> list[rows.Row | None]:
-        """The row of each one's session; None for what may not be written.
-
-        One statement changes a session once, so further appends to it follow by themselves.
-        """
-        first: dict[int, _Append] = {}
-        for job in jobs:
-            first.setdefault(job.values["ref"], job)
-        updated = tx.together("append_guard", [job.values for job in first.values()])
-        stored = {row[-1]: row for row in updated}
-        messages = [each for ref, row in stored.items() for each in first[ref].messages(row[0])]
-        _insert(tx, messages, sum([job.values["bytes"] for job in jobs]))
-        return [
-            stored.get(job.values["ref"]) if first[job.values["ref"]] is job else job(tx)
-            for job in jobs
-        ]
-
-    def messages(self, last_seq: int) -> list[tuple[Any, ...]]:
-        """The rows of its messages, of which the last has that number."""
-        ref, now, first = self.values["ref"], self.values["now"], last_seq - len(self.drafts) + 1
-        return [
-            (ref, seq, now, draft.role, int(draft.is_text), draft.content, draft.extra)
-            for seq, draft in enumerate(self.drafts, first)
-        ]
-
-
-def _insert(tx: Any, messages: list[tuple[Any, ...]], size: int) -> None:
-    """By few statements, unless so much would be in memory at once."""
-    (tx.insert if size < LIGHT else tx.many)("insert_message", messages)
-
-
-def _columns(drafts: Sequence[Draft]) -> dict[str, list[Any]]:
-    return {
+def _named(guard: tuple[Any, ...], drafts: Sequence[Draft]) -> dict[str, Any]:
+    return dict(zip(GUARD, guard, strict=True)) | {
         "roles": [draft.role for draft in drafts],
         "texts": [int(draft.is_text) for draft in drafts],
         "contents": [draft.content for draft in drafts],
@@ -181,20 +116,20 @@ def _columns(drafts: Sequence[Draft]) -> dict[str, list[Any]]:
     }
 
 
-def _guard(batch: Batch, now: int) -> dict[str, Any]:
-    schedule: Schedule = batch.schedule
-    session: Session = batch.session
-    return {
-        "ref": session.ref,
-        "epoch": session.epoch,
-        "count": len(batch.drafts),
-        "bytes": sum([draft.size for draft in batch.drafts]),
-        "preview": batch.preview,
-        "human": int(batch.from_human),
-        "now": now,
-        "due_at": None if schedule.at is None else micros(schedule.at),
-        "serial": schedule.serial,
-        "at_messages": schedule.at_messages,
-        "at_bytes": schedule.at_bytes,
-        "at_turns": schedule.at_turns,
-    }
+def _guard(batch: Batch, now: datetime) -> tuple[Any, ...]:
+    """The values of `GUARD`."""
+    schedule, session = batch.schedule, batch.session
+    return (
+        session.ref,
+        session.epoch,
+        schedule.serial,
+        len(batch.drafts),
+        sum([len(each.content or b"") + len(each.extra or b"") for each in batch.drafts]),
+        micros(now),
+        None if schedule.at is None else micros(schedule.at),
+        schedule.at_messages,
+        schedule.at_bytes,
+        schedule.at_turns,
+        batch.preview,
+        int(batch.from_human),
+    )

@@ -7,14 +7,14 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from weakref import WeakSet
 
 import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
-from sexton.ledger.group_commit import GroupCommit, Ticket, run_all
+from sexton.ledger.group_commit import GroupCommit, Ticket, run_at_once
 from sexton.ledger.rows import Row
 from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction
 
@@ -51,7 +51,8 @@ class SqliteDatabase:
                     found = job(SqliteTransaction(reader))
                 finally:
                     reader.execute("COMMIT")
-            self._check_present()
+            if sqlite_file.identity(self.path) != self._identity:
+                self._refuse_gone()
             return found
         finally:
             self._give_back(reader)
@@ -132,10 +133,9 @@ class SqliteDatabase:
         if self._pid != os.getpid():  # forked past our hooks, by C code
             self.after_fork_in_child()
 
-    def _check_present(self) -> None:
+    def _refuse_gone(self) -> NoReturn:
         """What is in a file that nobody else finds any more is worth nothing."""
-        if sqlite_file.identity(self.path) != self._identity:
-            raise LedgerGone(f"the ledger {self.path} was removed or replaced")
+        raise LedgerGone(f"the ledger {self.path} was removed or replaced")
 
     def _writer(self) -> apsw.Connection:
         if self._write_connection is None:
@@ -219,19 +219,18 @@ class SqliteDatabase:
 
     def _try(self, attempt: Attempt, batch: list[Ticket[SqliteTransaction]]) -> None:
         connection = attempt.connection
-        lasts = any([ticket.lasting for ticket in batch])
-        alone = getattr(batch[0].job, "alone", None) if len(batch) == 1 else None
+        lasts = batch[0].lasting or any([ticket.lasting for ticket in batch])
         try:
             if not lasts:
                 connection.execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
-            if alone is not None:
-                batch[0].result = alone(attempt)
-            else:
+            if not run_at_once(attempt, batch):
                 connection.execute("BEGIN IMMEDIATE")
                 attempt.begun = True
-                run_all(attempt, batch)
+                for ticket in batch:
+                    ticket.result = ticket.job(attempt)
                 connection.execute("COMMIT")
-            self._check_present()
+            if sqlite_file.identity(self.path) != self._identity:
+                self._refuse_gone()
         finally:
             if not attempt.torn:
                 if connection.in_transaction:

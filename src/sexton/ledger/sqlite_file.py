@@ -20,7 +20,9 @@ from sexton.errors import (
     LedgerNotADatabase,
     LedgerReadOnly,
 )
+from sexton.ledger import appending
 from sexton.ledger.migrations import migrate_sqlite
+from sexton.ledger.statements import statements
 
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
@@ -118,8 +120,9 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
         f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {WAL_PAGES}"
     ).fetchall()
     migrate_sqlite(connection, APPLICATION_ID)
-    # The short lists that many appends at once become are no files. What a migration sorts may be.
+    # What appends are written into is no file. What a migration sorts may be.
     connection.execute("PRAGMA temp_store = MEMORY")
+    appending.prepare(connection, statements("sqlite")["append_guard"])
 
 
 def _prepare(path: str) -> None:

@@ -46,9 +46,10 @@ def draft(role: str, content: Any = None, extra: Mapping[str, Any] | None = None
     """Put a message into stored form, or say why it can not be stored exactly."""
     if role not in USUAL_ROLES and not _is_role(role):
         raise InvalidMessage(f"a message needs a role that is plain text, not {_named(role)}")
-    is_text = isinstance(content, str)
-    stored = _utf8(content) if is_text else None if content is None else _json(content)
-    return Draft(role, is_text, stored, _json(dict(extra)) if extra else None)
+    more = _json(dict(extra)) if extra else None
+    if isinstance(content, str):
+        return Draft(role, True, content.encode("utf-8", "surrogatepass"), more)
+    return Draft(role, False, None if content is None else _json(content), more)
 
 
 def revive_content(stored: bytes | None, is_text: bool) -> Any:
@@ -103,10 +104,6 @@ def _is_role(role: object) -> bool:
     return role.isascii() or not any("\ud800" <= character <= "\udfff" for character in role)
 
 
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _named(value: object) -> str:
     """What a value is, without saying it: it may be content."""
     return type(value).__name__ if not isinstance(value, str) else f"{len(value)} characters"
@@ -120,4 +117,4 @@ def _json(value: Any) -> bytes:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
         raise InvalidMessage(f"a message can not be stored as JSON: {problem}") from None
-    return _utf8(text)
+    return text.encode("utf-8", "surrogatepass")

@@ -12,7 +12,7 @@ SET last_seq      = last_seq + :count,
     preview       = COALESCE(preview, :preview),
     human_touched = human_touched | :human
 WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial = :serial
-RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial, ref;
+RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
 
 -- take_policies
 -- Only where they differ: an index over the serial would be written anew with every message.
@@ -24,14 +24,6 @@ RETURNING ref;
 -- insert_message
 INSERT INTO messages (session, seq, at, role, is_text, content, extra)
 VALUES (:session, :seq, :at, :role, :is_text, :content, :extra);
-
--- insert_guarded [sqlite]
--- Right after the guard, and only if that let it pass; each message has its place from the last.
-INSERT INTO messages (session, seq, at, role, is_text, content, extra)
-WITH said (place, role, is_text, content, extra) AS (VALUES (:place, :role, :is_text, :content, :extra))
-SELECT ref, last_seq - place, active_at, role, is_text, content, extra
-FROM said CROSS JOIN sessions
-WHERE ref = :ref AND changes() = 1;
 
 -- append_messages [postgres]
 -- Guard and rows in one statement: one round trip, one commit.

@@ -1,4 +1,4 @@
-"""Appends that share a commit share its statements, and are judged each by its own."""
+"""Appends that share a commit share one statement, and are judged each by its own session."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from typing import Any
 import apsw
 import pytest
 
-from sexton.ledger.at_once import MOST, at_once, portions
+from sexton.ledger.appending import LIGHT, MOST, REMEMBERED, SHORT
 from sexton.ledger.database import Transaction
-from sexton.ledger.messages import LIGHT, SHORT, LedgerMessages
+from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
-from sexton.ledger.statements import statements
 from sexton.model.message import Draft, draft
 from sexton.model.schedule import Schedule
+from sexton.model.session import Limit
+from sexton.policies.rulebook import Rulebook, encode
 from sexton.ports import Appended, Batch, Ledger
 from sexton.testing.ledger_contract_samples import (
     IDLE,
@@ -70,25 +71,37 @@ def in_one_batch(ledger: Ledger, jobs: Sequence[Callable[[], Any]]) -> list[Any]
     return results
 
 
-def steps_of(ledger: Ledger) -> list[str]:
-    """What the writing connection is asked to do from now on, each by its first words."""
+FIRST = "BEGIN IMMEDIATE, COMMIT"
+"""What the first write of `in_one_batch` needs."""
+
+
+def statements_of(ledger: Ledger) -> list[str]:
+    """What the writing connection is asked to do from now on, each by its first words.
+
+    An empty transaction is one line.
+    """
     asked: list[str] = []
 
     def note(_: apsw.Cursor, text: str, values: object) -> bool:
-        asked.extend(re.findall(r"^(?:UPDATE|INSERT INTO) \w+", text, re.MULTILINE))
+        words = re.search(r"(?m)^[A-Z]+(?: (?:INTO )?\w+)?", text)
+        assert words is not None
+        if words[0] == "COMMIT" and asked[-1] == "BEGIN IMMEDIATE":
+            asked[-1] = FIRST
+        else:
+            asked.append(words[0])
         return True
 
     database_of(ledger)._writer().exec_trace = note
     return asked
 
 
-def test_appends_of_one_batch_are_stored_by_two_statements(ledger: Ledger) -> None:
-    sessions = [born(ledger, f"{number}") for number in range(16)]
-    asked = steps_of(ledger)
+def test_appends_of_one_batch_are_one_statement_and_no_more(ledger: Ledger) -> None:
+    sessions = [born(ledger, f"{number}") for number in range(MOST)]
+    asked = statements_of(ledger)
     for turn in (1, 2):
         said = [partial(say, ledger, each, each.id, now=at(turn)) for each in sessions]
-        assert in_one_batch(ledger, said) == [Appended(turn)] * 16
-    assert asked == ["UPDATE sessions", "INSERT INTO messages"] * 2
+        assert in_one_batch(ledger, said) == [Appended(turn)] * MOST
+    assert asked == [FIRST, "INSERT INTO appends_1"] * 2
     for each in sessions:
         assert [message.content for message in heard(ledger, each)] == [each.id] * 2
         now = reread(ledger, each)
@@ -96,17 +109,11 @@ def test_appends_of_one_batch_are_stored_by_two_statements(ledger: Ledger) -> No
         assert now.active_at == at(2)
 
 
-def test_a_lone_append_is_a_whole_transaction_in_one_call(ledger: Ledger) -> None:
-    begun, calls = born(ledger), list[tuple[int, str]]()
-
-    def note(cursor: apsw.Cursor, text: str, values: object) -> bool:
-        calls.append((id(cursor), text.split(maxsplit=1)[0]))
-        return True
-
-    database_of(ledger)._writer().exec_trace = note
+def test_a_lone_append_is_one_statement_also_with_several_messages(ledger: Ledger) -> None:
+    begun = born(ledger)
+    asked = statements_of(ledger)
     assert say(ledger, begun, "a", 2, None, now=at(1)) == Appended(3)
-    assert [word for _, word in calls] == ["BEGIN", "UPDATE", "INSERT", "SELECT", "COMMIT"]
-    assert len({cursor for cursor, _ in calls}) == 1
+    assert asked == ["INSERT INTO appends_3"]
     stored = heard(ledger, begun)
     assert [(each.seq, each.content, each.at) for each in stored] == [
         (1, "a", at(1)),
@@ -126,7 +133,7 @@ def test_a_lone_append_that_fails_leaves_nothing_behind(ledger: Ledger) -> None:
 
 def test_a_long_append_is_stored_as_well_as_a_short_one(ledger: Ledger) -> None:
     begun = born(ledger)
-    for count in (SHORT, SHORT + 1, 3 * MOST + 5):
+    for count in (SHORT, SHORT + 1, 101):
         before = len(heard(ledger, begun))
         assert say(ledger, begun, *range(count)) == Appended(before + count)
         assert [each.content for each in heard(ledger, begun)[before:]] == list(range(count))
@@ -198,27 +205,102 @@ def test_an_append_that_fails_does_not_hurt_those_of_its_batch(ledger: Ledger) -
 
 def test_heavy_messages_are_in_memory_one_at_a_time(ledger: Ledger) -> None:
     sessions = [born(ledger, f"{number}") for number in range(4)]
-    asked = steps_of(ledger)
+    asked = statements_of(ledger)
     heavy = "x" * (LIGHT // 4)
     said = [partial(say, ledger, each, heavy) for each in sessions]
     assert in_one_batch(ledger, said) == [Appended(1)] * 4
-    assert asked == ["UPDATE sessions", *["INSERT INTO messages"] * 4]
+    assert asked == [FIRST, "BEGIN IMMEDIATE", *["INSERT INTO appends_1"] * 4, "COMMIT"]
     for each in sessions:
         assert [message.content for message in heard(ledger, each)] == [heavy]
 
 
-def test_rows_are_cut_into_few_sizes() -> None:
-    for count in range(200):
-        cut = [list(portion) for portion in portions(range(count))]
-        assert [each for portion in cut for each in portion] == list(range(count))
-        assert {len(portion) for portion in cut} <= {1, 2, 4, 8, 16, MOST}
+def test_appends_of_other_lengths_and_other_jobs_share_the_commit_all_the_same(
+    ledger: Ledger,
+) -> None:
+    one, two, marked = (born(ledger, name) for name in ("one", "two", "marked"))
+    asked = statements_of(ledger)
+    results = in_one_batch(
+        ledger,
+        [
+            partial(say, ledger, one, "a"),
+            partial(say, ledger, two, "b", "c"),
+            partial(ledger.book.mark, marked.ref, title="marked"),
+        ],
+    )
+    assert results == [Appended(1), Appended(2), True]
+    assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
+    assert {"INSERT INTO appends_1", "INSERT INTO appends_2"} <= set(asked)
 
 
-def test_the_statement_for_many_finds_each_session_by_its_key(tmp_path: Path) -> None:
-    database = SqliteDatabase(tmp_path / "ledger.db")
-    text, _ = at_once(statements("sqlite")["append_guard"], MOST)
-    values = [0] * text.count("?")
-    steps = database._writer().execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
-    assert "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)" in [step for *_, step in steps]
-    assert "SCAN sessions" not in [step for *_, step in steps]
-    database.close()
+@pytest.fixture
+def other(ledger: Ledger) -> Iterator[Ledger]:
+    """The same ledger, as another process has it open."""
+    opened = open_ledger(database_of(ledger).path)
+    yield opened
+    opened.close()
+
+
+def test_what_another_process_has_written_meanwhile_is_found(ledger: Ledger, other: Ledger) -> None:
+    begun = born(ledger)
+    for number in range(4):
+        assert say(ledger, begun, "here") == Appended(2 * number + 1)
+        assert say(other, begun, "there") == Appended(2 * number + 2)
+    assert [each.content for each in heard(ledger, begun)] == ["here", "there"] * 4
+
+
+def test_an_append_that_finds_something_else_goes_the_long_way_once(
+    ledger: Ledger, other: Ledger
+) -> None:
+    begun = born(ledger)
+    say(ledger, begun, "first")
+    say(other, begun, "second")
+    asked = statements_of(ledger)
+    assert say(ledger, begun, "third") == Appended(3)
+    assert asked == [
+        *("INSERT INTO appends_1", "BEGIN IMMEDIATE", "UPDATE sessions"),
+        *("INSERT INTO messages", "COMMIT"),
+    ]
+    asked.clear()
+    assert say(ledger, begun, "fourth") == Appended(4)
+    assert asked == ["INSERT INTO appends_1"]
+
+
+def test_one_that_finds_something_else_does_not_send_the_others_the_long_way(
+    ledger: Ledger, other: Ledger
+) -> None:
+    sessions = [born(ledger, f"{number}") for number in range(3)]
+    say(other, sessions[1], "elsewhere")
+    asked = statements_of(ledger)
+    said = [partial(say, ledger, each, "here") for each in sessions]
+    assert in_one_batch(ledger, said) == [Appended(1), Appended(2), Appended(1)]
+    assert asked.count("UPDATE sessions") == 1
+    assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
+
+
+def test_a_warning_and_policies_of_another_process_are_told_at_the_next_append(
+    ledger: Ledger, other: Ledger
+) -> None:
+    begun = born(ledger)
+    assert say(ledger, begun, "a") == Appended(1)
+    now = reread(other, begun)
+    assert other.index.warn(seen(now), Limit.MESSAGES, entry(now), at(1))
+    assert say(ledger, begun, "b") == Appended(2, Limit.MESSAGES)
+    serial = other.policies.publish("digest", encode(Rulebook()), "anna", at(2)).serial
+    assert say(ledger, begun, "c") == Appended(3, Limit.MESSAGES, serial)
+
+
+def test_a_failed_append_is_not_remembered_as_done(ledger: Ledger) -> None:
+    begun = born(ledger)
+    bad: Any = Draft("user", 2, b"neither text nor JSON", None)  # type: ignore[arg-type]
+    assert say(ledger, begun, "a") == Appended(1)
+    with pytest.raises(apsw.ConstraintError):
+        ledger.messages.append(Batch(session=begun, drafts=[bad], schedule=NO_RULES), NOON)
+    assert say(ledger, begun, "b") == Appended(2)
+
+
+def test_not_more_is_remembered_than_is_worth_it(ledger: Ledger) -> None:
+    assert isinstance(ledger.messages, LedgerMessages)
+    known = ledger.messages._known
+    known.update({-number: (0, 0, 0) for number in range(REMEMBERED)})
+    assert say(ledger, born(ledger), "a") == Appended(1)
+    assert len(known) <= REMEMBERED

@@ -1,0 +1,175 @@
+"""How does one statement store the appends of many sessions?
+
+A connection gives the interpreter away with each step of each statement, and has to win it back
+from whoever else wants it; and the statements around a change cost more than the change itself.
+So an append says what it expects to find. It is written into a view, whose trigger stores it if
+that holds: one statement, one step, a transaction by itself. Where it does not hold for one of
+them, nothing is stored, and each goes the long way, which tells what there is instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import apsw
+
+from sexton.ports import Batch
+
+SHORT = 8  # messages of an append; there is a view for each number of them
+MOST = 64  # appends in a statement; there is one for each power of two
+LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
+REMEMBERED = 10_000  # sessions whose last append is known
+
+GUARD = (
+    "ref", "epoch", "serial", "count", "bytes", "now", "due_at", "at_messages", "at_bytes",
+    "at_turns", "preview", "human",
+)  # fmt: skip
+"""What the guard of an append is given."""
+
+Known = tuple[int, int, int]
+"""What an append answers: the last message's number, the warnings given, the policies in force."""
+
+_EXPECTED = ("last_seq", "warned", "in_force")
+_MESSAGE = ("role", "is_text", "content", "extra")
+
+_VIEW = """
+CREATE TEMP VIEW appends_{count} ({columns}) AS VALUES ({values});
+CREATE TEMP TRIGGER store_{count} INSTEAD OF INSERT ON appends_{count} WHEN NEW.ref IS NOT NULL
+BEGIN
+    {guard}
+      AND last_seq = NEW.last_seq AND warned = NEW.warned
+      AND NEW.in_force = (SELECT COALESCE(MAX(serial), 0) FROM policies);
+    SELECT RAISE(ABORT, 'not as expected') WHERE changes() = 0;
+    INSERT INTO messages (session, seq, at, role, is_text, content, extra) VALUES {messages};
+END;
+"""
+
+
+def prepare(connection: apsw.Connection, guard: str) -> None:
+    """Make what appends are written into; the guard is that of the long way."""
+    update = re.sub(r":([a-z_]+)", r"NEW.\1", guard.partition("RETURNING")[0])
+    connection.execute("".join([_view(count, update) for count in range(1, SHORT + 1)])).fetchall()
+
+
+class Append:
+    """An append to SQLite, to be stored by itself or together with those of other sessions.
+
+    `known` is what the last append to each session has answered.
+    """
+
+    __slots__ = ("batch", "drafts", "guard", "known", "surprised")
+
+    def __init__(self, guard: tuple[Any, ...], batch: Batch, known: dict[int, Known]) -> None:
+        self.guard = guard
+        self.batch = batch
+        self.drafts = batch.drafts
+        self.known = known
+        self.surprised = False
+
+    def __call__(self, tx: Any) -> Known | None:
+        """Its answer; None where nothing may be written."""
+        stored = self.together(tx, [self])
+        return stored[0] if stored else self._whatever_there_is(tx)
+
+    @staticmethod
+    def together(tx: Any, jobs: Sequence[Append]) -> list[Known] | None:
+        """Their answers; None if that is too much, or one finds something else: nothing is stored.
+
+        Of several to one session each expects what the one before it leaves.
+        """
+        count = len(jobs[0].drafts)
+        if not 0 < count <= SHORT or jobs[0].surprised or (len(jobs) > 1 and not _alike(jobs)):
+            return None
+        known, left = jobs[0].known, dict[int, Known]()
+        values, answers = list[Any](), list[Known]()
+        for job in jobs:
+            ref = job.guard[0]
+            expected = left.get(ref) or known.get(ref) or job.at_first()
+            values += job.guard
+            values += expected
+            for draft in job.drafts:
+                values += (draft.role, draft.is_text, draft.content, draft.extra)
+            left[ref] = answer = expected[0] + count, expected[1], expected[2]
+            answers.append(answer)
+        if _store(tx.connection, values, len(jobs), count):
+            _remember(known, left)
+            return answers
+        for ref in left:
+            known.pop(ref, None)
+        jobs[0].surprised = len(jobs) == 1
+        return None
+
+    def at_first(self) -> Known:
+        """What is expected of a session that was not written to yet, but by whoever opened it."""
+        session = self.batch.session
+        return session.message_count, session.warned.value, self.guard[2]
+
+    def _whatever_there_is(self, tx: Any) -> Known | None:
+        found: Known | None = tx.one("append_guard", **dict(zip(GUARD, self.guard, strict=True)))
+        if found is not None:
+            ref, now, first = self.guard[0], self.guard[5], found[0] - len(self.drafts) + 1
+            tx.many(
+                "insert_message",
+                (
+                    (ref, seq, now, draft.role, draft.is_text, draft.content, draft.extra)
+                    for seq, draft in enumerate(self.drafts, first)
+                ),
+            )
+            _remember(self.known, {ref: found})
+        return found
+
+
+def _remember(known: dict[int, Known], left: dict[int, Known]) -> None:
+    if len(known) + len(left) > REMEMBERED:
+        known.clear()
+    known.update(left)
+
+
+def _alike(jobs: Sequence[Append]) -> bool:
+    """Whether one statement can be made of them."""
+    return (
+        len(jobs) <= MOST
+        and len({len(job.drafts) for job in jobs}) == 1
+        and sum([job.guard[4] for job in jobs]) < LIGHT
+    )
+
+
+def _store(connection: apsw.Connection, values: list[Any], jobs: int, count: int) -> bool:
+    size = 1 << (jobs - 1).bit_length()
+    if size > jobs:
+        values += [None] * (len(values) // jobs * (size - jobs))
+    try:
+        connection.execute(_insert(size, count), values)
+    except apsw.ConstraintError:
+        return False
+    return True
+
+
+def _columns(count: int) -> list[str]:
+    said = [f"{name}_{place}" for place in range(1, count + 1) for name in _MESSAGE]
+    return [*GUARD, *_EXPECTED, *said]
+
+
+@cache
+def _insert(jobs: int, count: int) -> str:
+    row = f"({', '.join('?' * len(_columns(count)))})"
+    return f"INSERT INTO appends_{count} VALUES {', '.join([row] * jobs)}"
+
+
+def _view(count: int, guard: str) -> str:
+    columns = _columns(count)
+    messages = [
+        f"(NEW.ref, NEW.last_seq + {place}, NEW.now, NEW.role_{place}, NEW.is_text_{place},"
+        f" NEW.content_{place}, NEW.extra_{place})"
+        for place in range(1, count + 1)
+    ]
+    return _VIEW.format(
+        count=count,
+        columns=", ".join(columns),
+        values=", ".join(["NULL"] * len(columns)),
+        guard=guard,
+        messages=", ".join(messages),
+    )
