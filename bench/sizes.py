@@ -10,6 +10,7 @@ class Sizes:
     """The size of every workload; `growth` are the ledgers between which time may hardly grow.
 
     Many short rounds are better than few long ones: what else the machine does then hits all alike.
+    But threads that have just been started are not yet those that write together.
     """
 
     rounds: int

@@ -59,7 +59,10 @@ EQUAL = {
     },
     ("take_policies", "state = 'open'"): "the policies of an ended session are never asked for",
     ("take_policies", "policy_serial <> :serial"): "spares a write: it is the same serial then",
-    ("started_by_day", "s.active_at >= :since"): "spares rows: what started since was active since",
+    ("started_by_day", "s.active_slot >= (CAST(:since AS BIGINT) >> 20)"): (
+        "spares rows: what started since was active since"
+    ),
+    ("spent_since", "s.active_slot >= (CAST(:since AS BIGINT) >> 20)"): "names the index",
     ("join_session", "epoch = :epoch"): "lock_open has asked the same in the same transaction",
     ("join_session", "state = 'open'"): "lock_open has asked the same in the same transaction",
     ("lock_held", "worker = :worker"): "locks only; SQLite has one writer at a time anyway",
@@ -109,11 +112,20 @@ EQUAL = {
     **{
         (name, "s.ref > 0"): "names the index; every row has such a number"
         for name in (
+            "biggest",
+            "bound_active",
             "bound_started",
+            "cohorts",
             "count_in_state",
+            "count_silent",
             "few_of_source",
             "few_of_state",
+            "live_among_many",
+            "page_recent",
+            "search_active",
             "search_started",
+            "spent_since",
+            "started_by_day",
         )
     },
     ("live_holders", "o.session IN (SELECT value FROM json_each(:refs))"): (

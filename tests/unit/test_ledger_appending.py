@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -304,3 +305,34 @@ def test_not_more_is_remembered_than_is_worth_it(ledger: Ledger) -> None:
     known.update({-number: (0, 0, 0) for number in range(REMEMBERED)})
     assert say(ledger, born(ledger), "a") == Appended(1)
     assert len(known) <= REMEMBERED
+
+
+def pages_written(ledger: Ledger, act: Callable[[], object]) -> int:
+    """How many pages of the log that takes."""
+    log = Path(f"{database_of(ledger).path}-wal")
+    before = log.stat().st_size
+    act()
+    return (log.stat().st_size - before) // (4096 + 24)
+
+
+def test_an_append_within_a_slot_writes_the_message_its_index_and_the_row_and_no_more(
+    ledger: Ledger,
+) -> None:
+    begun, slot = born(ledger), timedelta(microseconds=1 << 20)
+    for number in range(3):
+        say(ledger, begun, "to begin with", now=NOON + number * timedelta(microseconds=1))
+    assert pages_written(ledger, partial(say, ledger, begun, "a", now=NOON)) == 3
+    assert pages_written(ledger, partial(say, ledger, begun, "b", now=NOON + slot)) == 4
+    assert pages_written(ledger, partial(say, ledger, begun, "c", now=NOON + slot)) == 3
+    assert reread(ledger, begun).active_at == NOON + slot
+
+
+def test_the_slot_of_a_session_follows_its_activity(ledger: Ledger) -> None:
+    connection = database_of(ledger)._writer()
+    for number, moment in enumerate((NOON, at(1), at(-1), datetime(1969, 7, 20, tzinfo=UTC))):
+        begun = born(ledger, f"{number}")
+        say(ledger, begun, "a", now=moment)
+        found = connection.execute(
+            "SELECT active_at >> 20 = active_slot FROM sessions WHERE ref = ?", (begun.ref,)
+        )
+        assert found.fetchall() == [(1,)]

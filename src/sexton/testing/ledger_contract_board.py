@@ -248,6 +248,9 @@ class GaugesContract:
         assert ledger.gauges.spent_since(NOON) == (0, 0, 0)
         fill(ledger)
         assert ledger.gauges.spent_since(NOON + 10 * HOUR).sessions == 2
+        a_moment = timedelta(microseconds=1)
+        assert ledger.gauges.spent_since(NOON + 10 * HOUR + a_moment).sessions == 1
+        assert ledger.gauges.spent_since(NOON + 11 * HOUR - a_moment).sessions == 1
 
     def test_figures_are_kept_for_a_while(self, ledger: Ledger) -> None:
         ledger.gauges.store({"a": 1, "b": 2**40}, NOON)

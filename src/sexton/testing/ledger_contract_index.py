@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 
@@ -98,6 +98,25 @@ class IndexContract:
         ):
             assert _walk(partial(_recent_page, ledger, wanted, 1), _active) == expected
             assert ledger.index.page(wanted, None, ALL) == expected
+
+    def test_what_was_active_within_one_second_is_told_in_its_exact_order(
+        self, ledger: Ledger
+    ) -> None:
+        after = (0, 900_000, 1, 1_048_576, 3, 2, 1_048_575, 500_000, 0)
+        made = [born(ledger, f"{place}") for place in range(len(after))]
+        for each, later in zip(made, after, strict=True):
+            say(ledger, each, "a", now=at(1))
+            say(ledger, each, "b", now=at(2) + timedelta(microseconds=later))
+        newest = [made[place].id for _, place in sorted(zip(after, count(), strict=False))][::-1]
+        for size in (1, 2, 3, len(made)):
+            told, place = list[str](), None
+            for _ in range(PAGES):
+                page = ledger.index.page(Filter(), place, size)
+                told += [each.id for each in page]
+                if not page:
+                    break
+                place = Place(page[-1].active_at, page[-1].ref)
+            assert told == newest
 
     def test_a_page_is_not_disturbed_by_what_happens_meanwhile(self, ledger: Ledger) -> None:
         old = [born(ledger, None, now=at(second)) for second in range(6)]

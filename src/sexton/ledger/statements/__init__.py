@@ -27,7 +27,7 @@ ROW = (
     "last_seq", "message_count", "byte_count", "turn_count", "input_tokens", "output_tokens",
     "cached_tokens", "reasoning_tokens", "cost_micros", "title", "preview", "pinned",
     "human_touched", "errored", "warned", "inherited", "compress_after", "root", "guard", "untold",
-    "vault",
+    "vault", "active_slot",
 )  # fmt: skip
 """Every column of a session."""
 

@@ -34,10 +34,10 @@ FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.ref IN ({some_refs}) AND {searched};
 
 -- bound_active
--- How far a search goes in one step, found in the index alone.
-SELECT s.active_at, s.ref FROM sessions AS s
-WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref)
-ORDER BY s.active_at DESC, s.ref DESC
+-- How far a search goes in one step, found in the index alone: to where a slot begins.
+SELECT s.active_slot << 20, 0 FROM sessions AS s
+WHERE s.ref > 0 AND s.home = :home AND (s.active_slot, s.active_at, s.ref) < (CAST(:value AS BIGINT) >> 20, :value, :ref)
+ORDER BY s.active_slot DESC
 LIMIT 1 OFFSET :steps;
 
 -- bound_started
@@ -55,20 +55,22 @@ LIMIT 1 OFFSET :steps;
 -- search_active [sqlite]
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref) AND (s.active_at, s.ref) >= (:low, :low_ref)
+WHERE s.ref > 0 AND s.home = :home AND (s.active_slot, s.active_at, s.ref) < (CAST(:value AS BIGINT) >> 20, :value, :ref)
+  AND (s.active_slot, s.active_at, s.ref) >= (CAST(:low AS BIGINT) >> 20, :low, :low_ref)
   AND {searched}
-ORDER BY s.active_at DESC, s.ref DESC
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- search_active [postgres]
 -- A step costs its own rows: OFFSET keeps the planner from looking for others first.
 SELECT {session}
 FROM (SELECT * FROM sessions AS s
-      WHERE s.home = :home AND (s.active_at, s.ref) < (:value, :ref) AND (s.active_at, s.ref) >= (:low, :low_ref)
+      WHERE s.ref > 0 AND s.home = :home AND (s.active_slot, s.active_at, s.ref) < (CAST(:value AS BIGINT) >> 20, :value, :ref)
+        AND (s.active_slot, s.active_at, s.ref) >= (CAST(:low AS BIGINT) >> 20, :low, :low_ref)
       OFFSET 0) AS s
 JOIN homes AS h ON h.ref = s.home
 WHERE {searched}
-ORDER BY s.active_at DESC, s.ref DESC
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- search_started [sqlite]
@@ -146,22 +148,22 @@ SELECT source FROM found WHERE source IS NOT NULL LIMIT :limit;
 SELECT s.ref, s.id, s.source, s.title, s.active_at, s.started_at
 FROM sessions AS s
 WHERE s.home = :home AND s.state = 'open'
-ORDER BY s.active_at DESC, s.ref DESC
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- live_among_many [sqlite]
 -- Nearly all are open, or very many: along their activity they are found without being sorted.
 SELECT s.ref, s.id, s.source, s.title, s.active_at, s.started_at
 FROM sessions AS s INDEXED BY sessions_recent
-WHERE s.home = :home AND s.state = 'open'
-ORDER BY s.active_at DESC, s.ref DESC
+WHERE s.ref > 0 AND s.home = :home AND s.state = 'open'
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- live_among_many [postgres]
 SELECT s.ref, s.id, s.source, s.title, s.active_at, s.started_at
 FROM sessions AS s
-WHERE s.home = :home AND s.state = 'open'
-ORDER BY s.active_at DESC, s.ref DESC
+WHERE s.ref > 0 AND s.home = :home AND s.state = 'open'
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- live_holders
@@ -199,7 +201,7 @@ ORDER BY f.finalizer;
 SELECT COUNT(*), CAST(COALESCE(SUM(s.cost_micros), 0) AS BIGINT),
        CAST(COALESCE(SUM(s.input_tokens + s.output_tokens), 0) AS BIGINT)
 FROM sessions AS s
-WHERE s.home = :home AND s.active_at >= :since;
+WHERE s.ref > 0 AND s.home = :home AND s.active_slot >= (CAST(:since AS BIGINT) >> 20) AND s.active_at >= :since;
 
 -- store_figure
 INSERT INTO figures (name, at, value) VALUES (:name, :at, :value)

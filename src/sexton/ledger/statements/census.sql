@@ -11,7 +11,7 @@ SELECT s.source, s.state, s.end_reason,
        COUNT(*), CAST(SUM(s.message_count) AS BIGINT), CAST(SUM(s.byte_count) AS BIGINT),
        MIN(s.started_at), MAX(s.active_at)
 FROM sessions AS s
-WHERE s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
+WHERE s.ref > 0 AND s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
 GROUP BY 1, 2, 3, 4
 ORDER BY 5 DESC, 1, 2, 3, 4;
 
@@ -20,14 +20,14 @@ ORDER BY 5 DESC, 1, 2, 3, 4;
 SELECT s.started_at / :day, COUNT(*), COUNT(CASE WHEN s.state = 'open' THEN 1 END),
        COUNT(CASE WHEN s.end_reason LIKE 'reaped:%' THEN 1 END)
 FROM sessions AS s
-WHERE s.home = :home AND s.active_at >= :since AND s.started_at >= :since
+WHERE s.ref > 0 AND s.home = :home AND s.active_slot >= (CAST(:since AS BIGINT) >> 20) AND s.started_at >= :since
 GROUP BY 1
 ORDER BY 1;
 
 -- biggest
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
+WHERE s.ref > 0 AND s.home = :home AND (s.home = 1 OR s.state IN ('open', 'ended', 'finalized'))
 ORDER BY s.byte_count DESC, s.message_count DESC, s.ref
 LIMIT :limit;
 
@@ -56,7 +56,7 @@ ORDER BY workers;
 -- count_silent
 SELECT COUNT(*)
 FROM sessions AS s
-WHERE s.home = :home AND s.state = 'open' AND s.source = :source AND s.active_at <= :since
+WHERE s.ref > 0 AND s.home = :home AND s.state = 'open' AND s.source = :source AND s.active_at <= :since
   AND NOT EXISTS (SELECT 1 FROM holders AS o WHERE o.session = s.ref);
 
 -- first_shadow_reap

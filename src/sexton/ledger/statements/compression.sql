@@ -59,7 +59,8 @@ WITH RECURSIVE later (ref, id, place) AS (
     SELECT ref, id, 0 FROM sessions WHERE ref = :ref
     UNION ALL
     SELECT child.ref, child.id, later.place + 1
-    FROM later JOIN sessions AS child ON child.home = 1 AND child.parent = later.id AND child.inherited > 0
+    FROM later CROSS JOIN sessions AS child
+    WHERE child.home = 1 AND child.parent = later.id AND child.inherited > 0
 )
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home

@@ -1,15 +1,15 @@
 -- page_recent
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE s.home = :home
-  AND (s.active_at, s.ref) < (:active_at, :ref)
+WHERE s.ref > 0 AND s.home = :home
+  AND (s.active_slot, s.active_at, s.ref) < (CAST(:active_at AS BIGINT) >> 20, :active_at, :ref)
   AND (CAST(:source AS TEXT) IS NULL OR s.source = :source)
   AND (CAST(:state AS TEXT) IS NULL OR s.state = :state)
   AND (CAST(:key AS TEXT) IS NULL OR s.key = :key)
   AND (CAST(:folded AS BIGINT) = 0 OR COALESCE(s.end_reason, '') <> 'compression' OR NOT EXISTS (
       SELECT 1 FROM sessions AS child WHERE child.home = s.home AND child.parent = s.id AND child.inherited > 0
   ))
-ORDER BY s.active_at DESC, s.ref DESC
+ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
 LIMIT :limit;
 
 -- page_due
