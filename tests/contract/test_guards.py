@@ -58,7 +58,6 @@ EQUAL = {
         for name in ("memoise", "finish_finalization", "put_back_finalization")
     },
     ("take_policies", "state = 'open'"): "the policies of an ended session are never asked for",
-    ("take_policies", "policy_serial <> :serial"): "spares a write: it is the same serial then",
     ("started_by_day", "s.active_slot >= (CAST(:since AS BIGINT) >> 20)"): (
         "spares rows: what started since was active since"
     ),

@@ -76,6 +76,33 @@ def test_a_write_that_a_handler_interrupts_again_and_again_is_stored_once(tmp_pa
     assert stored in [[str(n) for n in range(1, int(begun) + more)] for more in (0, 1)]
 
 
+INTERRUPTED_IN_LONG_WRITES = """
+import random, signal, sys, sexton
+house = sexton.open(sys.argv[1]); worker = house.worker()
+spoken, noted = worker.session("spoken"), worker.session("noted")
+heard = []
+def handle(*_):
+    heard.append(noted.append(role="user", content="n"))
+signal.signal(signal.SIGALRM, handle)
+long = [{"role": "user", "content": "x"}] * 3000
+for number in range(1, 41):
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0005, 0.02))
+    assert spoken.append_many(long) == 3000 * number
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert [each.seq for each in noted.messages()] == heard
+print(len(heard), flush=True)
+"""
+
+
+def test_a_handler_may_write_in_the_middle_of_a_long_write(tmp_path: Path) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IN_LONG_WRITES, str(tmp_path / "ledger.db")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    assert int(child.stdout) > 10
+
+
 WAITS_FOR_A_LOCK = """
 import signal, sys, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from sexton.errors import LedgerBusy
+from sexton.errors import LedgerBusy, LedgerGone
+from sexton.ledger import sqlite_file
 from sexton.ledger.database import Transaction
 from sexton.ledger.group_commit import (
     IN_VAIN,
@@ -25,6 +27,7 @@ from sexton.ledger.group_commit import (
 )
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
+from sexton.model.session import Session
 from sexton.ports import Appended
 from sexton.testing.ledger_contract_samples import born, heard, race, say
 
@@ -175,6 +178,32 @@ def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteD
     database.stop()
     assert publish(database, 1) == 1
     assert sorted(race([partial(publish, database, n) for n in (2, 4, 5)])) == [2, 3, 4]
+
+
+def test_what_was_stored_in_a_file_that_is_gone_is_not_stored_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_ledger(str(tmp_path / "ledger.db"))
+    sessions = [born(ledger, f"{number}") for number in range(8)]
+    identity, looks = sqlite_file.identity, count()
+    monkeypatch.setattr(
+        sqlite_file, "identity", lambda path: identity(path) if next(looks) % 3 else None
+    )
+    refused: list[LedgerGone] = []
+
+    def write(session: Session) -> None:
+        for number in range(20):
+            try:
+                say(ledger, session, number)
+            except LedgerGone as gone:
+                refused.append(gone)
+
+    race([partial(write, session) for session in sessions])
+    monkeypatch.undo()
+    for session in sessions:
+        assert [each.content for each in heard(ledger, session)] == list(range(20))
+    assert refused
+    ledger.close()
 
 
 def test_an_interrupt_is_heard_also_while_a_failure_is_noted() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 
+from sexton.ledger.statements import statements
 from sexton.ports import Batch
 
 SHORT = 8  # messages of an append; there is a view for each number of them
@@ -36,8 +37,9 @@ _EXPECTED = ("last_seq", "warned", "in_force")
 _MESSAGE = ("role", "is_text", "content", "extra")
 
 _VIEW = """
-CREATE TEMP VIEW appends_{count} ({columns}) AS VALUES ({values});
-CREATE TEMP TRIGGER store_{count} INSTEAD OF INSERT ON appends_{count} WHEN NEW.ref IS NOT NULL
+CREATE TEMP VIEW IF NOT EXISTS appends_{count} ({columns}) AS VALUES ({values});
+CREATE TEMP TRIGGER IF NOT EXISTS store_{count}
+INSTEAD OF INSERT ON appends_{count} WHEN NEW.ref IS NOT NULL
 BEGIN
     {guard}
       AND last_seq = NEW.last_seq AND warned = NEW.warned
@@ -46,12 +48,6 @@ BEGIN
     INSERT INTO messages (session, seq, at, role, is_text, content, extra) VALUES {messages};
 END;
 """
-
-
-def prepare(connection: apsw.Connection, guard: str) -> None:
-    """Make what appends are written into; the guard is that of the long way."""
-    update = re.sub(r":([a-z_]+)", r"NEW.\1", guard.partition("RETURNING")[0])
-    connection.execute("".join([_view(count, update) for count in range(1, SHORT + 1)])).fetchall()
 
 
 class Append:
@@ -97,9 +93,9 @@ class Append:
         if _store(tx.connection, values, len(jobs), count):
             _remember(known, left)
             return answers
-        for ref in left:
+        if len(jobs) == 1:
             known.pop(ref, None)
-        jobs[0].surprised = len(jobs) == 1
+            jobs[0].surprised = True
         return None
 
     def at_first(self) -> Known:
@@ -142,7 +138,11 @@ def _store(connection: apsw.Connection, values: list[Any], jobs: int, count: int
     if size > jobs:
         values += [None] * (len(values) // jobs * (size - jobs))
     try:
-        connection.execute(_insert(size, count), values)
+        try:
+            connection.execute(_insert(size, count), values)
+        except apsw.SQLError:  # not before it is needed: a connection seldom needs them all
+            connection.execute(_view(count)).fetchall()
+            connection.execute(_insert(size, count), values)
     except apsw.ConstraintError:
         return False
     return True
@@ -159,7 +159,9 @@ def _insert(jobs: int, count: int) -> str:
     return f"INSERT INTO appends_{count} VALUES {', '.join([row] * jobs)}"
 
 
-def _view(count: int, guard: str) -> str:
+def _view(count: int) -> str:
+    """What appends of so many messages are written into; its guard is that of the long way."""
+    guard = statements("sqlite")["append_guard"].partition("RETURNING")[0]
     columns = _columns(count)
     messages = [
         f"(NEW.ref, NEW.last_seq + {place}, NEW.now, NEW.role_{place}, NEW.is_text_{place},"
@@ -170,6 +172,6 @@ def _view(count: int, guard: str) -> str:
         count=count,
         columns=", ".join(columns),
         values=", ".join(["NULL"] * len(columns)),
-        guard=guard,
+        guard=re.sub(r":([a-z_]+)", r"NEW.\1", guard),
         messages=", ".join(messages),
     )

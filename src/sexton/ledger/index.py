@@ -44,7 +44,10 @@ class LedgerIndex:
         return self._database.read(job)
 
     def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
-        """One indexed query per home, merged: any page of any size of ledger costs the same."""
+        """One indexed query per home, merged: any page of any size of ledger costs the same.
+
+        Those that were last active in the same second are sorted together.
+        """
 
         def job(tx: Transaction) -> list[Session]:
             values = {

@@ -174,7 +174,7 @@ class SqliteDatabase:
             if isinstance(problem, apsw.IOError):
                 # What the disk holds now is unknown to this connection: never go on with it.
                 self._drop_writer()
-            elif len(batch) > 1 and not isinstance(problem, apsw.BusyError):
+            elif len(batch) > 1 and not isinstance(problem, apsw.BusyError | LedgerGone):
                 for ticket in batch:
                     self._commit([ticket])
                 return

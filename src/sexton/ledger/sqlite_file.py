@@ -20,9 +20,7 @@ from sexton.errors import (
     LedgerNotADatabase,
     LedgerReadOnly,
 )
-from sexton.ledger import appending
 from sexton.ledger.migrations import migrate_sqlite
-from sexton.ledger.statements import statements
 
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
@@ -122,7 +120,6 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
     migrate_sqlite(connection, APPLICATION_ID)
     # What appends are written into is no file. What a migration sorts may be.
     connection.execute("PRAGMA temp_store = MEMORY")
-    appending.prepare(connection, statements("sqlite")["append_guard"])
 
 
 def _prepare(path: str) -> None:

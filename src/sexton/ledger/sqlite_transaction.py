@@ -28,7 +28,8 @@ class SqliteTransaction:
         return rows[0] if rows else None
 
     def many(self, name: str, rows: Iterable[Mapping[str, Any] | Sequence[Any]], /) -> None:
-        self.connection.executemany(self._text[name], rows).fetchall()
+        # A list: a signal handler that came in a step of ours, within the engine, could not write.
+        self.connection.executemany(self._text[name], list(rows)).fetchall()
 
 
 class Attempt(SqliteTransaction):

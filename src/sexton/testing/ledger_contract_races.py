@@ -6,6 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
 from sexton.ports import Appended, Ledger
 from sexton.testing.ledger_contract_samples import (
@@ -198,6 +199,15 @@ class RacesContract:
             )
             now = reread(ledger, begun)
             assert (now.is_open, now.holders, now.errored) == (False, (), True)
+
+    def test_writes_that_take_newer_policies_over_together_are_all_stored(
+        self, ledger: Ledger
+    ) -> None:
+        begun = born(ledger)
+        for serial in range(1, 9):
+            said = partial(say, ledger, begun, "a", schedule=Schedule(serial))
+            numbers = [found.last_seq for found in race([said] * 6) if found]
+            assert sorted(numbers) == list(range(6 * serial - 5, 6 * serial + 1))
 
 
 def _leave(ledger: Ledger, worker: str) -> list[Session]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import apsw
     import psycopg
 
-OLDEST_READER = 1
+OLDEST_READER = 14  # before, live sessions were looked for by an index that is another one now
 """The oldest schema version whose code may still use a ledger of the current version."""
 
 FOLDER = os.path.dirname(__file__)

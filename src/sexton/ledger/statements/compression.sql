@@ -14,11 +14,11 @@ RETURNING ref;
 -- insert_shorter
 -- After its parent has ended in the same transaction: a key has one open session. It is the same conversation, so
 -- its clocks and turns go on; warnings about its size (1 messages, 2 bytes) may be given again.
-INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, epoch, started_at, active_at, due_at,
-                      policy_serial, last_seq, message_count, byte_count, turn_count, title, preview, pinned,
+INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, epoch, started_at, active_at, active_slot,
+                      due_at, policy_serial, last_seq, message_count, byte_count, turn_count, title, preview, pinned,
                       human_touched, errored, warned, inherited, root)
 SELECT s.home, :id, s.key, s.source, s.chat_type, s.job, s.id, 'compression', s.epoch, s.started_at, s.active_at,
-       s.due_at, s.policy_serial, s.last_seq - :through + :head + 1, kept.messages + 1, kept.bytes + :size,
+       s.active_slot, s.due_at, s.policy_serial, s.last_seq - :through + :head + 1, kept.messages + 1, kept.bytes + :size,
        s.turn_count, s.title, s.preview, s.pinned, s.human_touched, s.errored, s.warned & 12,
        s.last_seq - :through + :head + 1, CAST(:root AS BIGINT)
 FROM sessions AS s CROSS JOIN (

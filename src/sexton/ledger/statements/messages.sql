@@ -15,10 +15,11 @@ WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial = :seri
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
 
 -- take_policies
--- Only where they differ: an index over the serial would be written anew with every message.
+-- Only after a guard has found other ones: an index over the serial would be written anew with every message. Whoever
+-- comes second finds them taken, and goes on all the same.
 UPDATE sessions
 SET policy_serial = :serial
-WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial <> :serial
+WHERE ref = :ref AND epoch = :epoch AND state = 'open'
 RETURNING ref;
 
 -- insert_message

@@ -42,9 +42,9 @@ ORDER BY o.session, o.joined_at, w.id;
 
 -- insert_session
 INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, root, title,
-                      started_at, active_at, due_at, policy_serial)
+                      started_at, active_at, active_slot, due_at, policy_serial)
 VALUES (1, :id, :key, :source, :chat_type, :job, :parent, :relation, :root, :title,
-        :now, :now, :due_at, :serial)
+        :now, :now, CAST(:now AS BIGINT) >> 20, :due_at, :serial)
 ON CONFLICT DO NOTHING
 RETURNING ref;
 
