@@ -88,6 +88,25 @@ def test_what_is_open_is_sorted_by_size_without_a_look_at_the_rest(
 
 
 @pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("find_tip", "SEARCH child USING INDEX sessions_parent (home=? AND parent=?)"),
+        ("count_silent", "SEARCH s USING INDEX sessions_states (home=? AND state=? AND source=?"),
+        ("page_recent", "SEARCH s USING INDEX sessions_recent (home=? AND active_slot<?)"),
+        ("page_recent", "USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY"),
+        ("bound_active", "SEARCH s USING INDEX sessions_recent (home=? AND active_slot<?)"),
+    ],
+)
+def test_what_is_asked_often_is_found_where_it_is(
+    connection: apsw.Connection, name: str, step: str
+) -> None:
+    text = statements("sqlite")[name]
+    values = dict.fromkeys(PARAMETER.findall(text), 1)
+    steps = connection.execute(f"EXPLAIN QUERY PLAN {text}", values).fetchall()
+    assert any(str(each).startswith(step) for *_, each in steps)
+
+
+@pytest.mark.parametrize(
     ("most", "steps"),
     [(60_000, [250, 1000, 4000, 16_000, 38_750]), (6000, [250, 1000, 4000, 750]), (0, [1])],
 )
