@@ -215,6 +215,13 @@ def test_heavy_messages_are_in_memory_one_at_a_time(ledger: Ledger) -> None:
         assert [message.content for message in heard(ledger, each)] == [heavy]
 
 
+def test_so_are_the_heavy_messages_of_one_append(ledger: Ledger) -> None:
+    begun = born(ledger)
+    asked = statements_of(ledger)
+    assert say(ledger, begun, *["x" * (LIGHT // 4)] * 4) == Appended(4)
+    assert asked == ["BEGIN IMMEDIATE", "UPDATE sessions", *["INSERT INTO messages"] * 4, "COMMIT"]
+
+
 def test_appends_of_other_lengths_and_other_jobs_share_the_commit_all_the_same(
     ledger: Ledger,
 ) -> None:

@@ -77,7 +77,9 @@ class Append:
         Of several to one session each expects what the one before it leaves.
         """
         count = len(jobs[0].drafts)
-        if not 0 < count <= SHORT or jobs[0].surprised or (len(jobs) > 1 and not _alike(jobs)):
+        if not 0 < count <= SHORT or jobs[0].surprised:
+            return None
+        if (len(jobs) > 1 or count > 1) and not _alike(jobs):
             return None
         known, left = jobs[0].known, dict[int, Known]()
         values, answers = list[Any](), list[Known]()
