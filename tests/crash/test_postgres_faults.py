@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,6 +11,7 @@ import pytest
 
 from sexton import bootstrap
 from sexton.errors import LedgerError, LedgerUnreachable
+from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import masked, open_ledger
 from sexton.ports import Ledger
 from sexton.testing.crash import Nursery
@@ -54,6 +56,13 @@ def refused_in_time(act: Callable[[], object]) -> str:
         act()
     assert time.monotonic() - started < 2 * DEADLINE
     return str(caught.value)
+
+
+def fill_pool(ledger: Ledger, connections: int) -> None:
+    """Have so many connections, by using them at the same time."""
+    barrier = threading.Barrier(connections, timeout=10 * DEADLINE)
+    assert isinstance(ledger.messages, LedgerMessages)
+    race([partial(ledger.messages._database.read, lambda _: barrier.wait())] * connections)
 
 
 def works(act: Callable[[], object]) -> bool:
@@ -117,7 +126,8 @@ def test_after_a_restart_at_most_the_call_that_finds_out_fails(
     hurt_server: PostgresServer, ledger: Ledger, hurt: Callable[[PostgresServer], None]
 ) -> None:
     begun = [born(ledger, f"{number}") for number in range(8)]
-    race([partial(say, ledger, each, "before") for each in begun])  # fills the pool
+    race([partial(say, ledger, each, "before") for each in begun])
+    fill_pool(ledger, len(begun))
     hurt(hurt_server)
     hurt_server.start()
     assert sum(works(partial(say, ledger, each, "after")) for each in begun) >= len(begun) - 1

@@ -146,7 +146,6 @@ class PostgresDatabase:
             max_size=POOL_SIZE,
             timeout=self._deadline,
             reconnect_timeout=self._deadline,
-            check=self._check,
             open=False,
             name="sexton-ledger",
         )
@@ -185,16 +184,25 @@ class PostgresDatabase:
                 raise LedgerClosed(f"the ledger {self._shown} was closed")
             if self._pool.closed:
                 self._pool.open()
-            with self._pool.connection() as connection, self._watchdog.guard(connection):
-                yield connection
-                self._returned[connection] = time.monotonic()
+            until = time.monotonic() + self._deadline
+            while True:  # not by the pool, which waits longer after each that is found broken
+                with self._pool.connection(until - time.monotonic()) as connection:
+                    if self._works(connection):
+                        with self._watchdog.guard(connection):
+                            yield connection
+                        self._returned[connection] = time.monotonic()
+                        return
 
-    def _check(self, connection: Connection) -> None:
-        """Ask a connection that has rested whether it still works, under the deadline too."""
+    def _works(self, connection: Connection) -> bool:
+        """Whether it can be used; one that has rested is asked, under the deadline too."""
         returned = self._returned.get(connection, 0.0)
         if returned < max(self._suspect, time.monotonic() - FRESH):
-            with self._watchdog.guard(connection):
-                connection.execute("SELECT 1")
+            try:
+                with self._watchdog.guard(connection):
+                    connection.execute("SELECT 1")
+            except psycopg.Error:
+                return False
+        return True
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
