@@ -92,7 +92,6 @@ BOUNDARIES = (
     Allowed(
         "ledger/group_commit.py", "BaseException", "carried to the waiting callers and raised there"
     ),
-    Allowed("ledger/sqlite.py", "BaseException", "carried to the waiting caller and raised there"),
 )
 
 

@@ -23,9 +23,10 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.errors import LedgerBusy, SessionEnded, SextonError
-from sexton.ledger import appending, sqlite_transaction
+from sexton.ledger import appending
 from sexton.ledger.appending import _store
 from sexton.ledger.opening import open_ledger
+from sexton.ledger.sqlite_transaction import SqliteTransaction
 from sexton.ledger.statements import statements
 from sexton.policies.rulebook import Rulebook, encode
 from sexton.ports import Ledger
@@ -458,7 +459,7 @@ def promises(new_ledger: Callable[[], str]) -> list[Promise]:
             continue
         recorder, began = Recorder(), time.perf_counter()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sqlite_transaction, "statements", lambda _, recorder=recorder: recorder)
+            patch.setattr(SqliteTransaction, "_text", recorder)
             patch.setattr(appending, "_store", recorder.store)
             assert not is_noticed(test, new_ledger())
         known.append(Promise(test, time.perf_counter() - began, recorder.asked))

@@ -54,6 +54,13 @@ def database_of(ledger: Ledger) -> SqliteDatabase:
     return database
 
 
+def connection_of(ledger: Ledger) -> apsw.Connection:
+    """What the ledger writes through."""
+    writer = database_of(ledger)._writer
+    assert writer is not None
+    return writer.connection
+
+
 def in_one_batch(ledger: Ledger, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run writes that all board while a first one is being committed; their results."""
     group, started = database_of(ledger)._group, threading.Event()
@@ -92,7 +99,7 @@ def statements_of(ledger: Ledger) -> list[str]:
             asked.append(words[0])
         return True
 
-    database_of(ledger)._writer().exec_trace = note
+    connection_of(ledger).exec_trace = note
     return asked
 
 
@@ -337,7 +344,7 @@ def test_an_append_within_a_slot_writes_the_message_its_index_and_the_row_and_no
 
 
 def test_the_slot_of_a_session_follows_its_activity(ledger: Ledger) -> None:
-    connection = database_of(ledger)._writer()
+    connection = connection_of(ledger)
     for number, moment in enumerate((NOON, at(1), at(-1), datetime(1969, 7, 20, tzinfo=UTC))):
         begun = born(ledger, f"{number}")
         say(ledger, begun, "a", now=moment)

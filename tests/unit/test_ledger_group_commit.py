@@ -23,7 +23,9 @@ from sexton.ledger.group_commit import (
     RUSH,
     Batch,
     GroupCommit,
+    Job,
     Ticket,
+    Together,
 )
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
@@ -70,34 +72,68 @@ def test_a_failing_job_does_not_hurt_those_that_share_its_commit(database: Sqlit
     assert rows[0][0] == len(good)
 
 
+def size(job: Job[None]) -> int:
+    """How many callers wait for the job."""
+    return len(job.tickets) if isinstance(job, Together) else 1
+
+
+class Crowd:
+    """Callers who come while another job is being committed; how many were in each commit."""
+
+    def __init__(self, *common: type[Exception]) -> None:
+        self.sizes: list[int] = []
+        self._group: GroupCommit[None] = GroupCommit(self._commit, threading.RLock(), common)
+        self._begun, self._all_wait = threading.Event(), threading.Event()
+
+    def write(self, jobs: list[Job[None]]) -> list[object]:
+        """What each job returned, or failed with."""
+        calls = [partial(self._call, job) for job in jobs]
+        found = race([partial(self._group.run, self._first), *calls, partial(self._watch, jobs)])
+        self._group.stop()
+        return found[1:-1]
+
+    def _commit(self, job: Job[None], _: bool) -> object:
+        self.sizes.append(size(job))
+        return job(None)
+
+    def _first(self, _: None) -> None:
+        self._begun.set()
+        assert self._all_wait.wait(60)
+
+    def _call(self, job: Job[None]) -> object:
+        assert self._begun.wait(60)
+        try:
+            return self._group.run(job)
+        except Slip:
+            return Slip
+
+    def _watch(self, jobs: list[Job[None]]) -> None:
+        deadline = time.monotonic() + 60
+        while len(self._group._boarding.tickets) < len(jobs) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        self._all_wait.set()
+
+
+def slip(_: None) -> None:
+    raise Slip
+
+
 def test_jobs_that_wait_together_are_committed_together() -> None:
-    sizes: list[int] = []
-    started, all_wait = threading.Event(), threading.Event()
+    crowd = Crowd()
+    assert crowd.write([lambda _: 1] * THREADS) == [1] * THREADS
+    assert crowd.sizes == [1, THREADS]
 
-    def commit(batch: list[Ticket[None]]) -> None:
-        sizes.append(len(batch))
-        for ticket in batch:
-            ticket.result = ticket.job(None)
 
-    def first(_: None) -> None:
-        started.set()
-        all_wait.wait(60)
+def test_where_a_job_fails_each_is_committed_by_itself() -> None:
+    crowd = Crowd()
+    assert crowd.write([lambda _: 1, slip, lambda _: 3]) == [1, Slip, 3]
+    assert crowd.sizes == [1, 3, 1, 1, 1]
 
-    group: GroupCommit[None] = GroupCommit(commit, threading.RLock())
-    threads = [threading.Thread(target=group.run, args=(first,))]
-    threads[0].start()
-    assert started.wait(60)
-    threads += [threading.Thread(target=group.run, args=(lambda _: None,)) for _ in range(THREADS)]
-    for thread in threads[1:]:
-        thread.start()
-    deadline = time.monotonic() + 60
-    while len(group._boarding.tickets) < THREADS and time.monotonic() < deadline:
-        time.sleep(0.001)
-    all_wait.set()
-    for thread in threads:
-        thread.join(60)
-    group.stop()
-    assert sizes == [1, THREADS]
+
+def test_what_would_fail_for_everybody_is_tried_once() -> None:
+    crowd = Crowd(Slip)
+    assert crowd.write([lambda _: 1, slip, lambda _: 3]) == [Slip] * 3
+    assert crowd.sizes == [1, 3]
 
 
 class Slow:
@@ -111,11 +147,10 @@ class Slow:
         """Commit so often; the threads that did it."""
         return {self.group.run(lambda _: threading.current_thread()) for _ in range(times)}
 
-    def _commit(self, batch: list[Ticket[None]]) -> None:
-        self.sizes.append(len(batch))
+    def _commit(self, job: Job[None], _: bool) -> object:
+        self.sizes.append(size(job))
         threading.Event().wait(0.002)
-        for ticket in batch:
-            ticket.result = ticket.job(None)
+        return job(None)
 
 
 def test_threads_that_come_back_at_once_share_the_next_commit_too() -> None:
@@ -147,7 +182,7 @@ class Clockwork:
 def test_whoever_was_not_let_run_yet_is_waited_for_longer(
     awake: int, rushes: int, waits: int
 ) -> None:
-    group: GroupCommit[None] = GroupCommit(lambda _: None, threading.RLock())
+    group: GroupCommit[None] = GroupCommit(lambda job, _: job(None), threading.RLock())
     left: Batch[None] = Batch()
     left.tickets = [Ticket(lambda _: None) for _ in range(8)]
     left.awake = awake
@@ -207,13 +242,17 @@ def test_what_was_stored_in_a_file_that_is_gone_is_not_stored_again(
 
 
 def test_an_interrupt_is_heard_also_while_a_failure_is_noted() -> None:
-    def commit(tickets: list[Ticket[Transaction]]) -> None:
-        tickets[0].error = Slip()
-        raise KeyboardInterrupt
+    def commit(job: Job[None], _: bool) -> object:
+        try:
+            return job(None)
+        finally:
+            raise KeyboardInterrupt
 
-    group: GroupCommit[Transaction] = GroupCommit(commit, threading.RLock())
+    group: GroupCommit[None] = GroupCommit(commit, threading.RLock())
     with pytest.raises(KeyboardInterrupt):
-        group.run(lambda _: None)
+        group.run(slip)
+    with pytest.raises(KeyboardInterrupt):  # and hands nobody else's turn on for ever
+        group.run(slip)
 
 
 def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(

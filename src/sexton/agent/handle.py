@@ -59,8 +59,12 @@ class Handle:
             done = attempt(session)
             if done is not None:
                 return done
-            if not self._follow(session):
-                raise self._desk.refusal(session)
+            self._press_on(session)
+
+    def _press_on(self, session: Session) -> None:
+        """Go on where the conversation does; if nowhere, say why nothing may be done."""
+        if not self._follow(session):
+            raise self._desk.refusal(session)
 
     def _follow(self, session: Session) -> bool:
         """Go on where the conversation does; False if that is this session still."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sexton.agent.desk import Desk
@@ -13,7 +14,7 @@ from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
 from sexton.model.session import Session, check_end_reason, check_name
 from sexton.policies.liveness import UNATTENDED
-from sexton.ports import Appended, Batch
+from sexton.ports import Batch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _OWN = ("role", "content")
+_ROLE = attrgetter("role")
 
 
 class OpenSession(Handle):
@@ -50,13 +52,11 @@ class OpenSession(Handle):
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
         """Store one message durably; its sequence number."""
-        return self._store([draft(role, content, extra)], [(role, content)])
+        return self._store([draft(role, content, extra)])
 
     def append_many(self, messages: Iterable[Mapping[str, Any]]) -> int:
         """Store messages durably in one transaction, all or none; the last sequence number."""
-        given = [_parts(message) for message in messages]
-        drafts = [draft(role, content, extra) for role, content, extra in given]
-        return self._store(drafts, [(role, content) for role, content, _ in given])
+        return self._store(_drafts(messages))
 
     def messages(self, *, after: int = 0) -> Iterator[Message]:
         """The messages in order, read in small pages, so that any number fits in memory."""
@@ -217,16 +217,17 @@ class OpenSession(Handle):
         if not self._desk.ledger.book.mark(session.ref, epoch=session.epoch, **marks):
             raise self._desk.refusal(session)
 
-    def _store(self, drafts: list[Draft], said: list[tuple[str, Any]]) -> int:
+    def _store(self, drafts: list[Draft]) -> int:
         if not drafts:
             return 0
-        self._desk.membership.ensure()
-        now = self._desk.clock.now()
+        desk = self._desk
+        desk.membership.ensure()
+        now = desk.clock.now()
         schedule = self._schedule(now)
-        preview = None if self._has_preview else self._preview(said)
-        from_human = self._is_attended and "user" in [role for role, _ in said]
-
-        def attempt(session: Session) -> Appended | None:
+        preview = None if self._has_preview else self._preview(drafts)
+        from_human = self._is_attended and "user" in map(_ROLE, drafts)
+        while True:
+            session = self._session
             batch = Batch(
                 session=session,
                 drafts=drafts,
@@ -235,11 +236,12 @@ class OpenSession(Handle):
                 from_human=from_human,
                 spend=self._spent_by(session, len(drafts)) if self._counts_messages else None,
             )
-            return self._desk.ledger.messages.append(batch, now)
-
-        appended = self._reach(attempt)
+            appended = desk.ledger.messages.append(batch, now)
+            if appended is not None:
+                break
+            self._press_on(session)
         self._learn(appended)
-        guard = self._guard or self._desk.guards.known(self._desk, self._session)
+        guard = self._guard or desk.guards.known(desk, session)
         if guard is not None:
             guard.pulse.beat(messages=len(drafts))
         return appended.last_seq
@@ -254,8 +256,8 @@ class OpenSession(Handle):
         self._guard.learn(self._rules)
         return self._guard
 
-    def _preview(self, said: list[tuple[str, Any]]) -> str | None:
-        lines = (preview(content) for role, content in said if role == "user")
+    def _preview(self, drafts: list[Draft]) -> str | None:
+        lines = (preview(each.revived) for each in drafts if each.role == "user")
         found = next(filter(None, lines), None)
         self._has_preview = found is not None
         return found
@@ -266,11 +268,14 @@ class OpenSession(Handle):
             self._guard.learn(rules)
 
 
-def _parts(message: Mapping[str, Any]) -> tuple[str, Any, dict[str, Any] | None]:
-    """Role, content and what else there is of a message."""
-    if not isinstance(message, Mapping):
-        raise InvalidMessage(f"a message is a mapping, not {type(message).__name__}")
-    role, content = message.get("role", ""), message.get("content")
-    if len(message) <= ("role" in message) + ("content" in message):
-        return role, content, None
-    return role, content, {name: message[name] for name in message if name not in _OWN}
+def _drafts(messages: Iterable[Mapping[str, Any]]) -> list[Draft]:
+    drafts = []
+    for message in messages:
+        # Nearly always one of these, and the other question is a slow one.
+        if type(message) is not dict and not isinstance(message, Mapping):
+            raise InvalidMessage(f"a message is a mapping, not {type(message).__name__}")
+        extra = None
+        if len(message) > ("role" in message) + ("content" in message):
+            extra = {name: message[name] for name in message if name not in _OWN}
+        drafts.append(draft(message.get("role", ""), message.get("content"), extra))
+    return drafts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
     from sexton.policies.pricing import Tariff
 
+_LIVENESS = attrgetter("rules.known.rules.liveness")  # asked before every write
+
 
 def enrol(opened: Sexton, kind: str) -> AgentWorker:
     """Register this process as a holder of sessions."""
@@ -28,7 +31,7 @@ def desk_for(opened: Sexton, kind: str) -> Desk:
         opened.ledger,
         opened.clock,
         opened.processes,
-        lambda: opened.rules.known.rules.liveness,
+        partial(_LIVENESS, opened),
         check_name("worker kind", kind),
     )
     return Desk(

@@ -17,6 +17,7 @@ from typing import Any
 import apsw
 
 from sexton.ledger.statements import statements
+from sexton.model.message import Draft
 from sexton.ports import Batch
 
 SHORT = 8  # messages of an append; there is a view for each number of them
@@ -34,7 +35,7 @@ Known = tuple[int, int, int]
 """What an append answers: the last message's number, the warnings given, the policies in force."""
 
 _EXPECTED = ("last_seq", "warned", "in_force")
-_MESSAGE = ("role", "is_text", "content", "extra")
+_MESSAGE = Draft._fields
 
 _VIEW = """
 CREATE TEMP VIEW IF NOT EXISTS appends_{count} ({columns}) AS VALUES ({values});
@@ -67,38 +68,51 @@ class Append:
 
     def __call__(self, tx: Any) -> Known | None:
         """Its answer; None where nothing may be written."""
-        stored = self.together(tx, [self])
-        return stored[0] if stored else self._whatever_there_is(tx)
+        return self.at_once(tx) or self._whatever_there_is(tx)
+
+    def at_once(self, tx: Any) -> Known | None:
+        """Its answer; None if that is too much, or something else is found: nothing is stored."""
+        guard, count = self.guard, len(self.drafts)
+        if self.surprised or not 0 < count <= SHORT or (count > 1 and guard[4] >= LIGHT):
+            return None
+        ref, known = guard[0], self.known
+        expected = known.get(ref) or self.at_first()
+        if not _store(tx.cursor, _insert(1, count), self._row(expected), count):
+            known.pop(ref, None)
+            self.surprised = True
+            return None
+        return _remember(known, ref, (expected[0] + count, expected[1], expected[2]))
 
     @staticmethod
     def together(tx: Any, jobs: Sequence[Append]) -> list[Known] | None:
-        """Their answers; None if that is too much, or one finds something else: nothing is stored.
-
-        Of several to one session each expects what the one before it leaves.
-        """
+        """Their answers, likewise. Of several to one session each expects what the last leaves."""
+        if len(jobs) == 1:
+            alone = jobs[0].at_once(tx)
+            return None if alone is None else [alone]
         count = len(jobs[0].drafts)
-        if not 0 < count <= SHORT or jobs[0].surprised:
-            return None
-        if (len(jobs) > 1 or count > 1) and not _alike(jobs):
+        if not 0 < count <= SHORT or not _alike(jobs):
             return None
         known, left = jobs[0].known, dict[int, Known]()
         values, answers = list[Any](), list[Known]()
         for job in jobs:
             ref = job.guard[0]
             expected = left.get(ref) or known.get(ref) or job.at_first()
-            values += job.guard
-            values += expected
-            for draft in job.drafts:
-                values += (draft.role, draft.is_text, draft.content, draft.extra)
+            values += job._row(expected)
             left[ref] = answer = expected[0] + count, expected[1], expected[2]
             answers.append(answer)
-        if _store(tx.connection, values, len(jobs), count):
-            _remember(known, left)
-            return answers
-        if len(jobs) == 1:
-            known.pop(ref, None)
-            jobs[0].surprised = True
-        return None
+        size = 1 << (len(jobs) - 1).bit_length()
+        values += [None] * (len(values) // len(jobs) * (size - len(jobs)))
+        if not _store(tx.cursor, _insert(size, count), values, count):
+            return None
+        for ref, answer in left.items():
+            _remember(known, ref, answer)
+        return answers
+
+    def _row(self, expected: Known) -> list[Any]:
+        values = [*self.guard, *expected]
+        for draft in self.drafts:
+            values += draft
+        return values
 
     def at_first(self) -> Known:
         """What is expected of a session that was not written to yet, but by whoever opened it."""
@@ -111,19 +125,17 @@ class Append:
             ref, now, first = self.guard[0], self.guard[5], found[0] - len(self.drafts) + 1
             tx.many(
                 "insert_message",
-                (
-                    (ref, seq, now, draft.role, draft.is_text, draft.content, draft.extra)
-                    for seq, draft in enumerate(self.drafts, first)
-                ),
+                ((ref, seq, now, *draft) for seq, draft in enumerate(self.drafts, first)),
             )
-            _remember(self.known, {ref: found})
+            _remember(self.known, ref, found)
         return found
 
 
-def _remember(known: dict[int, Known], left: dict[int, Known]) -> None:
-    if len(known) + len(left) > REMEMBERED:
+def _remember(known: dict[int, Known], ref: int, answer: Known) -> Known:
+    if len(known) >= REMEMBERED:
         known.clear()
-    known.update(left)
+    known[ref] = answer
+    return answer
 
 
 def _alike(jobs: Sequence[Append]) -> bool:
@@ -135,16 +147,13 @@ def _alike(jobs: Sequence[Append]) -> bool:
     )
 
 
-def _store(connection: apsw.Connection, values: list[Any], jobs: int, count: int) -> bool:
-    size = 1 << (jobs - 1).bit_length()
-    if size > jobs:
-        values += [None] * (len(values) // jobs * (size - jobs))
+def _store(cursor: apsw.Cursor, insert: str, values: list[Any], count: int) -> bool:
     try:
         try:
-            connection.execute(_insert(size, count), values)
+            cursor.execute(insert, values)
         except apsw.SQLError:  # not before it is needed: a connection seldom needs them all
-            connection.execute(_view(count)).fetchall()
-            connection.execute(_insert(size, count), values)
+            cursor.connection.execute(_view(count)).fetchall()
+            cursor.execute(insert, values)
     except apsw.ConstraintError:
         return False
     return True

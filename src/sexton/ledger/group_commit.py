@@ -27,17 +27,46 @@ IN_VAIN = 2  # after so many such waits nobody is waited for any more, ...
 IN_VAIN_ASLEEP = 10  # ... or after so many, where somebody was not even let run yet
 
 
+Job = Callable[[Tx], Any]
+"""May have an `at_once`: one statement, a transaction by itself; None if nothing was done."""
+
+
 class Ticket(Generic[Tx]):
-    """A job on its way through a commit."""
+    """A job on its way through a commit that is shared."""
 
     __slots__ = ("done", "error", "job", "lasting", "result")
 
-    def __init__(self, job: Callable[[Tx], Any], lasting: bool = True) -> None:
+    def __init__(self, job: Job[Tx], lasting: bool = True) -> None:
         self.job = job
         self.lasting = lasting
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
+
+
+class Together(Generic[Tx]):
+    """The jobs of several callers as one; those that one statement can do have a `together`."""
+
+    __slots__ = ("tickets",)
+
+    def __init__(self, tickets: list[Ticket[Tx]]) -> None:
+        self.tickets = tickets
+
+    def __call__(self, tx: Tx) -> None:
+        for ticket in self.tickets:
+            ticket.result = ticket.job(tx)
+
+    def at_once(self, tx: Tx) -> bool | None:
+        jobs = [ticket.job for ticket in self.tickets]
+        together = getattr(type(jobs[0]), "together", None)
+        if together is None or len({type(job) for job in jobs}) > 1:
+            return None
+        results = together(tx, jobs)
+        if results is None:
+            return None
+        for ticket, result in zip(self.tickets, results, strict=True):
+            ticket.result = result
+        return True
 
 
 class Batch(Generic[Tx]):
@@ -54,17 +83,20 @@ class Batch(Generic[Tx]):
 class GroupCommit(Generic[Tx]):
     """The batch that is boarding, the thread that commits it, and how many it waits for.
 
-    `commit` runs a list of jobs and fills in results and errors. `busy` is held while it runs, so
-    that a fork can wait for a moment without a transaction.
+    `commit` runs a job in a transaction and returns its result; `busy` is held meanwhile, so that
+    a fork can wait for a moment without one. After an error of a kind that is `common` to all,
+    the jobs of a batch are not tried one by one.
     """
 
     def __init__(
         self,
-        commit: Callable[[list[Ticket[Tx]]], None],
+        commit: Callable[[Job[Tx], bool], Any],
         busy: threading.RLock,
+        common: tuple[type[BaseException], ...] = (),
     ) -> None:
         self._commit = commit
         self._busy = busy
+        self._common = common
         self._boarding: Batch[Tx] = Batch()
         self._running = False
         self._expected = 1
@@ -75,15 +107,18 @@ class GroupCommit(Generic[Tx]):
 
     def run(self, job: Callable[[Tx], T], *, lasting: bool = True) -> T:
         """Run a job and return its result once it is committed, and durable if it is to last."""
+        # Handing a lone job to the thread and back would cost more than the job; and the thread
+        # would wait for ever for what the interrupted frame of a signal handler holds.
+        mine = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
+        if mine or not (self._boarding.tickets or self._running or self._expected > 1):
+            return self._by_itself(job, lasting)
         ticket: Ticket[Tx] = Ticket(job, lasting)
         while not ticket.done:
-            batch = None if self._alone() else self._board(ticket)
+            batch = self._board(ticket)
             if batch is None:
-                with self._busy:
-                    self._carry_out([ticket])
-            else:
-                with batch.gate:  # whoever passes lets the next through: one wake-up at a time
-                    batch.awake += 1
+                return self._by_itself(job, lasting)
+            with batch.gate:  # whoever passes lets the next through: one wake-up at a time
+                batch.awake += 1
         if ticket.error is not None:
             raise ticket.error
         result: T = ticket.result
@@ -99,14 +134,14 @@ class GroupCommit(Generic[Tx]):
             if thread is not threading.current_thread():
                 thread.join()
 
-    def _alone(self) -> bool:
-        """Whether the job is to be committed here and now.
-
-        Handing a lone job to the thread and back would cost more than the job; and the thread
-        would wait for ever for what the interrupted frame of a signal handler holds.
-        """
-        mine: bool = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
-        return mine or not (self._boarding.tickets or self._running or self._expected > 1)
+    def _by_itself(self, job: Callable[[Tx], T], lasting: bool) -> T:
+        with self._busy:
+            self._running = True
+            try:
+                result: T = self._commit(job, lasting)
+                return result
+            finally:
+                self._running = False
 
     def _board(self, ticket: Ticket[Tx]) -> Batch[Tx] | None:
         """The batch the job is on, or None if there is no thread to commit one.
@@ -170,33 +205,27 @@ class GroupCommit(Generic[Tx]):
                 self._expected = 1
 
     def _carry_out(self, tickets: list[Ticket[Tx]]) -> None:
+        """Run the jobs in one transaction; if one fails, each runs in one of its own."""
         self._running = True
         try:
-            self._commit(tickets)
+            self._commit(Together(tickets), any([ticket.lasting for ticket in tickets]))
         except BaseException as problem:  # noqa: BLE001  # raised again in every caller
-            for ticket in tickets:
-                # Whoever interrupts is heard, also where the job itself had failed before.
-                if ticket.error is None or not isinstance(problem, Exception):
+            if len(tickets) == 1 or isinstance(problem, self._common):
+                for ticket in tickets:
                     ticket.error = problem
+            else:
+                self._one_by_one(tickets)
         finally:
             self._running = False
             for ticket in tickets:
                 ticket.done = True
 
-
-def run_at_once(tx: Tx, tickets: list[Ticket[Tx]]) -> bool:
-    """Whether one statement did all the jobs, which then is a transaction by itself.
-
-    If not, nothing was done. Jobs that can be done so have a `together`.
-    """
-    kind = type(tickets[0].job)
-    together = getattr(kind, "together", None)
-    if together is None or len({type(ticket.job) for ticket in tickets}) > 1:
-        return False
-    results = together(tx, [ticket.job for ticket in tickets])
-    for ticket, result in zip(tickets, results or (), strict=False):
-        ticket.result = result
-    return results is not None
+    def _one_by_one(self, tickets: list[Ticket[Tx]]) -> None:
+        for ticket in tickets:
+            try:
+                ticket.result = self._commit(ticket.job, ticket.lasting)
+            except BaseException as problem:  # noqa: BLE001  # raised again in the job's caller
+                ticket.error = problem
 
 
 def _shut() -> threading.Lock:

@@ -118,13 +118,15 @@ def _named(guard: tuple[Any, ...], drafts: Sequence[Draft]) -> dict[str, Any]:
 
 def _guard(batch: Batch, now: datetime) -> tuple[Any, ...]:
     """The values of `GUARD`."""
-    schedule, session = batch.schedule, batch.session
+    schedule, session, size = batch.schedule, batch.session, 0
+    for each in batch.drafts:
+        size += len(each.content or b"") + len(each.extra or b"")
     return (
         session.ref,
         session.epoch,
         schedule.serial,
         len(batch.drafts),
-        sum([len(each.content or b"") + len(each.extra or b"") for each in batch.drafts]),
+        size,
         micros(now),
         None if schedule.at is None else micros(schedule.at),
         schedule.at_messages,

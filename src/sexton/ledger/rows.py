@@ -22,9 +22,7 @@ _TICK = timedelta(microseconds=1)
 
 
 _UNSPENT = Usage()
-_STATES = {state.value: state for state in State}
 _RELATIONS = {None: None} | {relation.value: relation for relation in Relation}
-_WARNED = {number: Limit(number) for number in range(sum(Limit) + 1)}
 
 
 def micros(moment: datetime) -> int:
@@ -45,14 +43,9 @@ def maybe_moment(stored: int | None) -> datetime | None:
     return None if stored is None else moment(stored)
 
 
-def limits(stored: int) -> Limit:
-    """The limits a session was warned about."""
-    return _WARNED[stored]
-
-
-def state(stored: str) -> State:
-    """The state a session has."""
-    return _STATES[stored]
+# Asked for every row, so there is nothing of ours in between.
+limits = {number: Limit(number) for number in range(sum(Limit) + 1)}.__getitem__
+state = {state.value: state for state in State}.__getitem__
 
 
 def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
@@ -67,7 +60,7 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         job=row[6],
         parent=row[7],
         relation=_RELATIONS[row[8]],
-        state=_STATES[row[9]],
+        state=state(row[9]),
         epoch=row[10],
         started_at=moment(row[11]),
         active_at=moment(row[12]),
@@ -83,7 +76,7 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         pinned=bool(row[26]),
         human_touched=bool(row[27]),
         errored=bool(row[28]),
-        warned=_WARNED[row[29]],
+        warned=limits(row[29]),
         holders=tuple(holders),
     )
 

@@ -14,11 +14,13 @@ import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
-from sexton.ledger.group_commit import GroupCommit, Ticket, run_at_once
+from sexton.ledger.group_commit import GroupCommit
 from sexton.ledger.rows import Row
-from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction
+from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
 
 T = TypeVar("T")
+
+_COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
 
 
 class SqliteDatabase:
@@ -28,7 +30,7 @@ class SqliteDatabase:
 
     _group: GroupCommit[SqliteTransaction]
     _readers: list[apsw.Connection]
-    _write_connection: apsw.Connection | None
+    _writer: Writer | None
     _attempt: Attempt | None
 
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
@@ -39,7 +41,7 @@ class SqliteDatabase:
         self._clear()
         forking.watch(self)
         with self._busy:  # a child must not inherit a connection that is half open
-            self._writer()  # opens and migrates, so that problems show at once
+            self._open_writer()  # and migrates, so that problems show at once
         _databases.add(self)
 
     def read(self, job: Callable[[SqliteTransaction], T]) -> T:
@@ -48,7 +50,7 @@ class SqliteDatabase:
             with sqlite_file.errors(self.path):
                 reader.execute("BEGIN")
                 try:
-                    found = job(SqliteTransaction(reader))
+                    found = job(SqliteTransaction(reader.cursor()))
                 finally:
                     reader.execute("COMMIT")
             if sqlite_file.identity(self.path) != self._identity:
@@ -105,7 +107,7 @@ class SqliteDatabase:
     def after_fork_in_child(self) -> None:
         for connection in (
             *self._readers,
-            *([self._write_connection] if self._write_connection else []),
+            *([self._writer.connection] if self._writer else []),
         ):
             # The parent still uses the file: close without the tidying of a last user.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -123,9 +125,9 @@ class SqliteDatabase:
         self._reading = 0
         self._forking = False
         self._readers = []
-        self._write_connection = None
+        self._writer = None
         self._attempt = None
-        self._group = GroupCommit(self._commit, self._busy)
+        self._group = GroupCommit(self._commit, self._busy, _COMMON)
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -137,11 +139,11 @@ class SqliteDatabase:
         """What is in a file that nobody else finds any more is worth nothing."""
         raise LedgerGone(f"the ledger {self.path} was removed or replaced")
 
-    def _writer(self) -> apsw.Connection:
-        if self._write_connection is None:
-            self._write_connection = sqlite_file.open_writer(self.path, self._patience)
-            self._identity = sqlite_file.identity(self.path)
-        return self._write_connection
+    def _open_writer(self) -> Writer:
+        connection = sqlite_file.open_writer(self.path, self._patience)
+        self._identity = sqlite_file.identity(self.path)
+        self._writer = Writer(connection, connection.cursor())
+        return self._writer
 
     def _borrow(self) -> apsw.Connection:
         self._check_usable()
@@ -166,40 +168,31 @@ class SqliteDatabase:
             self._reading -= 1
             self._gate.notify_all()
 
-    def _commit(self, batch: list[Ticket[SqliteTransaction]]) -> None:
-        """Run the batch in one transaction; if a job fails, each runs in one of its own."""
-        try:
-            self._commit_together(batch)
-        except BaseException as problem:  # noqa: BLE001  # raised again in the job's caller
-            if isinstance(problem, apsw.IOError):
-                # What the disk holds now is unknown to this connection: never go on with it.
-                self._drop_writer()
-            elif len(batch) > 1 and not isinstance(problem, apsw.BusyError | LedgerGone):
-                for ticket in batch:
-                    self._commit([ticket])
-                return
-            for ticket in batch:
-                ticket.error = problem
-
-    def _drop_writer(self) -> None:
-        connection, self._write_connection = self._write_connection, None
-        if connection is not None:
-            connection.close(True)  # also in the middle of several statements
-
-    def _commit_together(self, batch: list[Ticket[SqliteTransaction]]) -> None:
-        self._set_aside()
-        interrupted = self._attempt
+    def _commit(self, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
+        """Run a job in a transaction, again if a signal handler needed the connection."""
+        interrupted, writer = self._attempt, self._writer
+        if interrupted is not None or (writer is not None and writer.connection.in_transaction):
+            self._set_aside()
         while True:
-            attempt = self._attempt = Attempt(self._write_connection or self._writer())
+            attempt = self._attempt = Attempt(self._writer or self._open_writer())
             try:
-                return self._try(attempt, batch)
+                return self._try(attempt, job, lasting)
             except (apsw.ConnectionClosedError, apsw.CursorClosedError):
                 if not attempt.torn or self._closed:
                     raise
+            except apsw.IOError:
+                # What the disk holds now is unknown to this connection: never go on with it.
+                self._drop_writer()
+                raise
             finally:
                 self._attempt = interrupted
-                if attempt.connection is not self._write_connection:
-                    attempt.connection.close()
+                if attempt.writer is not self._writer:
+                    attempt.writer.connection.close()
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.connection.close(True)  # also in the middle of several statements
 
     def _set_aside(self) -> None:
         """Make way for a signal handler that came in the middle of its own thread's commit.
@@ -207,36 +200,37 @@ class SqliteDatabase:
         The handler's write must be durable before it returns, so it can not share the open
         transaction: that one is rolled back and run again afterwards.
         """
-        attempt, current = self._attempt, self._write_connection
-        if current is None:
+        attempt, writer = self._attempt, self._writer
+        if writer is None:
             return
-        if current.in_transaction:  # also what an exception left behind in the middle of tidying
-            if attempt is not None and attempt.connection is current:
+        if writer.connection.in_transaction:  # also what an exception left behind while tidying
+            if attempt is not None and attempt.writer is writer:
                 attempt.torn = True
             self._drop_writer()
-        elif attempt is not None and attempt.connection is current and not attempt.begun:
-            self._write_connection = None  # it waits for the lock, and may go on waiting
+        elif attempt is not None and attempt.writer is writer and not attempt.begun:
+            self._writer = None  # it waits for the lock, and may go on waiting
 
-    def _try(self, attempt: Attempt, batch: list[Ticket[SqliteTransaction]]) -> None:
-        connection = attempt.connection
-        lasts = batch[0].lasting or any([ticket.lasting for ticket in batch])
+    def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
+        execute = attempt.cursor.execute
+        at_once: Callable[[SqliteTransaction], T | None] | None = getattr(job, "at_once", None)
         try:
-            if not lasts:
-                connection.execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
-            if not run_at_once(attempt, batch):
-                connection.execute("BEGIN IMMEDIATE")
+            if not lasting:
+                execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
+            done = at_once(attempt) if at_once else None
+            if done is None:
+                execute("BEGIN IMMEDIATE")
                 attempt.begun = True
-                for ticket in batch:
-                    ticket.result = ticket.job(attempt)
-                connection.execute("COMMIT")
+                done = job(attempt)
+                execute("COMMIT")
             if sqlite_file.identity(self.path) != self._identity:
                 self._refuse_gone()
+            return done
         finally:
             if not attempt.torn:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                if not lasts:
-                    connection.execute("PRAGMA synchronous = FULL")
+                if attempt.writer.connection.in_transaction:
+                    execute("ROLLBACK")
+                if not lasting:
+                    execute("PRAGMA synchronous = FULL")
 
 
 _databases: WeakSet[SqliteDatabase] = WeakSet()

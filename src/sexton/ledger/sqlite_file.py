@@ -90,13 +90,12 @@ def open_writer(path: str, patience: float) -> apsw.Connection:
         return connection
 
 
-def identity(path: str) -> tuple[int, int] | None:
-    """Which file is at the path; None if there is none."""
+def identity(path: str) -> tuple[int, ...] | None:
+    """Which file is at the path, by inode and device; None if there is none."""
     try:
-        status = os.stat(path)
+        return os.stat(path)[1:3]
     except OSError:
         return None
-    return status.st_dev, status.st_ino
 
 
 def open_reader(path: str, patience: float) -> apsw.Connection:

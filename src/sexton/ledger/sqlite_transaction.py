@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -12,33 +12,38 @@ from sexton.ledger.statements import statements
 
 
 class SqliteTransaction:
-    """Statements on one connection; unless read to its end, a result would not commit."""
+    """Statements, one after the other; unless read to its end, a result would not commit."""
 
-    __slots__ = ("_text", "connection")
+    _text = statements("sqlite")
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
-        self._text = statements("sqlite")
+    def __init__(self, cursor: apsw.Cursor) -> None:
+        self.cursor = cursor
 
     def all(self, name: str, /, **values: Any) -> list[Row]:
-        return self.connection.execute(self._text[name], values).fetchall()
+        return self.cursor.execute(self._text[name], values).fetchall()
 
     def one(self, name: str, /, **values: Any) -> Row | None:
-        rows = self.connection.execute(self._text[name], values).fetchall()
+        rows = self.cursor.execute(self._text[name], values).fetchall()
         return rows[0] if rows else None
 
     def many(self, name: str, rows: Iterable[Mapping[str, Any] | Sequence[Any]], /) -> None:
         # A list: a signal handler that came in a step of ours, within the engine, could not write.
-        self.connection.executemany(self._text[name], list(rows)).fetchall()
+        self.cursor.executemany(self._text[name], list(rows)).fetchall()
+
+
+class Writer(NamedTuple):
+    """A connection that may write; to make another cursor for each write takes time."""
+
+    connection: apsw.Connection
+    cursor: apsw.Cursor
 
 
 class Attempt(SqliteTransaction):
     """A transaction on its way to its commit."""
 
-    __slots__ = ("begun", "torn")
+    begun = False
+    torn = False
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
-        self._text = statements("sqlite")
-        self.begun = False
-        self.torn = False
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.cursor = writer.cursor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sexton.errors import InvalidMessage
 from sexton.model.record import made, record
@@ -25,8 +25,7 @@ class Message:
     extra: Mapping[str, Any] = made(dict)
 
 
-@record(kw_only=False)
-class Draft:
+class Draft(NamedTuple):
     """A message on its way into the ledger, already in stored form.
 
     Text is kept as bytes so that NUL and lone surrogates survive on every engine.
@@ -40,6 +39,11 @@ class Draft:
     @property
     def size(self) -> int:
         return len(self.content or b"") + len(self.extra or b"")
+
+    @property
+    def revived(self) -> Any:
+        """The content as it was given."""
+        return revive_content(self.content, self.is_text)
 
 
 def draft(role: str, content: Any = None, extra: Mapping[str, Any] | None = None) -> Draft:
