@@ -101,7 +101,7 @@ class Campaign:
 
     def _kill(self, child: Child) -> None:
         """Kill a child some time after some acknowledgements."""
-        wanted = self._chance.randrange(1, 12)
+        wanted = self._chance.randrange(1, 20)
         child.wait_for(lambda lines: _acknowledged(lines) >= wanted)
         self._wait(self._chance.uniform(0, 0.004))
         self._end(child)
@@ -151,7 +151,7 @@ OPEN = "tests.crash.appending:open_only"
 
 def main() -> int:
     """Run the campaign the environment asks for; what a shell takes for success or failure."""
-    wanted = order(full=5000, ci=120)
+    wanted = order(full=5000, ci=200)
     kills, seed = wanted.number, wanted.seed
     missing: list[str] = []
     failures: list[str] = []

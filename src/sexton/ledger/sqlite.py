@@ -15,6 +15,7 @@ import apsw
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
 from sexton.ledger.group_commit import GroupCommit
+from sexton.ledger.log_room import LogRoom
 from sexton.ledger.rows import Row
 from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
 
@@ -142,6 +143,7 @@ class SqliteDatabase:
     def _open_writer(self) -> Writer:
         connection = sqlite_file.open_writer(self.path, self._patience)
         self._identity = sqlite_file.identity(self.path)
+        self._room = LogRoom(self.path, sqlite_file.WAL_BYTES)
         self._writer = Writer(connection, connection.cursor())
         return self._writer
 
@@ -224,6 +226,7 @@ class SqliteDatabase:
                 execute("COMMIT")
             if sqlite_file.identity(self.path) != self._identity:
                 self._refuse_gone()
+            self._room.committed()
             return done
         finally:
             if not attempt.torn:

@@ -1,0 +1,56 @@
+"""Where does the log of a ledger's file grow into?
+
+While a log becomes longer, each commit has to make its new length durable beside what it says, and
+takes three quarters longer than one that writes into room the log already has. A log begins anew
+with every start of an agent. So one that is seen to grow is given room for many commits at once.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+STEP = 2 * 1024 * 1024
+EVERY = 8  # commits; whoever writes but a few needs no room
+SPARE = 32 * STEP  # of the disk: on a fuller one a log takes what it needs and nothing beyond
+
+
+class LogRoom:
+    """The length of one log, looked at from time to time by a process that writes to it."""
+
+    def __init__(self, path: str, enough: int) -> None:
+        self._path = f"{path}-wal"
+        self._enough = enough
+        self._commits = 0
+        self._length = self._look()
+
+    def committed(self) -> None:
+        """Tell of a commit; every so often the log is given room if it has grown since."""
+        self._commits += 1
+        if self._commits % EVERY == 0:
+            if self._length < self._look() < self._enough:
+                with suppress(OSError):
+                    self._extend()
+            self._length = self._look()
+
+    def _look(self) -> int:
+        try:
+            return os.stat(self._path).st_size
+        except OSError:
+            return 0
+
+    def _extend(self) -> None:
+        """Put zeros after all that was written so far, by whomever; no reader takes them for pages.
+
+        They never come to lie on one: an append goes to the end as it is at that moment, and
+        whoever writes a page there later writes over them. No process has a lock on this file, so
+        closing it lets none go. The commit that follows makes the new length durable.
+        """
+        disk = os.statvfs(self._path)
+        if disk.f_bavail * disk.f_frsize < SPARE:
+            return
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.write(file, bytes(STEP))
+        finally:
+            os.close(file)

@@ -1,0 +1,49 @@
+"""Room is given to a log while others write to it and are killed: nothing of theirs is lost."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from sexton.ledger import log_room
+from sexton.ledger.log_room import LogRoom
+from sexton.ledger.sqlite_file import WAL_BYTES
+from sexton.testing.crash import Nursery
+from tests.crash.campaign import APPEND
+from tests.crash.checking import Promises, check
+
+WRITERS = ("singles", "batches", "threads")
+ROUNDS = 2
+ENOUGH = 1000
+MOST = 20_000
+
+
+@pytest.mark.parametrize("step", [1, 24, 4096, 100_000])  # less than a frame's head, as much, more
+def test_room_given_at_any_moment_lies_on_nothing_that_was_written(
+    step: int, nursery: Nursery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_room, "STEP", step)
+    path = tmp_path / "ledger.db"
+    room, promises, given = LogRoom(str(path), WAL_BYTES), Promises(), 0
+    for number in range(ROUNDS):
+        children = [
+            nursery.start(APPEND, f"sqlite:///{path}", mode, f"{mode}{number}") for mode in WRITERS
+        ]
+        for child in children:
+            child.wait_for(lambda lines: any(line.startswith("done") for line in lines))
+        until = {child: len(child.lines()) + ENOUGH for child in children}
+        for _ in range(MOST):
+            if room._look() < WAL_BYTES:
+                room._extend()
+                given += 1
+            if all(len(child.lines()) > enough for child, enough in until.items()):
+                break
+        for child in random.sample(children, len(children)):
+            child.kill()
+            child.wait()
+            assert not [line for line in child.lines() if line.startswith("gave-up")]
+            promises.hear(child.lines())
+        check(f"sqlite:///{path}", promises)
+    assert given > ROUNDS
