@@ -77,7 +77,7 @@ def test_a_write_that_a_handler_interrupts_again_and_again_is_stored_once(tmp_pa
 
 
 INTERRUPTED_IN_LONG_WRITES = """
-import random, signal, sys, sexton
+import random, signal, sys, time, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker()
 spoken, noted = worker.session("spoken"), worker.session("noted")
 heard = []
@@ -85,8 +85,11 @@ def handle(*_):
     heard.append(noted.append(role="user", content="n"))
 signal.signal(signal.SIGALRM, handle)
 long = [{"role": "user", "content": "x"}] * 3000
-for number in range(1, 41):
-    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0005, 0.02))
+began = time.monotonic()
+assert spoken.append_many(long) == 3000
+took = time.monotonic() - began
+for number in range(2, 42):
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.05, 1) * took)
     assert spoken.append_many(long) == 3000 * number
 signal.setitimer(signal.ITIMER_REAL, 0)
 assert [each.seq for each in noted.messages()] == heard
