@@ -10,6 +10,7 @@ from itertools import count
 import sexton.ledger.postgres  # noqa: F401  # imported before the fork, as in a warm agent
 from sexton import bootstrap
 from sexton.agent.session import OpenSession
+from sexton.ledger import log_folding, sqlite
 from sexton.ledger.statements import statements
 from sexton.testing.crash import Report
 
@@ -50,10 +51,17 @@ def append(report: Report, url: str, mode: str, tag: str) -> None:
         report.tell("opened", session.id)
         if mode == "forks":
             _fork(report, session, tag)
+        elif mode == "folds":
+            fold_often()
         elif mode == "threads":
             for number in range(THREADS):
                 _in_background(report, session, f"{tag}.{number}")
         _append(report, session, tag, 5 if mode == "batches" else 1)
+
+
+def fold_often() -> None:
+    """Have this process look after the log with every commit, and fold it when it is short."""
+    sqlite.TENDED, log_folding.PAGES = 1, 5
 
 
 def open_only(report: Report, url: str) -> None:

@@ -18,7 +18,7 @@ from sexton.testing.crash import Child, Nursery
 from tests.crash.checking import Promises, check, has_schema
 from tests.crash.running import ENGINES, Place, order, places
 
-MODES = ("singles", "batches", "threads", "forks", "opening", "pairs")
+MODES = ("singles", "batches", "threads", "forks", "folds", "opening", "pairs")
 ROUNDS_PER_LEDGER = 15
 FRESH_ROUNDS = 3
 

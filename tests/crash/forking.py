@@ -13,7 +13,7 @@ from itertools import count
 from sexton import bootstrap
 from sexton.agent.session import OpenSession
 from sexton.testing.crash import Report
-from tests.crash.appending import Token
+from tests.crash.appending import Token, fold_often
 
 PER_CHILD = 4
 
@@ -32,6 +32,12 @@ def fork_while_busy(report: Report, url: str, rounds: str) -> None:
                 assert status == 0, f"child {number} ended with {status}"
         say(report, session, "parent", int(rounds))
     report.tell("finished")
+
+
+def fork_while_folding(report: Report, url: str, rounds: str) -> None:
+    """The same while a thread folds the log in, over and over."""
+    fold_often()
+    fork_while_busy(report, url, rounds)
 
 
 def fork_while_opening(report: Report, url: str, rounds: str) -> None:

@@ -22,6 +22,9 @@ def say(text):
 
 atexit.register(say, "after-everything-else")
 import sexton
+if len(sys.argv) > 2:
+    from tests.crash.appending import fold_often
+    fold_often()
 sexton_ = sexton.open(sys.argv[1])
 worker = sexton_.worker()
 session = worker.session("talk", source="chat")
@@ -88,10 +91,11 @@ def stored(url: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("attempt", range(3))
+@pytest.mark.parametrize("folding", [[], ["folding"]])
 def test_daemon_threads_and_exit_handlers_write_to_the_very_end(
-    engine_url: str, attempt: int
+    engine_url: str, folding: list[str], attempt: int
 ) -> None:
-    acknowledged = run(UNTIL_THE_END, engine_url)
+    acknowledged = run(UNTIL_THE_END, engine_url, *folding)
     texts = {text for _, text in acknowledged}
     assert {"before-everything-else", "after-everything-else"} <= texts
     assert len(texts) == len(acknowledged) > 10

@@ -19,10 +19,11 @@ def keeps_its_promises(nursery: Nursery, program: str, *arguments: str) -> Promi
     return promises
 
 
+@pytest.mark.parametrize("program", ["fork_while_busy", "fork_while_folding"])
 def test_parent_and_children_write_while_other_threads_read_and_write(
-    nursery: Nursery, engine_url: str
+    nursery: Nursery, engine_url: str, program: str
 ) -> None:
-    promises = keeps_its_promises(nursery, "fork_while_busy", engine_url, "50")
+    promises = keeps_its_promises(nursery, program, engine_url, "50")
     [said] = promises.kept.values()
     assert sum(token.who.startswith("child") for token in said.values()) == 200
     assert sum(token.who == "parent" for token in said.values()) == 51

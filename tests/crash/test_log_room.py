@@ -9,7 +9,7 @@ import pytest
 
 from sexton.ledger import log_room
 from sexton.ledger.log_room import LogRoom
-from sexton.ledger.sqlite_file import WAL_BYTES
+from sexton.ledger.sqlite import LOG_BYTES
 from sexton.testing.crash import Nursery
 from tests.crash.campaign import APPEND
 from tests.crash.checking import Promises, check
@@ -17,6 +17,7 @@ from tests.crash.checking import Promises, check
 WRITERS = ("singles", "batches", "threads")
 ROUNDS = 2
 ENOUGH = 1000
+LONG = 8 * LOG_BYTES  # longer than the writers themselves would make it
 MOST = 20_000
 
 
@@ -26,7 +27,7 @@ def test_room_given_at_any_moment_lies_on_nothing_that_was_written(
 ) -> None:
     monkeypatch.setattr(log_room, "STEP", step)
     path = tmp_path / "ledger.db"
-    room, promises, given = LogRoom(str(path), WAL_BYTES), Promises(), 0
+    room, promises, given = LogRoom(str(path), LONG), Promises(), 0
     for number in range(ROUNDS):
         children = [
             nursery.start(APPEND, f"sqlite:///{path}", mode, f"{mode}{number}") for mode in WRITERS
@@ -35,7 +36,7 @@ def test_room_given_at_any_moment_lies_on_nothing_that_was_written(
             child.wait_for(lambda lines: any(line.startswith("done") for line in lines))
         until = {child: len(child.lines()) + ENOUGH for child in children}
         for _ in range(MOST):
-            if room._look() < WAL_BYTES:
+            if room._look() < LONG:
                 room._extend()
                 given += 1
             if all(len(child.lines()) > enough for child, enough in until.items()):

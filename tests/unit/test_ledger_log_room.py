@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import apsw
 import pytest
 
-from sexton.ledger.log_room import EVERY, SPARE, STEP, LogRoom
+from sexton.ledger.log_room import SPARE, STEP, LogRoom
 from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite_file import WAL_BYTES
+from sexton.ledger.sqlite import LOG_BYTES, TENDED
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_samples import born, heard, say
 
@@ -40,46 +40,45 @@ def length(path: Path) -> int:
     return log_of(path).stat().st_size
 
 
-def grow(path: Path, room: LogRoom, commits: int = EVERY) -> None:
-    """Write to the log, as commits do."""
-    for _ in range(commits):
-        with log_of(path).open("ab") as log:
-            log.write(b"frame")
-        room.committed()
+def grow(path: Path, room: LogRoom) -> None:
+    """Write to the log, as a commit does."""
+    with log_of(path).open("ab") as log:
+        log.write(b"frame")
+    room.tend()
 
 
 def test_a_log_that_grows_is_given_room_which_many_commits_then_fill(
     path: Path, ledger: Ledger
 ) -> None:
     begun = born(ledger)
-    for _ in range(EVERY):
+    for _ in range(TENDED):
         say(ledger, begun, KILOBYTE)
     given = length(path)
     assert given > STEP
-    for _ in range(10 * EVERY):
+    for _ in range(10 * TENDED):
         say(ledger, begun, KILOBYTE)
     assert length(path) == given
 
 
 def test_who_writes_but_little_leaves_a_small_log(path: Path, ledger: Ledger) -> None:
     begun = born(ledger)
-    for _ in range(EVERY // 2):
+    for _ in range(TENDED // 2):
         say(ledger, begun, KILOBYTE)
     assert length(path) < STEP
 
 
 def test_a_log_is_given_no_more_room_than_it_has_use_for(path: Path, ledger: Ledger) -> None:
     begun = born(ledger)
-    for _ in range(WAL_BYTES // 8 // 4096):
+    for _ in range(LOG_BYTES // 8 // 4096):
         say(ledger, begun, *[KILOBYTE * 4] * 8)
-    assert WAL_BYTES <= length(path) < WAL_BYTES + 2 * STEP
+    assert LOG_BYTES <= length(path) < LOG_BYTES + 2 * STEP
 
 
 def test_everything_is_there_for_who_comes_after_a_process_that_could_not_tidy_up(
     path: Path, ledger: Ledger, tmp_path: Path
 ) -> None:
     begun = born(ledger)
-    for number in range(3 * EVERY):
+    for number in range(3 * TENDED):
         say(ledger, begun, f"{number}")
     copy = tmp_path / "copy.db"
     copy.write_bytes(path.read_bytes())
@@ -90,7 +89,7 @@ def test_everything_is_there_for_who_comes_after_a_process_that_could_not_tidy_u
     found.close()
     after = open_ledger(str(copy))
     assert [message.content for message in heard(after, begun)] == [
-        f"{number}" for number in range(3 * EVERY)
+        f"{number}" for number in range(3 * TENDED)
     ]
     after.close()
 
@@ -98,8 +97,7 @@ def test_everything_is_there_for_who_comes_after_a_process_that_could_not_tidy_u
 def test_a_log_that_does_not_grow_is_left_alone(path: Path) -> None:
     log_of(path).write_bytes(bytes(100))
     room = LogRoom(str(path), LONG)
-    for _ in range(2 * EVERY):
-        room.committed()
+    room.tend()
     assert length(path) == 100
     grow(path, room)
     assert length(path) > STEP
@@ -107,14 +105,12 @@ def test_a_log_that_does_not_grow_is_left_alone(path: Path) -> None:
 
 def test_a_log_that_is_gone_or_was_cut_short_is_no_problem(path: Path) -> None:
     room = LogRoom(str(path), LONG)
-    for _ in range(2 * EVERY):
-        room.committed()
+    room.tend()
     assert not log_of(path).exists()
     grow(path, room)
     given = length(path)
     os.truncate(log_of(path), 0)
-    for _ in range(EVERY):
-        room.committed()
+    room.tend()
     assert length(path) == 0
     grow(path, room)
     assert length(path) == given
@@ -127,7 +123,7 @@ def test_on_a_disk_that_is_nearly_full_a_log_takes_only_what_it_needs(
     monkeypatch.setattr(os, "statvfs", lambda _: blocks)
     room = LogRoom(str(path), LONG)
     grow(path, room)
-    assert length(path) == len(b"frame") * EVERY
+    assert length(path) == len(b"frame")
     blocks.f_bavail += 1
     grow(path, room)
     assert length(path) > STEP
@@ -136,4 +132,4 @@ def test_on_a_disk_that_is_nearly_full_a_log_takes_only_what_it_needs(
 def test_a_name_that_leads_elsewhere_is_not_followed(path: Path, tmp_path: Path) -> None:
     log_of(path).symlink_to(tmp_path / "elsewhere")
     grow(path, LogRoom(str(path), LONG))
-    assert (tmp_path / "elsewhere").stat().st_size == len(b"frame") * EVERY
+    assert (tmp_path / "elsewhere").stat().st_size == len(b"frame")

@@ -11,27 +11,23 @@ import os
 from contextlib import suppress
 
 STEP = 2 * 1024 * 1024
-EVERY = 8  # commits; whoever writes but a few needs no room
 SPARE = 32 * STEP  # of the disk: on a fuller one a log takes what it needs and nothing beyond
 
 
 class LogRoom:
-    """The length of one log, looked at from time to time by a process that writes to it."""
+    """The length of one log, as it was when it was last looked at."""
 
     def __init__(self, path: str, enough: int) -> None:
         self._path = f"{path}-wal"
         self._enough = enough
-        self._commits = 0
         self._length = self._look()
 
-    def committed(self) -> None:
-        """Tell of a commit; every so often the log is given room if it has grown since."""
-        self._commits += 1
-        if self._commits % EVERY == 0:
-            if self._length < self._look() < self._enough:
-                with suppress(OSError):
-                    self._extend()
-            self._length = self._look()
+    def tend(self) -> None:
+        """Give the log room if it has grown since; called now and then by whoever writes to it."""
+        if self._length < self._look() < self._enough:
+            with suppress(OSError):
+                self._extend()
+        self._length = self._look()
 
     def _look(self) -> int:
         try:

@@ -15,11 +15,15 @@ import apsw
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
 from sexton.ledger.group_commit import GroupCommit
+from sexton.ledger.log_folding import PAGES, LogFolding
 from sexton.ledger.log_room import LogRoom
 from sexton.ledger.rows import Row
 from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
 
 T = TypeVar("T")
+
+LOG_BYTES = PAGES * (4096 + 24)  # when it is folded, as each page has a head
+TENDED = 8  # commits; whoever makes but a few has a short log anyway
 
 _COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
 
@@ -82,6 +86,7 @@ class SqliteDatabase:
             self._give_back(reader)
 
     def close(self) -> None:
+        self._folding.stop()
         self._closed = True
         self._group.stop()
         with self._busy, self._gate:
@@ -118,6 +123,7 @@ class SqliteDatabase:
 
     def stop(self) -> None:
         """Commit what is queued; later writes run in their caller's thread."""
+        self._folding.stop()
         self._group.stop()
 
     def _clear(self) -> None:
@@ -128,6 +134,8 @@ class SqliteDatabase:
         self._readers = []
         self._writer = None
         self._attempt = None
+        self._commits = 0
+        self._folding = LogFolding(self.fold)
         self._group = GroupCommit(self._commit, self._busy, _COMMON)
 
     def _check_usable(self) -> None:
@@ -143,7 +151,7 @@ class SqliteDatabase:
     def _open_writer(self) -> Writer:
         connection = sqlite_file.open_writer(self.path, self._patience)
         self._identity = sqlite_file.identity(self.path)
-        self._room = LogRoom(self.path, sqlite_file.WAL_BYTES)
+        self._room = LogRoom(self.path, LOG_BYTES)
         self._writer = Writer(connection, connection.cursor())
         return self._writer
 
@@ -226,7 +234,10 @@ class SqliteDatabase:
                 execute("COMMIT")
             if sqlite_file.identity(self.path) != self._identity:
                 self._refuse_gone()
-            self._room.committed()
+            self._commits += 1
+            if self._commits % TENDED == 0:
+                self._room.tend()
+                self._folding.tend(attempt.writer.connection)
             return done
         finally:
             if not attempt.torn:

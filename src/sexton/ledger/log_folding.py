@@ -1,0 +1,58 @@
+"""When is the log of a ledger's file folded in, and by whom?
+
+To fold it in is to copy into the file what the log holds, and to wait until it is on the disk. A
+thread does that, so that whoever writes goes on. It can not finish while they do, so they finish
+what came meanwhile; where they pause, there is nothing left to be finished.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+import apsw
+
+from sexton.errors import LedgerError
+
+PAGES = 1500  # few enough to stay in a processor's caches; those written often are copied once
+PATIENCE = 10.0
+
+
+class LogFolding:
+    """The thread that folds one log, while there is one; `fold` does as much as can be done."""
+
+    def __init__(self, fold: Callable[[], None]) -> None:
+        self._fold = fold
+        self._thread: threading.Thread | None = None
+        self._left = 0  # pages that somebody still reads, so that no file can have them
+        self._stopped = False
+
+    def tend(self, connection: apsw.Connection) -> None:
+        """Have the log folded if it is long; called now and then by whoever writes to it."""
+        with suppress(apsw.Error):  # the commit before this is made; the next will meet it, too
+            if self._thread is None:
+                pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+                self._left = min(self._left, pages - folded)
+                if pages - folded - self._left >= PAGES and not self._stopped:
+                    self._begin()
+            elif not self._thread.is_alive():
+                self._thread = None
+                pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                self._left = pages - folded
+
+    def stop(self) -> None:
+        """Wait for the thread; there will be no other."""
+        self._stopped = True
+        if self._thread is not None:
+            self._thread.join(PATIENCE)
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._run, name="sexton-fold", daemon=True)
+        with suppress(RuntimeError):  # none can be had: writers fold a very long log themselves
+            thread.start()
+            self._thread = thread
+
+    def _run(self) -> None:
+        with suppress(LedgerError):
+            self._fold()
