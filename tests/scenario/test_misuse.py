@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -12,13 +13,14 @@ import pytest
 
 import sexton
 from sexton.bootstrap import Sexton
-from sexton.errors import InvalidMessage, InvalidName, LedgerError, LedgerGone
+from sexton.errors import InvalidMessage, InvalidName, LedgerClosed, LedgerError, LedgerGone
 from sexton.ledger.opening import masked, open_ledger
 from sexton.model.message import DEEPEST
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
+from sexton.testing.ledger_contract_samples import race
 
 SECRETS = [
     "postgresql://u:pa#s3cret@127.0.0.1:1/db",
@@ -76,6 +78,21 @@ def test_nothing_is_acknowledged_that_went_to_a_lost_file(gone: str, tmp_path: P
     with pytest.raises(LedgerGone):
         house.close()
     house.ledger.close()
+
+
+def test_whoever_closes_a_lost_ledger_is_told_and_lets_go_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    house = sexton.open(str(path))
+    session = house.worker().session("talk", source="chat")
+    race([partial(session.append, role="user", content="x")] * 8)
+    path.unlink()
+    with pytest.raises(LedgerGone):
+        house.close()
+    with pytest.raises(LedgerClosed):
+        session.append(role="user", content="y")
+    links = (os.readlink(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd")
+             if os.path.lexists(f"/proc/self/fd/{each}"))  # fmt: skip
+    assert not [link for link in links if link.startswith(str(path))]
 
 
 def test_a_forked_child_that_unwinds_a_turn_does_not_end_it(engine_url: str) -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
 from sexton.errors import LedgerFull
-from sexton.ledger import log_folding
+from sexton.ledger import log_folding, sqlite
 from sexton.ledger.log_folding import PAGES, PATIENCE, LogFolding
 from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import TENDED, SqliteDatabase
 from sexton.ledger.sqlite_file import WAL_PAGES
 from sexton.ports import Ledger
-from sexton.testing.ledger_contract_samples import born, heard, say
+from sexton.testing.ledger_contract_samples import born, heard, race, reread, say
 
 PAGE = "x" * 4000
 
@@ -169,8 +170,27 @@ def test_whoever_stops_waits_for_the_thread_and_there_is_no_other(ledger: Ledger
     assert slow.folds == 1
 
 
-def test_a_connection_that_can_not_say_how_long_the_log_is_hurts_no_writer(ledger: Ledger) -> None:
-    slow = Slow(ledger)
-    with closing(apsw.Connection(":memory:")) as slow.connection:
-        pass
-    assert slow.tend() is None
+@pytest.mark.parametrize("trouble", [MemoryError, RecursionError, apsw.IOError, apsw.BusyError])
+def test_what_becomes_of_the_log_is_nothing_to_the_commits_before(
+    trouble: type[Exception], ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise trouble
+
+    monkeypatch.setattr(sqlite, "TENDED", 1)
+    monkeypatch.setattr(database_of(ledger)._folding, "tend", fail)
+    begun = [born(ledger, f"{number}") for number in range(4)]
+    race([partial(say, ledger, each, f"{n}") for each in begun for n in range(20)])
+    for each in begun:
+        assert len({message.content for message in heard(ledger, each)}) == 20
+        assert reread(ledger, each).message_count == 20
+
+
+def test_a_fold_that_ends_after_the_ledger_was_closed_leaves_nothing_open(path: Path) -> None:
+    ledger = open_ledger(str(path))
+    database = database_of(ledger)
+    reader = database._borrow()
+    ledger.close()
+    database._give_back(reader)
+    with pytest.raises(apsw.ConnectionClosedError):
+        reader.pragma("user_version")

@@ -133,3 +133,11 @@ def test_a_name_that_leads_elsewhere_is_not_followed(path: Path, tmp_path: Path)
     log_of(path).symlink_to(tmp_path / "elsewhere")
     grow(path, LogRoom(str(path), LONG))
     assert (tmp_path / "elsewhere").stat().st_size == len(b"frame")
+
+
+def test_a_ledger_that_is_reached_through_a_link_has_its_log_beside_the_file(
+    path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(path)
+    grow(path, LogRoom(str(tmp_path / "link"), LONG))
+    assert length(path) > STEP

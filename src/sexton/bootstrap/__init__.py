@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -90,15 +90,14 @@ class Sexton:
 
     def close(self) -> None:
         """Stop the keepers started here and let go of the ledger."""
-        for keeper, thread, worker in self._keepers:
-            keeper.stop()
-            thread.join()
-            keeper.close()
-            worker.leave()
-        self._keepers.clear()
-        for each in self._workers:
-            each.leave()
-        self.ledger.close()
+        with ExitStack() as then:  # from the last to the first, whatever one of them meets
+            then.callback(self.ledger.close)
+            for worker in self._workers:
+                then.callback(worker.leave)
+            for keeper, thread, worker in self._keepers:
+                for step in (worker.leave, keeper.close, thread.join, keeper.stop):
+                    then.callback(step)
+            self._keepers.clear()
 
     def publish(self) -> None:
         """Put this process's settings in force for every user of the ledger."""

@@ -30,22 +30,23 @@ class LogFolding:
 
     def tend(self, connection: apsw.Connection) -> None:
         """Have the log folded if it is long; called now and then by whoever writes to it."""
-        with suppress(apsw.Error):  # the commit before this is made; the next will meet it, too
-            if self._thread is None:
-                pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-                self._left = min(self._left, pages - folded)
-                if pages - folded - self._left >= PAGES and not self._stopped:
-                    self._begin()
-            elif not self._thread.is_alive():
-                self._thread = None
-                pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-                self._left = pages - folded
+        thread = self._thread  # a signal handler may come in between, and tend it as well
+        if thread is None:
+            pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            self._left = min(self._left, pages - folded)
+            if pages - folded - self._left >= PAGES and not self._stopped:
+                self._begin()
+        elif not thread.is_alive():
+            self._thread = None
+            pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._left = pages - folded
 
     def stop(self) -> None:
         """Wait for the thread; there will be no other."""
         self._stopped = True
-        if self._thread is not None:
-            self._thread.join(PATIENCE)
+        thread = self._thread
+        if thread is not None:
+            thread.join(PATIENCE)
 
     def _begin(self) -> None:
         thread = threading.Thread(target=self._run, name="sexton-fold", daemon=True)

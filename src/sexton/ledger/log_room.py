@@ -18,7 +18,7 @@ class LogRoom:
     """The length of one log, as it was when it was last looked at."""
 
     def __init__(self, path: str, enough: int) -> None:
-        self._path = f"{path}-wal"
+        self._path = f"{os.path.realpath(path)}-wal"  # beside the file, not beside a link to it
         self._enough = enough
         self._length = self._look()
 

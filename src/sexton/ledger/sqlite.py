@@ -173,7 +173,9 @@ class SqliteDatabase:
 
     def _give_back(self, reader: apsw.Connection | None) -> None:
         with self._gate:
-            if reader is not None:
+            if reader is not None and self._closed:
+                reader.close()
+            elif reader is not None:
                 self._readers.append(reader)
             self._reading -= 1
             self._gate.notify_all()
@@ -184,22 +186,39 @@ class SqliteDatabase:
         if interrupted is not None or (writer is not None and writer.connection.in_transaction):
             self._set_aside()
         while True:
-            attempt = self._attempt = Attempt(self._writer or self._open_writer())
+            writer = self._writer or self._open_writer()
+            attempt = self._attempt = Attempt(writer, lasting, interrupted)
             try:
-                return self._try(attempt, job, lasting)
+                done = self._try(attempt, job)
             except (apsw.ConnectionClosedError, apsw.CursorClosedError):
                 if not attempt.torn or self._closed:
                     raise
             except apsw.IOError:
-                # What the disk holds now is unknown to this connection: never go on with it.
                 self._drop_writer()
                 raise
+            else:
+                self._tend_log(attempt.writer)
+                return done
             finally:
                 self._attempt = interrupted
                 if attempt.writer is not self._writer:
                     attempt.writer.connection.close()
 
+    def _tend_log(self, writer: Writer) -> None:
+        """Look after the log now and then; whatever comes of that, the commit before it stands."""
+        self._commits += 1
+        if self._commits % TENDED:
+            return
+        with suppress(apsw.Error, MemoryError, RuntimeError):
+            try:
+                self._room.tend()
+                self._folding.tend(writer.connection)
+            except apsw.IOError:
+                if writer is self._writer:
+                    self._drop_writer()
+
     def _drop_writer(self) -> None:
+        """Never go on with a connection that does not know what the disk holds now."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.connection.close(True)  # also in the middle of several statements
@@ -210,18 +229,29 @@ class SqliteDatabase:
         The handler's write must be durable before it returns, so it can not share the open
         transaction: that one is rolled back and run again afterwards.
         """
-        attempt, writer = self._attempt, self._writer
-        if writer is None:
-            return
-        if writer.connection.in_transaction:  # also what an exception left behind while tidying
-            if attempt is not None and attempt.writer is writer:
-                attempt.torn = True
-            self._drop_writer()
-        elif attempt is not None and attempt.writer is writer and not attempt.begun:
-            self._writer = None  # it waits for the lock, and may go on waiting
+        attempt = self._attempt
+        while attempt is not None:
+            self._give_way(attempt)
+            attempt = attempt.interrupted
+        writer = self._writer
+        if writer is not None and writer.connection.in_transaction:
+            self._drop_writer()  # an exception left it behind in the middle of tidying
 
-    def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
-        execute = attempt.cursor.execute
+    def _give_way(self, attempt: Attempt) -> None:
+        connection = attempt.writer.connection
+        if attempt.torn:
+            return
+        if connection.in_transaction:
+            attempt.torn = True
+            connection.close(True)  # also in the middle of several statements
+        elif attempt.begun and attempt.lasting:
+            return
+        # Else it waits for the lock, and may go on waiting; or its commits do not last.
+        if attempt.writer is self._writer:
+            self._writer = None
+
+    def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T]) -> T:
+        execute, lasting = attempt.cursor.execute, attempt.lasting
         at_once: Callable[[SqliteTransaction], T | None] | None = getattr(job, "at_once", None)
         try:
             if not lasting:
@@ -234,10 +264,6 @@ class SqliteDatabase:
                 execute("COMMIT")
             if sqlite_file.identity(self.path) != self._identity:
                 self._refuse_gone()
-            self._commits += 1
-            if self._commits % TENDED == 0:
-                self._room.tend()
-                self._folding.tend(attempt.writer.connection)
             return done
         finally:
             if not attempt.torn:

@@ -39,11 +39,13 @@ class Writer(NamedTuple):
 
 
 class Attempt(SqliteTransaction):
-    """A transaction on its way to its commit."""
+    """A transaction on its way to its commit, and the one that a signal handler interrupted."""
 
     begun = False
     torn = False
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, lasting: bool, interrupted: Attempt | None) -> None:
         self.writer = writer
         self.cursor = writer.cursor
+        self.lasting = lasting
+        self.interrupted = interrupted
