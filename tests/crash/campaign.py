@@ -1,6 +1,7 @@
 """Kill processes at random moments and look for losses: `python -m tests.crash.campaign`.
 
-N is the number of kills on each engine; SEED repeats a choice of modes and moments. A
+N is the number of kills of processes that append, on each engine; who is killed while opening a
+ledger comes on top. SEED repeats a choice of modes and moments. A
 campaign in which a rare event never came up has proved nothing about it, and fails.
 """
 
@@ -42,7 +43,7 @@ class Campaign:
         self.failures: list[str] = []
 
     def run(self, kills: int) -> None:
-        """Kill that many processes; every loss is noted as a failure."""
+        """Kill that many processes that append; every loss is noted as a failure."""
         while self.events["kills"] < kills:
             promises, mode = Promises(), "fresh"
             try:
@@ -105,6 +106,7 @@ class Campaign:
         child.wait_for(lambda lines: _acknowledged(lines) >= wanted)
         self._wait(self._chance.uniform(0, 0.004))
         self._end(child)
+        self.events["kills"] += 1
         self.events["acknowledged"] += _acknowledged(child.lines())
 
     def _kill_while_opening(self, child: Child, kind: str) -> None:
@@ -120,7 +122,6 @@ class Campaign:
     def _end(self, child: Child) -> None:
         """Kill a child, which must have been well until then."""
         child.kill()
-        self.events["kills"] += 1
         assert child.wait() in (-signal.SIGKILL, 0)
         assert not [line for line in child.lines() if line.startswith("gave-up")]
 
