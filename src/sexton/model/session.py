@@ -31,20 +31,17 @@ class State(StrEnum):
 MOVES: Mapping[State, frozenset[State]] = {
     State.OPEN: frozenset({State.ENDED}),
     State.ENDED: frozenset({State.OPEN, State.FINALIZED, State.ARCHIVED, State.TRASHED}),
-    State.FINALIZED: frozenset({State.OPEN, State.ARCHIVED, State.TRASHED}),
+    State.FINALIZED: frozenset({State.OPEN, State.ENDED, State.ARCHIVED, State.TRASHED}),
     State.ARCHIVED: frozenset({State.ENDED, State.FINALIZED, State.TRASHED}),
     State.TRASHED: frozenset({State.ENDED, State.FINALIZED, State.PURGED}),
-    State.PURGED: frozenset(),
+    State.PURGED: frozenset({State.OPEN, State.ENDED}),
 }
-"""The legal moves. Back to open is a revival, back from the trash an undo; purged is for ever.
+"""The legal moves, which the statements of the ledger are held to by a test.
 
-Only what owes no work any more is archived or trashed.
+Back to open is a revival, from finalized to ended that more is owed, back from archive and trash an
+undo. Purged is for ever, unless a foreign home shows the session again. Only what owes no work any
+more is archived or trashed.
 """
-
-
-def may_move(before: State, after: State) -> bool:
-    """Whether a session may go from one state to the other."""
-    return after in MOVES[before]
 
 
 class Relation(StrEnum):

@@ -82,9 +82,12 @@ class ForeignRemovedContract:
 
     def test_one_that_was_purged_and_appears_again_is_there_again(self, ledger: Ledger) -> None:
         home, session = _observed(ledger)
-        assert purge(ledger, _trashed(ledger, session), at(2000)) is not None
-        ledger.homes.store(home, Sighting(seen=(replace(session, ref=0),)), None, at(2001))
-        assert reread(ledger, session).state is State.ENDED
+        goes_on: dict[str, Any] = {"state": State.OPEN, "ended_at": None, "end_reason": None}
+        for number, again in enumerate((session, replace(session, **goes_on))):
+            file = _trashed(ledger, reread(ledger, session), f"{number}")
+            assert purge(ledger, file, at(2000)) is not None
+            ledger.homes.store(home, Sighting(seen=(replace(again, ref=0),)), None, at(2001))
+            assert reread(ledger, session).state is again.state
 
 
 def _observed(ledger: Ledger) -> tuple[HomeRecord, Session]:
@@ -97,8 +100,8 @@ def _observed(ledger: Ledger) -> tuple[HomeRecord, Session]:
     return home, ledger.index.find("there", "it")[0]
 
 
-def _trashed(ledger: Ledger, session: Session) -> VaultFile:
-    file = intended(ledger, home="there")
+def _trashed(ledger: Ledger, session: Session, name: str = "file") -> VaultFile:
+    file = intended(ledger, name, home="there")
     moved = move(ledger, file, move_of(session, stored=0), at_once=True)
     assert moved == {session.ref}
     return settled(ledger, file)

@@ -53,6 +53,15 @@ class RestoringContract:
         entry = journal(ledger, session)[0]
         assert (entry.action, entry.reason.code, entry.receipt) == ("restore", "undo", RECEIPT)
 
+    def test_what_was_archived_comes_back_as_what_it_was(self, ledger: Ledger) -> None:
+        for before in (State.ENDED, State.FINALIZED):
+            session = over(ledger, 2)
+            parts = [part._replace(state=before) for part in parts_of(ledger, session)]
+            file = trashed(ledger, session, name=before, kind=VaultKind.ARCHIVE)
+            assert state(ledger, session) is State.ARCHIVED
+            assert put_back(ledger, restoring(ledger, file), parts) == {session.ref}
+            assert state(ledger, session) is before
+
     def test_a_big_one_comes_back_in_parts_and_is_seen_with_the_last(self, ledger: Ledger) -> None:
         session = over(ledger, 5)
         [whole] = parts_of(ledger, session)
