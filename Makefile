@@ -44,8 +44,8 @@ docs: $(READY) ## Write the generated pages anew
 wheel: $(READY) ## Build the wheel and try it in an empty environment
 	sh scripts/wheel.sh $(BIN)/python
 
-bench: $(READY) ## Measure against the peers
-	$(BIN)/python -m bench
+bench: $(READY) ## Measure against the peers; a table, and all figures as JSON
+	$(BIN)/python -m bench --json -
 
 crash: $(READY) ## Kill, pause and mislead processes on each engine and look for losses (N=... SEED=...)
 	$(BIN)/python -m tests.crash

@@ -71,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wanted.dir,
     )
     print(as_table(report))
-    if wanted.json:
+    if wanted.json == Path("-"):
+        print(as_json(report))
+    elif wanted.json:
         wanted.json.write_text(as_json(report), encoding="utf-8")
     if wanted.page:
         wanted.page.write_text(as_page(report), encoding="utf-8")
@@ -98,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("workload", nargs="*", choices=[*WORKLOADS, []], help="default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes; targets only reported")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all figures there, or print them (-)"
+    )
     parser.add_argument("--page", type=Path, metavar="FILE", help="write a page of documentation")
     parser.add_argument("--dir", type=Path, help="a directory on the disk to be measured")
     return parser

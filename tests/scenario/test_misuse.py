@@ -13,7 +13,14 @@ import pytest
 
 import sexton
 from sexton.bootstrap import Sexton
-from sexton.errors import InvalidMessage, InvalidName, LedgerClosed, LedgerError, LedgerGone
+from sexton.errors import (
+    InvalidMessage,
+    InvalidName,
+    LedgerClosed,
+    LedgerError,
+    LedgerGone,
+    SessionNotFound,
+)
 from sexton.ledger.opening import masked, open_ledger
 from sexton.model.message import DEEPEST
 from sexton.policies.reset import Mode, ResetPolicy
@@ -93,6 +100,17 @@ def test_whoever_closes_a_lost_ledger_is_told_and_lets_go_of_it(tmp_path: Path) 
     links = (os.readlink(f"/proc/self/fd/{each}") for each in os.listdir("/proc/self/fd")
              if os.path.lexists(f"/proc/self/fd/{each}"))  # fmt: skip
     assert not [link for link in links if link.startswith(str(path))]
+
+
+def test_a_parent_that_nobody_knows_is_refused_and_nothing_is_opened(engine_url: str) -> None:
+    with sexton.open(engine_url) as house, house.worker() as worker:
+        with pytest.raises(SessionNotFound, match="no session nobody"):
+            worker.session("child", parent="nobody", relation="fork")
+        assert house.ledger.book.current("child") is None
+        parent = worker.session("parent")
+        parent.end("done")
+        child = worker.session("child", parent=parent.id, relation="fork")
+        assert house.find(child.id).parent == parent.id
 
 
 def test_a_forked_child_that_unwinds_a_turn_does_not_end_it(engine_url: str) -> None:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
 from sexton.agent.session import OpenSession
-from sexton.errors import InputInvalid, SextonError, WorkerLeft
+from sexton.errors import InputInvalid, SessionNotFound, SextonError, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Relation, check_name
@@ -71,7 +71,7 @@ class AgentWorker:
             id=new_id(),
             key=None if key is None else check_name("key", key),
             source=check_name("source", source),
-            parent=_parent_id(parent),
+            parent=self._parent_id(parent),
             relation=_relation(parent, relation),
             worker=self.id,
             schedule=Schedule(0),
@@ -134,6 +134,13 @@ class AgentWorker:
             self.id, self._dying(), self._desk.clock.now(), self._desk.actor
         )
 
+    def _parent_id(self, parent: OpenSession | str | None) -> str | None:
+        if parent is None or isinstance(parent, OpenSession):
+            return None if parent is None else parent.id
+        if not self._desk.ledger.index.find(NATIVE, check_name("parent", parent)):
+            raise SessionNotFound(f"there is no session {parent} that could be a parent")
+        return parent
+
     def _dying(self) -> tuple[str, ...]:
         """The sources whose sessions end when nobody holds them any more."""
         return self._desk.rules(None).rules.liveness.dies_with_owner
@@ -173,12 +180,6 @@ def _opened(given: object) -> OpenSession:
         hint = "Give what 'worker.session' returned."
         raise InputInvalid(f"a {type(given).__name__} is no session", hint=hint)
     return given
-
-
-def _parent_id(parent: OpenSession | str | None) -> str | None:
-    if parent is None:
-        return None
-    return parent.id if isinstance(parent, OpenSession) else check_name("parent", parent)
 
 
 def _relation(parent: OpenSession | str | None, relation: str | None) -> Relation | None:
