@@ -167,6 +167,16 @@ def test_a_budget_that_another_is_always_spent_before_is_named(
     assert found == f"1:10: budgets[{idle}]: {words}"
 
 
+def test_a_budget_whose_name_a_later_entry_has_is_named(tmp_path: Path) -> None:
+    entries = ("usd: 1, tokens: 1", "usd: 2, tokens: 2, messages: 9", "tokens: 3, wall: 1h")
+    listed = "".join(f"\n - {{name: a, scope: session, {each}}}" for each in entries)
+    assert findings(tmp_path, f"budgets:{listed}") == [
+        "2:4: budgets[0]: its budget a.tokens never applies: that of budgets[2] does",
+        "2:4: budgets[0]: its budget a.usd never applies: that of budgets[1] does",
+        "3:4: budgets[1]: its budget a.tokens never applies: that of budgets[2] does",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,4 +1,4 @@
-"""Which budgets can never stop anything?"""
+"""Which budgets never apply, and which can never stop anything?"""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ from collections.abc import Iterator, Sequence
 
 from sexton.model.spend import Act, Budget, Scope
 from sexton.policies.spend import DEFAULTS
+from sexton.settings.values import Settings
 
 Note = tuple[str, str]
 
 
-def idle_budgets(budgets: Sequence[Budget]) -> Iterator[Note]:
+def idle_budgets(settings: Settings) -> Iterator[Note]:
+    """What was written down about budgets and can be left out."""
+    yield from _replaced(settings.budget_names)
+    yield from _outrun(settings.rulebook.spend.budgets)
+
+
+def _replaced(entries: Sequence[Sequence[str]]) -> Iterator[Note]:
+    """Budgets whose name a later entry has, too."""
+    last = {name: place for place, names in enumerate(entries) for name in names}
+    for place, names in enumerate(entries):
+        for name in names:
+            if last[name] != place:
+                words = f"its budget {name} never applies: that of budgets[{last[name]}] does"
+                yield f"budgets[{place}]", words
+
+
+def _outrun(budgets: Sequence[Budget]) -> Iterator[Note]:
     """Budgets that others, counted by the same meters, are always spent before."""
     for place, budget in enumerate(budgets):
         if budget.action is Act.WARN or budget in DEFAULTS:  # nobody wrote that one down

@@ -48,7 +48,7 @@ def inert(settings: Settings) -> list[Finding]:
         *_beyond(settings),
         *_untold(settings),
         *idle_classes(settings),
-        *idle_budgets(settings.rulebook.spend.budgets),
+        *idle_budgets(settings),
     ]
     return [
         Finding(where=where, message=message, location=_location(settings.places, where))
