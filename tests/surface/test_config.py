@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sexton.model.process import Doing, Figures
+from sexton.policies.rulebook import Rulebook, encode
+from sexton.ports import Sighting
+from sexton.system.process_table import tags_of
+from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_house import make_older
+from tests.scenario.process_programs import WAIT, eventually
+from tests.scenario.test_hermes_ending import gateway
 from tests.surface.program import Cli
 
 RULES = """\
@@ -80,6 +91,106 @@ def test_the_effect_of_every_rule_is_shown(any_cli: Cli, settings: Path) -> None
     assert effect["reset.rules[1]"]["protects"] == 1
     assert told["inert"][0]["where"] == "reset.rules[0]"
     assert "1 max_messages" in any_cli.ok("config", "check", "--effect", "--config", str(settings))
+
+
+def test_what_a_pin_or_a_running_turn_holds_back_does_not_end_now(any_cli: Cli, short: str) -> None:
+    any_cli.ok("sessions", "pin", any_cli.talk("pinned", "1", "2", "3"))
+    any_cli.talk("over", "1", "2", "3")
+    asked = ("config", "check", "--effect", "--config", short)
+    with any_cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("busy", source="telegram")
+        for text in ("1", "2", "3"):
+            session.append(role="user", content=text)
+        with session.turn():
+            default, *_ = any_cli(*asked, "--json").json()["effect"]
+            shown = any_cli.ok(*asked)
+    assert default["held"] == {"busy": 1, "pinned": 1}
+    assert (default["over"], default["protects"]) == ({"max_messages": 1}, 2)
+    assert "1 busy, 1 pinned" in shown
+
+
+def test_a_process_that_works_holds_back_what_a_rule_would_end(cli: Cli, short: str) -> None:
+    with cli.opened() as opened, opened.worker() as worker:
+        session = worker.session("chat", source="telegram")
+        for text in ("1", "2", "3"):
+            session.append(role="user", content=text)
+        child = session.spawn([sys.executable, "-c", WAIT])
+        try:
+            assert eventually(lambda: tags_of(child.pid) == (child.tag,))
+            (process,) = opened.ledger.registry.running()
+            works = (process.ref, Doing.WORKING, Figures(seconds=60, cpu=30, processes=1))
+            opened.ledger.registry.judge([works], opened.clock.now())
+            told = cli("config", "check", "--effect", "--json", "--config", short).json()
+        finally:
+            child.popen.kill()
+            child.popen.wait()
+            child.close()
+    default = told["effect"][0]
+    assert (default["over"], default["held"], default["protects"]) == ({}, {"process": 1}, 1)
+
+
+def test_a_budget_that_selects_nothing_says_so(cli: Cli, tmp_path: Path) -> None:
+    cli.talk("a", "1")
+    file = tmp_path / "bounded.yaml"
+    file.write_text("budgets: [{scope: session, tokens: 9, sources: [nosuch]}]")
+    told = cli("config", "check", "--effect", "--json", "--config", str(file)).json()["effect"]
+    governs = {each["where"]: each["governs"] for each in told}
+    assert governs["budgets[session.tokens@nosuch]"] == 0
+    assert governs["budgets[turn.iterations]"] == 1
+
+
+@pytest.fixture
+def talking(scene: HermesScene) -> HermesScene:
+    """A home whose own rules say that one of its two conversations is over."""
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    for number, id in enumerate(("old", "new")):
+        scene.start(id, "telegram", session_key=f"agent:main:telegram:dm:{number}")
+        scene.say(id, "Good morning")
+    make_older(scene, timedelta(hours=2), "old")
+    scene.close()
+    return scene
+
+
+def rule_of_home(cli: Cli) -> dict[str, Any]:
+    """What the rule for conversations of the only home does."""
+    told = cli("config", "check", "--effect", "--json").json()["effect"]
+    effect: dict[str, dict[str, Any]] = {each["where"]: each for each in told}
+    assert effect["reset"]["governs"] == effect["homes[hermes] reset"]["governs"] == 0
+    return effect["homes[hermes] reset.rules[0]"]
+
+
+def test_the_rules_that_a_home_brings_along_are_shown_by_its_name(
+    any_cli: Cli, talking: HermesScene
+) -> None:
+    any_cli.ok("plan", "--home", str(talking.path))
+    rule = rule_of_home(any_cli)
+    assert (rule["governs"], rule["over"], rule["protects"]) == (2, {"idle": 1}, 1)
+    assert "homes[hermes] reset.rules[0]" in any_cli.ok("config", "check", "--effect")
+
+
+def test_what_a_running_gateway_resets_by_itself_is_held_back(
+    cli: Cli, talking: HermesScene
+) -> None:
+    cli.ok("plan", "--home", str(talking.path))
+    with gateway(talking):
+        rule = rule_of_home(cli)
+    assert (rule["over"], rule["held"], rule["protects"]) == ({}, {"own_reset": 1}, 2)
+
+
+def test_a_home_that_is_not_there_any_more_is_told_of_and_its_rules_are_shown(
+    cli: Cli, talking: HermesScene, tmp_path: Path
+) -> None:
+    cli.ok("plan", "--home", str(talking.path))
+    talking.path.rename(tmp_path / "moved")
+    with cli.opened() as opened:
+        far = opened.ledger.homes.attach("far", "hermes", "/home", "another", act=False)
+        opened.ledger.homes.store(far, Sighting(mark={}), encode(Rulebook()), opened.clock.now())
+        opened.ledger.homes.attach("ruleless", "hermes", "/other", "another", act=False)
+    answer = cli("config", "check", "--effect")
+    assert "home not asked about owners: hermes: " in answer.err
+    assert "home not asked about owners: far: it is on another" in answer.err
+    assert "ruleless" not in answer.out + answer.err
+    assert rule_of_home(cli)["governs"] == 2
 
 
 def test_the_effect_of_every_class_of_retention_is_shown(any_cli: Cli, tmp_path: Path) -> None:

@@ -8,14 +8,33 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sexton.engine.plan import decide
+from sexton.model.plan import Held, Reason, Tending
+from sexton.model.record import replace
 from sexton.model.session import Session, State
+from sexton.model.spend import Budget, Scope, Unit
+from sexton.model.worker import Holder, Identity, Worker
 from sexton.policies.finalizing import Owing
+from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy, reset_reason
 from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.policies.spend import SpendRules
 from sexton.settings.lint import RuleEffect, effect
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+
+PLUGIN = Holder(
+    worker=Worker(
+        id="w",
+        identity=Identity(host="h", boot_id="b", pid=1, started=1),
+        kind="hermes",
+        version="1",
+        beat=1,
+        registered_at=NOW,
+    ),
+    joined_at=NOW,
+)
 
 RULEBOOK = Rulebook(
     reset=ResetPolicy(),
@@ -34,6 +53,19 @@ def a_session(idle: timedelta = timedelta(), **facts: Any) -> Session:
     return Session(ref=1, home="native", id="s", active_at=NOW - idle, **known | facts)
 
 
+def decided(
+    session: Session, rules: Rulebook = RULEBOOK, process: Reason | None = None
+) -> Tending | Held | None:
+    """What a plan says of a session of which nothing else is known."""
+    policy, liveness = rules.reset_policy(session), LivenessPolicy()
+    return decide(session, policy, liveness, {}, NOW, lambda *_: process)
+
+
+def resets(rules: Rulebook, sessions: list[Session]) -> list[RuleEffect]:
+    """The effect of the reset rules alone."""
+    return [each for each in effect(rules, sessions, decided) if each.where.startswith("reset")]
+
+
 def test_every_rule_tells_what_it_selects_and_protects() -> None:
     sessions = [
         a_session(source="telegram", idle=3 * HOUR),
@@ -45,13 +77,14 @@ def test_every_rule_tells_what_it_selects_and_protects() -> None:
         a_session(idle=1000 * HOUR),
         a_session(byte_count=10**7),
     ]
-    assert effect(RULEBOOK, iter(sessions), NOW) == [
+    assert resets(RULEBOOK, sessions) == [
         RuleEffect(
             rule=None,
             where="reset",
             matches="every other session",
             governs=2,
             over={"max_bytes": 1},
+            held={},
             protects=1,
             next_due=None,
         ),
@@ -61,6 +94,7 @@ def test_every_rule_tells_what_it_selects_and_protects() -> None:
             matches="source telegram",
             governs=4,
             over={"idle": 1, "max_messages": 1},
+            held={},
             protects=2,
             next_due=NOW + HOUR,
         ),
@@ -70,6 +104,7 @@ def test_every_rule_tells_what_it_selects_and_protects() -> None:
             matches="chat type dm or group, key vip:*",
             governs=1,
             over={},
+            held={},
             protects=1,
             next_due=NOW + HOUR,
         ),
@@ -79,6 +114,7 @@ def test_every_rule_tells_what_it_selects_and_protects() -> None:
             matches="source nowhere",
             governs=0,
             over={},
+            held={},
             protects=0,
             next_due=None,
         ),
@@ -98,14 +134,95 @@ def test_every_finalizer_tells_whose_sessions_it_is_for_and_how_many_are_open() 
         a_session(source="cron"),
         a_session(source="telegram"),
         a_session(source="telegram", state=State.ENDED),
+        replace(a_session(source="telegram"), home="work"),
     ]
-    _, *finalizers = effect(rules, sessions, NOW)
+    found = effect(rules, sessions, decided)
+    finalizers = [each for each in found if each.where.startswith("finalizers")]
     assert [(each.where, each.matches, each.governs) for each in finalizers] == [
         ("finalizers[0]", "log: source cli or cron", 2),
-        ("finalizers[1]", "memories: every source but cron, from 4 messages on", 2),
-        ("finalizers[2]", "hook: every source", 3),
+        ("finalizers[1]", "memories: every source but cron, from 4 messages on", 3),
+        ("finalizers[2]", "hook: every source", 4),
     ]
     assert all((each.over, each.protects, each.next_due) == ({}, 0, None) for each in finalizers)
+
+
+def test_what_is_over_and_held_back_is_protected_and_does_not_end() -> None:
+    pinned = a_session(source="telegram", idle=3 * HOUR, pinned=True)
+    (_, rule, *_) = effect(RULEBOOK, [pinned], decided)
+    assert (rule.over, rule.held, rule.protects, rule.next_due) == ({}, {"pinned": 1}, 1, None)
+    working = [a_session(source="telegram", idle=hours * HOUR) for hours in (3, 4)]
+    processes = iter((Reason("process:7", "one"), Reason("process:8", "another")))
+    _, rule, *_ = effect(RULEBOOK, working, lambda s: decided(s, process=next(processes)))
+    assert (rule.over, rule.held, rule.protects) == ({}, {"process": 2}, 2)
+
+
+def test_a_pin_leaves_no_next_end() -> None:
+    _, rule, *_ = resets(RULEBOOK, [a_session(source="telegram", pinned=True)])
+    assert (rule.governs, rule.protects, rule.held, rule.next_due) == (1, 1, {}, None)
+
+
+def test_what_ends_because_its_owner_is_dead_is_not_called_protected() -> None:
+    liveness = LivenessPolicy(inactivity_bound=(("discord", HOUR),))
+    session = a_session(idle=2 * HOUR)
+    default, *_ = effect(
+        RULEBOOK,
+        [session],
+        lambda s: decide(s, RULEBOOK.reset, liveness, {}, NOW, lambda *_: None),
+    )
+    assert (default.over, default.protects) == ({"reaped:inactive": 1}, 0)
+
+
+def test_every_budget_tells_what_it_bounds_and_how_many_open_sessions_ask_for_it() -> None:
+    spend = SpendRules(
+        budgets=(
+            Budget(name="a", scope=Scope.TREE, unit=Unit.TOKENS, limit=5000, per=HOUR),
+            Budget(
+                name="b", scope=Scope.DAY, unit=Unit.USD, limit=2_500_000, sources=("cli", "cron")
+            ),
+            Budget(name="c", scope=Scope.TURN, unit=Unit.TOKENS, limit=1, sources=("nosuch",)),
+        )
+    )
+    sessions = [
+        a_session(source="cli"),
+        a_session(source="telegram"),
+        a_session(source="cron", state=State.ENDED),
+        replace(a_session(source="cli"), home="work"),
+        replace(a_session(source="cli"), home="work", holders=(PLUGIN,)),
+    ]
+    _, *budgets = effect(Rulebook(spend=spend), sessions, decided)
+    assert [(each.where, each.matches, each.governs) for each in budgets] == [
+        ("budgets[a]", "5 000 tokens per tree in 1h: every source", 3),
+        ("budgets[b]", "$2.50 per day: source cli or cron", 2),
+        ("budgets[c]", "1 token per turn: source nosuch", 0),
+    ]
+
+
+def test_the_rules_of_a_home_are_told_by_its_name_and_for_its_sessions_only() -> None:
+    own = Rulebook(
+        reset=ResetPolicy(mode=Mode.IDLE, idle_minutes=30),
+        reset_rules=(ResetRule(sources=("cli",), policy=ResetPolicy()),),
+    )
+    sessions = [
+        replace(a_session(idle=idle, pinned=pinned, source=source), home=home)
+        for home, source, idle, pinned in (
+            ("work", "telegram", HOUR, False),
+            ("work", "telegram", HOUR, True),
+            ("work", "telegram", HOUR / 4, False),
+            ("work", "cli", HOUR, False),
+            ("ruleless", "cli", HOUR, False),
+            ("native", "cli", HOUR, False),
+        )
+    ]
+    found = effect(Rulebook(), sessions, lambda s: decided(s, own), {"work": own})
+    told = {each.where: each for each in found}
+    assert (told["reset"].governs, list(told)[-2:]) == (
+        1,
+        ["homes[work] reset", "homes[work] reset.rules[0]"],
+    )
+    default, rule = told["homes[work] reset"], told["homes[work] reset.rules[0]"]
+    assert (default.governs, default.over, default.held) == (3, {"idle": 1}, {"pinned": 1})
+    assert (default.protects, default.next_due) == (2, NOW + HOUR / 4)
+    assert (rule.governs, rule.protects, rule.matches) == (1, 1, "source cli")
 
 
 @settings(deadline=None)
@@ -118,16 +235,19 @@ def test_every_finalizer_tells_whose_sessions_it_is_for_and_how_many_are_open() 
             key=st.sampled_from([None, "vip:1", "x"]),
             chat_type=st.sampled_from([None, "dm"]),
             message_count=st.integers(0, 1100),
+            pinned=st.booleans(),
         )
     )
 )
 def test_every_open_session_is_counted_once_and_nothing_is_over_before_its_due_time(
     sessions: list[Session],
 ) -> None:
-    effects = effect(RULEBOOK, sessions, NOW)
+    effects = resets(RULEBOOK, sessions)
     assert sum(each.governs for each in effects) == len(sessions)
     assert all(each.governs == each.protects + sum(each.over.values()) for each in effects)
-    alive = [s for s in sessions if not reset_reason(s, RULEBOOK.reset_policy(s), NOW)]
+    over = [s for s in sessions if reset_reason(s, RULEBOOK.reset_policy(s), NOW)]
+    assert sum(sum(each.held.values()) for each in effects) == sum(s.pinned for s in over)
+    alive = [s for s in sessions if s not in over and not s.pinned]
     due = min((each.next_due for each in effects if each.next_due), default=None)
     for session in alive:
         policy = RULEBOOK.reset_policy(session)

@@ -131,6 +131,53 @@ def test_what_does_nothing_is_told_with_its_place(tmp_path: Path, text: str, fou
 
 
 @pytest.mark.parametrize(
+    ("budgets", "idle", "by"),
+    [
+        ("{scope: tree, tokens: 9000000, per: 1h, name: a}", "a", "budgets[tree.tokens/1h]"),
+        ("{scope: turn, iterations: 300, name: a}", "a", "budgets[turn.iterations]"),
+        (
+            "{scope: session, usd: 2, action: kill, name: a}, {scope: session, usd: 1, name: b}",
+            "a",
+            "budgets[b]",
+        ),
+        (
+            (
+                "{scope: session, wall: 9h, sources: [x, y], name: a}, "
+                "{scope: session, wall: 1h, sources: [x], name: b}, "
+                "{scope: session, wall: 2h, sources: [y, z], name: c}"
+            ),
+            "a",
+            "budgets[b] or budgets[c]",
+        ),
+        (
+            (
+                "{scope: day, usd: 1, sources: [x], name: a}, "
+                "{scope: day, usd: 1, sources: [x], name: b}"
+            ),
+            "b",
+            "budgets[a]",
+        ),
+    ],
+)
+def test_a_budget_that_another_is_always_spent_before_is_named(
+    tmp_path: Path, budgets: str, idle: str, by: str
+) -> None:
+    (found,) = findings(tmp_path, f"budgets: [{budgets}]")
+    words = f"never stops anything: {by} is always spent first"
+    assert found == f"1:10: budgets[{idle}]: {words}"
+
+
+def test_a_budget_whose_name_a_later_entry_has_is_named(tmp_path: Path) -> None:
+    entries = ("usd: 1, tokens: 1", "usd: 2, tokens: 2, messages: 9", "tokens: 3, wall: 1h")
+    listed = "".join(f"\n - {{name: a, scope: session, {each}}}" for each in entries)
+    assert findings(tmp_path, f"budgets:{listed}") == [
+        "2:4: budgets[0]: its budget a.tokens never applies: that of budgets[2] does",
+        "2:4: budgets[0]: its budget a.usd never applies: that of budgets[1] does",
+        "3:4: budgets[1]: its budget a.tokens never applies: that of budgets[2] does",
+    ]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -155,6 +202,13 @@ def test_what_does_nothing_is_told_with_its_place(tmp_path: Path, text: str, fou
             "sources: ['*', cron]}]"
         ),
         "notify: {webhook: 'http://a', secret_env: B, held_after: 2h}",
+        "budgets: [{scope: tree, tokens: 9, per: 1h, name: mine}]",
+        "budgets: [{scope: source, usd: 5}, {scope: source, usd: 9, action: warn, name: a}]",
+        "budgets: [{scope: source, usd: 5, action: warn}, {scope: source, usd: 9, name: a}]",
+        "budgets: [{scope: session, tokens: 5}, {scope: session, tokens: 9, per: 1h}]",
+        "budgets: [{scope: session, tokens: 5, sources: [a]}, {scope: session, tokens: 9}]",
+        "budgets: [{scope: day, tokens: 5}, {scope: day, tokens: 9, sources: [a]}]",
+        "budgets: [{scope: turn, tool_calls: 9}, {scope: turn, tool_calls: 5, name: later}]",
     ],
 )
 def test_what_acts_is_left_in_peace(tmp_path: Path, text: str) -> None:

@@ -85,6 +85,12 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
     return Survey(plan, tuple(settled), deaths)
 
 
+def decider(estate: Estate, rules: Rules) -> Callable[[Session], Tending | Held | None]:
+    """What a plan says of any open session, from one look at the dead and at processes."""
+    deaths, guard = find_deaths(estate, rules.in_force.rules.liveness), estate.guard()
+    return lambda session: _decide(estate, rules, session, deaths, guard)
+
+
 def decide(
     session: Session,
     policy: ResetPolicy | None,

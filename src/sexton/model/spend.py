@@ -55,6 +55,10 @@ class Budget:
     sources: tuple[str, ...] = ()
     per: timedelta | None = None
 
+    def includes(self, source: str) -> bool:
+        """Whether sessions of a source are bounded by it."""
+        return not self.sources or source in self.sources
+
 
 @record(kw_only=False)
 class Meter:

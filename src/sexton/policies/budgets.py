@@ -31,7 +31,7 @@ def bounds(budgets: Iterable[Budget], who: Who, zone: str, now: datetime) -> tup
     """
     found: dict[Meter, list[Budget]] = {}
     for budget in budgets:
-        if budget.scope is Scope.TURN or (budget.sources and who.source not in budget.sources):
+        if budget.scope is Scope.TURN or not budget.includes(who.source):
             continue
         found.setdefault(meter_of(budget, who, zone, now), []).append(budget)
     return tuple(bound_of(each, found[each], zone, now) for each in sorted(found, key=_place))
@@ -166,7 +166,7 @@ def near(budget: Budget, total: int, *, is_spent: bool) -> str:
 def turn_limits(budgets: Iterable[Budget], source: str) -> Iterator[Budget]:
     """The budgets of each turn of a source."""
     for budget in budgets:
-        if budget.scope is Scope.TURN and (not budget.sources or source in budget.sources):
+        if budget.scope is Scope.TURN and budget.includes(source):
             yield budget
 
 

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
+from sexton.model.plan import EndSession, Held, ReapSession, Tending
 from sexton.model.record import record
-from sexton.model.session import Session
+from sexton.model.session import NATIVE, Session
+from sexton.model.spend import Budget
+from sexton.policies.budgets import shown
 from sexton.policies.finalizing import EVERY_SOURCE, Owing
-from sexton.policies.reset import ResetPolicy, due_since, reset_reason
+from sexton.policies.reset import ResetPolicy, due_since
 from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.policies.spend import span
+
+Decide: TypeAlias = Callable[[Session], Tending | Held | None]
+"""What a plan says of an open session."""
 
 
 @record
 class RuleEffect:
     """What one rule, or the default where `rule` is None, does to the open sessions.
 
-    `over` counts the sessions that are over by it, by the reason's code; `next_due` is when the
-    first of the others will be, if nothing is written until then. A finalizer ends and protects
-    nothing: it governs the open sessions of its sources, whatever they will owe once they end.
+    `over` counts the sessions under it that end now, by the reason's code, also those whose owner
+    is dead. `held` counts those that are over and held back, by what holds them; they are among
+    the protected. `next_due` is when the first of the others will be over, if nothing is written
+    until then and it is not pinned. A finalizer and a budget end and protect nothing: they govern
+    the open sessions of their sources, whatever these will owe or spend.
     """
 
     rule: int | None
@@ -28,6 +38,7 @@ class RuleEffect:
     matches: str
     governs: int
     over: Mapping[str, int]
+    held: Mapping[str, int]
     protects: int
     next_due: datetime | None
 
@@ -35,50 +46,114 @@ class RuleEffect:
 @dataclass(slots=True)
 class _Count:
     governs: int = 0
-    over: dict[str, int] = field(default_factory=dict)
+    over: Counter[str] = field(default_factory=Counter)
+    held: Counter[str] = field(default_factory=Counter)
     next_due: datetime | None = None
 
-    def add(self, session: Session, policy: ResetPolicy, now: datetime) -> None:
+    def add(self, session: Session, policy: ResetPolicy, decision: Tending | Held | None) -> None:
         self.governs += 1
-        if reason := reset_reason(session, policy, now):
-            self.over[reason.code] = self.over.get(reason.code, 0) + 1
-        elif due := due_since(session, policy):
-            self.next_due = min(self.next_due or due, due)
+        match decision:
+            case EndSession(reason=reason) | ReapSession(reason=reason):
+                self.over[reason.code] += 1
+            case Held(holding=holding):
+                self.held[holding.code.partition(":")[0]] += 1  # of a process, whichever it is
+            case _ if not session.pinned and (due := due_since(session, policy)):
+                self.next_due = min(self.next_due or due, due)
 
 
-def effect(rules: Rulebook, sessions: Iterable[Session], now: datetime) -> list[RuleEffect]:
-    """The default's effect, every rule's and every finalizer's, on the open ones of sessions."""
-    places = {id(rule): place for place, rule in enumerate(rules.reset_rules)}
-    counts: dict[int | None, _Count] = {place: _Count() for place in (None, *places.values())}
-    sources: Counter[str] = Counter()
+_Counts: TypeAlias = dict[int | None, _Count]
+
+
+def effect(
+    rules: Rulebook,
+    sessions: Iterable[Session],
+    decide: Decide,
+    homes: Mapping[str, Rulebook] | None = None,
+) -> list[RuleEffect]:
+    """What the default, every rule, finalizer and budget do to the open ones of sessions.
+
+    Then the same of the rules that foreign homes bring along for theirs.
+    """
+    books = {NATIVE: rules, **(homes or {})}
+    counts: dict[str, _Counts] = {
+        home: {place: _Count() for place in (None, *range(len(book.reset_rules)))}
+        for home, book in books.items()
+    }
+    owing: Counter[str] = Counter()
+    spending: Counter[str] = Counter()
     for session in sessions:
-        if session.is_open:
-            sources[session.source] += 1
-            rule = rules.reset_rule(session)
-            place, policy = (places[id(rule)], rule.policy) if rule else (None, rules.reset)
-            counts[place].add(session, policy, now)
+        if not session.is_open:
+            continue
+        owing[session.source] += 1
+        if session.home == NATIVE or session.holders:  # a foreign agent is bounded where we are
+            spending[session.source] += 1
+        if session.home in books:
+            place, policy = _rule(books[session.home], session)
+            counts[session.home][place].add(session, policy, decide(session))
+    return [
+        *_resets(rules, counts.pop(NATIVE)),
+        *(_finalizer(place, each, owing) for place, each in enumerate(rules.finalizers)),
+        *(_budget(place, each, spending) for place, each in enumerate(rules.spend.budgets)),
+        *(
+            each
+            for home, found in counts.items()
+            for each in _resets(books[home], found, f"homes[{home}] ")
+        ),
+    ]
+
+
+def _rule(rules: Rulebook, session: Session) -> tuple[int | None, ResetPolicy]:
+    """The place and the policy of the rule that a session is under."""
+    rule = rules.reset_rule(session)
+    if rule is None:
+        return None, rules.reset
+    return next(at for at, each in enumerate(rules.reset_rules) if each is rule), rule.policy
+
+
+def _resets(rules: Rulebook, counts: _Counts, whose: str = "") -> list[RuleEffect]:
     return [
         RuleEffect(
             rule=place,
-            where="reset" if place is None else f"reset.rules[{place}]",
+            where=f"{whose}reset" if place is None else f"{whose}reset.rules[{place}]",
             matches=_words(None if place is None else rules.reset_rules[place]),
             governs=count.governs,
-            over=count.over,
-            protects=count.governs - sum(count.over.values()),
+            over=dict(count.over),
+            held=dict(count.held),
+            protects=count.governs - count.over.total(),
             next_due=count.next_due,
         )
         for place, count in counts.items()
-    ] + [_finalizer(place, owing, sources) for place, owing in enumerate(rules.finalizers)]
+    ]
 
 
 def _finalizer(place: int, owing: Owing, sources: Mapping[str, int]) -> RuleEffect:
     least = f", from {owing.min_messages} messages on" if owing.min_messages > 1 else ""
+    matches = f"{owing.name}: {_covered(owing)}{least}"
+    return _lasting(place, f"finalizers[{place}]", matches, owing.includes, sources)
+
+
+def _budget(place: int, budget: Budget, sources: Mapping[str, int]) -> RuleEffect:
+    per = f" in {span(budget.per)}" if budget.per else ""
+    whose = f"source {' or '.join(budget.sources)}" if budget.sources else "every source"
+    matches = f"{shown(budget.unit, budget.limit)} per {budget.scope}{per}: {whose}"
+    return _lasting(place, f"budgets[{budget.name}]", matches, budget.includes, sources)
+
+
+def _lasting(
+    place: int,
+    where: str,
+    matches: str,
+    includes: Callable[[str], bool],
+    sources: Mapping[str, int],
+) -> RuleEffect:
+    """A rule that ends nothing now: only how many sessions it is for."""
     return RuleEffect(
         rule=place,
-        where=f"finalizers[{place}]",
-        matches=f"{owing.name}: {_covered(owing)}{least}",
-        governs=sum(count for source, count in sources.items() if owing.includes(source)),
+        where=where,
+        matches=matches,
+        governs=sum(count for source, count in sources.items() if includes(source)),
         over={},
+        held={},
         protects=0,
         next_due=None,
     )

@@ -11,6 +11,7 @@ from sexton.policies.finalizing import EVERY_SOURCE
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule
 from sexton.settings import matching
+from sexton.settings.budget_lint import idle_budgets
 from sexton.settings.effect import RuleEffect, effect
 from sexton.settings.finalizers import spared
 from sexton.settings.quantities import show_duration
@@ -47,6 +48,7 @@ def inert(settings: Settings) -> list[Finding]:
         *_beyond(settings),
         *_untold(settings),
         *idle_classes(settings),
+        *idle_budgets(settings),
     ]
     return [
         Finding(where=where, message=message, location=_location(settings.places, where))
@@ -181,6 +183,7 @@ def _listed(places: list[int]) -> str:
 
 def _location(places: Mapping[str, str], where: str) -> str | None:
     """Where a setting stands, or the section it would stand in."""
+    section = where.partition("[")[0]
     while where and where not in places:
         where = where.rpartition(".")[0]
-    return places.get(where)
+    return places.get(where or section)

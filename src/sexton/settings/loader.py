@@ -24,7 +24,7 @@ from sexton.settings.problems import Path as SettingPath
 from sexton.settings.retention import archive_of, retention_of
 from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
 from sexton.settings.serving import serve_of
-from sexton.settings.spending import spend_rules
+from sexton.settings.spending import budgets_of, spend_rules
 from sexton.settings.validation import complaints, contradictions
 from sexton.settings.values import (
     GcSettings,
@@ -58,6 +58,9 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
         serve=serve_of(fields.serve, _directory(path), environ),
         source=None if path is None else str(path),
         places=found.places,
+        budget_names=tuple(
+            tuple(budget.name for budget in budgets_of(entry)) for entry in fields.budgets
+        ),
     )
 
 

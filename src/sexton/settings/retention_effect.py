@@ -36,6 +36,7 @@ def retention_effect(
             matches=f"source {' or '.join(policy.sources)}" if place else "every other source",
             governs=governs[place],
             over=dict(goes[place]),
+            held={},
             protects=governs[place] - sum(goes[place].values()),
             next_due=None,
         )

@@ -193,7 +193,8 @@ class Settings:
     """Everything that can be set.
 
     `places` says where each value that was written down stands, by the setting's dotted name;
-    what is not in it is a default. Two settings are equal if they say the same, wherever.
+    what is not in it is a default. `budget_names` are those of the budgets that each entry makes,
+    also where a later one takes their place. Two settings are equal if they say the same, wherever.
     """
 
     rulebook: Rulebook = made(Rulebook)
@@ -208,6 +209,7 @@ class Settings:
     serve: ServeSettings = made(ServeSettings)
     source: str | None = None
     places: Mapping[str, str] = made(dict)
+    budget_names: tuple[tuple[str, ...], ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Settings) and self._said() == other._said()

@@ -13,11 +13,12 @@ from sexton.bootstrap import Sexton
 from sexton.bootstrap.finding import expanded
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.config import check_view
+from sexton.cli.homes import bare_estate, reachable
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
-from sexton.errors import SettingsInvalid
+from sexton.errors import SettingsInvalid, SextonError
 from sexton.model.remains import Remains
-from sexton.model.session import NATIVE, Session, State
+from sexton.model.session import Session, State
 from sexton.policies.retention import Retention
 from sexton.ports import Filter, Place
 from sexton.settings.values import Settings
@@ -25,6 +26,7 @@ from sexton.system.clock import SystemClock
 from sexton.system.places import default_settings
 
 if TYPE_CHECKING:
+    from sexton.engine.estate import Estate
     from sexton.settings.effect import RuleEffect
 
 CHUNK = 500
@@ -46,9 +48,11 @@ def command(ctx: click.Context, with_effect: bool) -> None:
 
     All of them at once, with file, line and column, and what was probably meant. Then what has no
     effect, which rules can never fire, and which finalizers could not work on this machine. With
-    --effect, for every rule how many open sessions of the ledger it is for, how many it would end
-    now, and how many it protects; and for every class of retention how many sessions that are over
-    it is for, and what of them would go now. Nothing is put in force.
+    --effect, for every rule, also those that homes bring along, how many open sessions of the
+    ledger it is for, how many of them end now, how many are over but held back, by a pin or a
+    running turn for instance, and how many are protected, those held back included; for every
+    finalizer and budget how many open sessions it is for; and for every class of retention how many
+    sessions that are over it is for, and what of them would go now. Nothing is put in force.
     """
     from sexton.bootstrap.duties import unready
     from sexton.settings.lint import inert
@@ -82,6 +86,8 @@ def _file(options: Shared) -> Path | None:
 
 def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
     """What the given rules would do; without settings, what the ledger's own do."""
+    from sexton.engine.estate import rules_now
+    from sexton.engine.plan import decider
     from sexton.settings.effect import effect
     from sexton.settings.retention_effect import retention_effect
 
@@ -89,14 +95,34 @@ def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
     if refusal is not None:
         note(f"{refusal}; no session is affected")
         rules, now = (settings or Settings()).rulebook, SystemClock().now()
-        return [*effect(rules, (), now), *retention_effect(rules.retention, (), now)]
+        return [*effect(rules, (), lambda _: None), *retention_effect(rules.retention, (), now)]
     with existing(options) as opened:
-        rules = settings.rulebook if settings else opened.rules(None).rules
-        now, over = opened.clock.now(), _sessions_over(opened, rules.retention)
+        estate = _reached(opened)
+        found = rules_now(estate, settings.rulebook if settings else None)
+        rules, now = found.in_force.rules, opened.clock.now()
+        sessions, over = _open_sessions(opened), _sessions_over(opened, rules.retention)
         return [
-            *effect(rules, _open_sessions(opened), now),
+            *effect(rules, sessions, decider(estate, found), found.of_home),
             *retention_effect(rules.retention, over, now),
         ]
+
+
+def _reached(opened: Sexton) -> Estate:
+    """The homes with rules of their own, as far as they can be asked about owners from here."""
+    found = []
+    for record in opened.ledger.homes.all():
+        if record.rules is None:
+            continue
+        setting = reachable(record, ())
+        try:
+            if setting is None:
+                note(f"home not asked about owners: {record.name}: it is on {record.host}")
+            else:
+                opened.attach(setting)
+                found.append(setting)
+        except SextonError as trouble:
+            note(f"home not asked about owners: {record.name}: {trouble}")
+    return bare_estate(opened, tuple(found))
 
 
 def _sessions_over(opened: Sexton, retention: Retention) -> Iterator[Remains]:
@@ -112,8 +138,8 @@ def _sessions_over(opened: Sexton, retention: Retention) -> Iterator[Remains]:
 
 
 def _open_sessions(opened: Sexton) -> Iterator[Session]:
-    """Our own open sessions; other homes are under their own rules."""
-    wanted = Filter(home=NATIVE, state=State.OPEN)
+    """The open sessions of all homes."""
+    wanted = Filter(state=State.OPEN)
     place: Place | None = None
     while page := opened.ledger.index.page(wanted, place, CHUNK):
         yield from page

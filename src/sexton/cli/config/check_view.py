@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ _COLUMNS = (
     Column("FOR", cut=True),
     Column("OPEN", right=True),
     Column("ENDS NOW"),
+    Column("HELD BACK"),
     Column("PROTECTS", right=True),
     Column("NEXT END"),
 )
@@ -46,10 +47,7 @@ def write(
             "inert": [asdict(each) for each in findings],
             "effect": None
             if effects is None
-            else [
-                {**asdict(each), "over": dict(each.over), "next_due": iso(each.next_due)}
-                for each in effects
-            ],
+            else [{**asdict(each), "next_due": iso(each.next_due)} for each in effects],
         }
     )
 
@@ -65,7 +63,7 @@ def show(
         say()
         table(_COLUMNS, (_row(each) for each in effects if not _is_class(each)))
         say()
-        table(_CLASSES, (_row(each)[:-1] for each in effects if _is_class(each)))
+        table(_CLASSES, (_class_row(each) for each in effects if _is_class(each)))
 
 
 def _is_class(effect: RuleEffect) -> bool:
@@ -73,12 +71,21 @@ def _is_class(effect: RuleEffect) -> bool:
 
 
 def _row(effect: RuleEffect) -> tuple[str, ...]:
-    ends = ", ".join(f"{count} {code}" for code, count in sorted(effect.over.items()))
     return (
         effect.where,
         effect.matches,
         str(effect.governs),
-        ends or "-",
+        _counted(effect.over),
+        _counted(effect.held),
         str(effect.protects),
         stamp(effect.next_due),
     )
+
+
+def _class_row(effect: RuleEffect) -> tuple[str, ...]:
+    facts = str(effect.governs), _counted(effect.over), str(effect.protects)
+    return effect.where, effect.matches, *facts
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in sorted(counts.items())) or "-"
