@@ -37,6 +37,17 @@ def test_a_guarantee_without_a_proof_is_noticed() -> None:
     assert unproven("\n".join(lines), ROOT) == list(lines)
 
 
+def test_every_place_that_the_guides_name_exists() -> None:
+    place = re.compile(r"`((?:src|tests|docs|scripts)/[\w/.]+)`")
+    named = [
+        each
+        for guide in ("AGENTS.md", "CONTRIBUTING.md")
+        for each in place.findall((ROOT / guide).read_text(encoding="utf-8"))
+    ]
+    assert "src/sexton/errors" in named
+    assert [each for each in named if not (ROOT / each).exists()] == []
+
+
 def test_every_page_that_is_linked_exists() -> None:
     link = re.compile(r"\]\((?!https?:)([^)#]+)")
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
