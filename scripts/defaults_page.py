@@ -323,7 +323,7 @@ def _value(setting: str, kind: Kind | None) -> str:
         "reset.rules[].keys": "patterns",
         "finalizers": "finalizers",
         "notify.events": f"events: {', '.join(EVENTS)}",
-        "retention.protect": f"of {', '.join(Protection)}",
+        "retention.protect": ", ".join(Protection),
         "retention.classes": "classes",
     }
     return f"a list of {items.get(setting, 'names')}"

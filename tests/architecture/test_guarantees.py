@@ -1,4 +1,4 @@
-"""Every guarantee names a test that exists."""
+"""Every guarantee names a test that exists, and the pages are sound."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "guarantees.md"
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
 PROOF = re.compile(r"`((?:tests|src)/[\w/]+\.py)(?:::(test_\w+))?`")
 
 
@@ -37,13 +38,35 @@ def test_a_guarantee_without_a_proof_is_noticed() -> None:
     assert unproven("\n".join(lines), ROOT) == list(lines)
 
 
+def test_every_place_that_the_guides_name_exists() -> None:
+    place = re.compile(r"`((?:src|tests|docs|scripts)/[\w/.]+)`")
+    named = [
+        each
+        for guide in ("AGENTS.md", "CONTRIBUTING.md")
+        for each in place.findall((ROOT / guide).read_text(encoding="utf-8"))
+    ]
+    assert "src/sexton/errors" in named
+    assert [each for each in named if not (ROOT / each).exists()] == []
+
+
 def test_every_page_that_is_linked_exists() -> None:
     link = re.compile(r"\]\((?!https?:)([^)#]+)")
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
     dead = [
         f"{page.name}: {target}"
-        for page in pages
+        for page in PAGES
         for target in link.findall(page.read_text(encoding="utf-8"))
         if not (page.parent / target).exists()
     ]
     assert dead == []
+
+
+def test_no_page_says_a_small_word_twice() -> None:
+    small = "a|an|and|are|as|at|be|by|for|in|is|it|of|on|or|that|the|to|was|with"
+    twice = re.compile(rf"\b({small})\s+\1\b", re.IGNORECASE)
+    assert twice.search("a list of\nof names")
+    found = [
+        f"{page.name}: {each.group()}"
+        for page in PAGES
+        for each in twice.finditer(page.read_text(encoding="utf-8"))
+    ]
+    assert found == []

@@ -17,7 +17,15 @@ SLOW = {
     "ipaddress", "json", "logging", "pathlib", "random", "socket", "urllib", "uuid",
     "sexton.agent.turn", "sexton.errors.spending", "sexton.model.process",
 }  # fmt: skip
-EMBEDDED = {"apsw", "psutil", "sexton"}
+EMBEDDED = {"apsw", "sexton"}
+WITHOUT_PROC = set() if Path("/proc/self/stat").exists() else {"psutil"}
+AT_WORK = """
+import sexton
+with sexton.open() as house, house.worker() as worker:
+    session = worker.session("chat", source="telegram")
+    with session.turn():
+        session.append(role="user", content="hello")
+"""
 
 PROBE = """
 import sys
@@ -28,11 +36,11 @@ print([loaded, sorted(sys.modules)])
 """
 
 
-def loaded_by(statement: str) -> tuple[set[str], set[str]]:
+def loaded_by(statement: str, **environ: str) -> tuple[set[str], set[str]]:
     """The top-level packages a statement loads, and all modules that are loaded then."""
     done = subprocess.run(
         [sys.executable, "-c", PROBE.format(statement=statement)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")} | environ,
         check=True, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     loaded, everything = ast.literal_eval(done.stdout)
@@ -40,9 +48,18 @@ def loaded_by(statement: str) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("statement", ["import sexton; sexton.open", "import sexton.agent"])
-def test_embedding_loads_the_standard_library_apsw_and_psutil_only(statement: str) -> None:
+def test_embedding_loads_the_standard_library_and_apsw_only(statement: str) -> None:
     loaded, everything = loaded_by(statement)
     assert loaded - sys.stdlib_module_names - EMBEDDED == set()
+    assert not HEAVY & everything
+
+
+def test_an_agent_at_work_has_loaded_no_more_and_psutil_only_without_proc(tmp_path: Path) -> None:
+    loaded, everything = loaded_by(
+        AT_WORK, SEXTON_LEDGER=str(tmp_path / "ledger.db"), XDG_CONFIG_HOME=str(tmp_path)
+    )
+    assert "apsw" in loaded
+    assert loaded - sys.stdlib_module_names - EMBEDDED == WITHOUT_PROC
     assert not HEAVY & everything
 
 

@@ -14,6 +14,10 @@ from sexton.settings.loader import load
 from sexton.testing.clock import ManualClock
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
+FAR = datetime(9000, 1, 1, tzinfo=UTC)
+"""So far that whatever has an end is over: what still holds then holds for ever."""
+MOST = 10**18
+"""Beyond the largest number that any setting takes."""
 
 Opener = Callable[[str], Sexton]
 

@@ -31,13 +31,14 @@ from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
+from sexton.policies.reset import limit_warning, reset_reason
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.silence import Watch, listen
 from sexton.ports import Birth
 from sexton.settings.loader import load
 from sexton.system.stopping import Stopper
 from sexton.testing.clock import ManualClock
-from tests.unit.conftest import START, Opener
+from tests.unit.conftest import FAR, MOST, START, Opener
 
 DAY = timedelta(days=1)
 DEAF = "trap 'echo asked' TERM; echo deaf; while :; do sleep 0.05; done"
@@ -179,7 +180,7 @@ def test_a_home_that_is_only_observed_tells_nobody(opened: Opener, tmp_path: Pat
 def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     write(sexton)
-    clock.advance(3650 * DAY)
+    clock.set(FAR)
     assert ended(sexton) == []
 
 
@@ -211,12 +212,12 @@ def test_the_hour_of_the_daily_reset_is_in_utc(opened: Opener, clock: ManualCloc
 
 
 def test_age_alone_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
-    sexton = opened("reset: {mode: idle}")
-    write(sexton)
-    for _ in range(40):
-        clock.advance(timedelta(hours=23))
-        write(sexton)
-    assert ended(sexton) == []
+    sexton = opened("")
+    with sexton.worker() as worker:
+        young = worker.session("chat", source="telegram").id
+        clock.set(FAR)
+        assert (ended(sexton), warned(sexton)) == ([], [])
+        assert worker.session("chat", source="telegram").id == young
 
 
 def test_the_thousandth_message_ends_a_session(opened: Opener) -> None:
@@ -236,13 +237,10 @@ def test_ten_megabytes_end_a_session(opened: Opener) -> None:
 
 
 def test_turns_alone_never_end_a_session(opened: Opener) -> None:
-    sexton = opened("")
-    with sexton.worker() as worker:
-        session = worker.session("chat", source="telegram")
-        for _ in range(250):
-            with session.turn():
-                pass
-    assert ended(sexton) == []
+    policy = opened("").settings.rulebook.reset
+    session = replace(a_session(START), turn_count=MOST)
+    assert reset_reason(session, policy, START) is None
+    assert limit_warning(session, policy, START) is None
 
 
 def test_a_session_is_warned_at_four_fifths_of_a_limit(opened: Opener) -> None:
@@ -360,7 +358,7 @@ def test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled(
 def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     write(sexton)
-    clock.advance(3650 * DAY)
+    clock.set(FAR)
     assert not [a for a in sexton.plan().actions if isinstance(a, ReapSession)]
     bound = load_text(sexton, "liveness: {inactivity_bound: {telegram: 7d}}")
     (reap,) = sexton.plan(rules=bound).actions
@@ -501,31 +499,40 @@ def test_tokens_are_not_bounded_by_a_budget_of_something_else(opened: Opener) ->
 
 def test_input_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("output_tokens: 5"))
+    assert bounded_only_by(sexton, "output_tokens")
     spend(sexton, input_tokens=500_000)
 
 
 def test_output_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("input_tokens: 5"))
+    assert bounded_only_by(sexton, "input_tokens")
     with sexton.worker() as worker, worker.session("a").turn() as turn:
         turn.reserve(max_output_tokens=500_000).commit(output_tokens=500_000)
 
 
 def test_cached_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
-    spend(opened(budget_of("input_tokens: 5")), cached_tokens=500_000)
+    sexton = opened(budget_of("input_tokens: 5"))
+    assert bounded_only_by(sexton, "input_tokens")
+    spend(sexton, cached_tokens=500_000)
 
 
 def test_reasoning_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
-    spend(opened(budget_of("input_tokens: 5")), reasoning_tokens=500_000)
+    sexton = opened(budget_of("input_tokens: 5"))
+    assert bounded_only_by(sexton, "input_tokens")
+    spend(sexton, reasoning_tokens=500_000)
 
 
 def test_money_is_not_bounded_by_itself(opened: Opener) -> None:
-    sexton = opened("prices: {models: {dear: {input: 1000, output: 1000}}}")
+    prices = "prices: {models: {dear: {input: 1000, output: 1000}}}"
+    sexton = opened(f"{budget_of('tool_calls: 1')}\n{prices}")
+    assert bounded_only_by(sexton, "tool_calls")
     with sexton.worker() as worker, worker.session("a").turn() as turn:
         turn.reserve(input_tokens=100_000, model="dear").commit(input_tokens=100_000)
 
 
 def test_the_iterations_of_a_session_are_not_bounded_by_themselves(opened: Opener) -> None:
-    sexton = opened("")
+    sexton = opened(budget_of("tool_calls: 1"))
+    assert bounded_only_by(sexton, "tool_calls")
     with sexton.worker() as worker:
         session = worker.session("a", source="telegram")
         for _ in range(201):
@@ -534,7 +541,8 @@ def test_the_iterations_of_a_session_are_not_bounded_by_themselves(opened: Opene
 
 
 def test_tool_calls_are_not_bounded_by_themselves(opened: Opener, clock: ManualClock) -> None:
-    sexton = opened("")
+    sexton = opened(budget_of("tokens: 5"))
+    assert bounded_only_by(sexton, "tokens")
     with sexton.worker() as worker, worker.session("a").turn() as turn:
         for number in range(300):
             clock.advance(1)
@@ -546,6 +554,7 @@ def test_messages_are_not_bounded_by_a_budget_of_something_else(
     opened: Opener, clock: ManualClock
 ) -> None:
     sexton = opened(budget_of("tokens: 5"))
+    assert bounded_only_by(sexton, "tokens")
     write(sexton, messages=140)
     clock.advance(61)
     write(sexton, messages=140)
@@ -553,9 +562,10 @@ def test_messages_are_not_bounded_by_a_budget_of_something_else(
 
 
 def test_time_is_not_bounded_by_itself(opened: Opener, clock: ManualClock) -> None:
-    sexton = opened("")
+    sexton = opened(budget_of("tokens: 5"))
+    assert bounded_only_by(sexton, "tokens")
     with sexton.worker() as worker, worker.session("a").turn() as turn:
-        clock.advance(30 * 86400)
+        clock.advance(FAR - START)
         turn.reserve().release()
 
 
@@ -577,7 +587,7 @@ def test_a_budget_is_for_every_source(opened: Opener) -> None:
 def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
     sexton = opened(budget_of("tokens: 5"))
     spend(sexton, input_tokens=5)
-    clock.advance(300 * DAY)
+    clock.set(FAR)
     with pytest.raises(BudgetExceeded):
         spend(sexton, input_tokens=1)
 

@@ -155,7 +155,11 @@ def test_four_works_at_once_but_one_of_python_code(opened: Opener, server: Serve
     assert begun_at_once(other) == 1
 
 
-def test_work_is_not_slowed_down_by_itself(opened: Opener, server: Server) -> None:
+def test_work_is_not_slowed_down_by_itself(
+    opened: Opener, server: Server, clock: ManualClock
+) -> None:
+    every = opened(finalizers(memory(server), COMMAND, webhook(server), PYTHON)).settings
+    assert {each.rate for each in duties(every, clock, {}).values()} == {None}
     sexton = opened(finalizers(webhook(server)))
     over(sexton, 21)
     assert sexton.sweep().finalizing == 21  # and no time passes

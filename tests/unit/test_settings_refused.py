@@ -76,6 +76,8 @@ MISTAKES = [
     ("warn_at", "1", "not 1"),
     ("warn_at", "0.0", "not 0.0"),
     ("warn_at", "1.0", "not 1.0"),
+    ("warn_at", "1.5", "not 1.5; 1 is the whole, 80% is four fifths of it"),
+    ("warn_at", "2", "not 2; write 0.02"),
     ("warn_at", "80", "not 80; write 0.8"),
     ("warn_at", "99.5", "not 99.5; write 0.995"),
     ("warn_at", "100%", "not '100%'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +55,9 @@ _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
     (psycopg.OperationalError, LedgerUnreachable, "the ledger {url} does not answer"),
     (psycopg.ProgrammingError, LedgerError, "the ledger {url} can not be used"),
 )
+
+# Our errors say it already: what the driver and its pool log is for who has set up logging.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _abandoned: list[object] = []
 """Pools inherited through a fork: never used, never closed, as the parent owns their sockets."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 
@@ -156,7 +157,7 @@ def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[R
 
 
 def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
-    """The first daily boundary after a moment.
+    """The first daily boundary after a moment; a day that the calendar skips has none.
 
     An hour that the clocks skip counts as the moment after the gap; one that they repeat counts
     once, the first time.
@@ -164,12 +165,25 @@ def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
     zone = zone_of(policy.timezone)
     day = moment.astimezone(zone).date() - timedelta(days=1)
     while True:
-        boundary = datetime(day.year, day.month, day.day, policy.at_hour, tzinfo=zone).astimezone(
-            UTC
-        )
-        if boundary > moment:
+        boundary = _reached(day, policy.at_hour, zone)
+        if boundary > moment and _reached(day, 0, zone).astimezone(zone).date() == day:
             return boundary
         day += timedelta(days=1)
+
+
+def _reached(day: date, hour: int, zone: tzinfo) -> datetime:
+    """The first moment at which the clocks of a zone show that hour of the day, or are past it."""
+    wanted = datetime(day.year, day.month, day.day, hour, tzinfo=zone)
+    moment, other = wanted.astimezone(UTC), wanted.replace(fold=1).astimezone(UTC)
+    if moment <= other:  # the clocks show it, once or twice
+        return moment
+    # They skip it, somewhere between the two. Times of one zone compare by what its clocks show.
+    seconds = bisect_left(
+        range(int((moment - other).total_seconds())),
+        True,
+        key=lambda passed: (other + timedelta(seconds=passed)).astimezone(zone) >= wanted,
+    )
+    return other + timedelta(seconds=seconds)
 
 
 @record(kw_only=False)

@@ -95,6 +95,8 @@ def _duration(value: object) -> timedelta:
 def _share(value: object) -> float:
     number = value
     if isinstance(value, int | float) and 1 < value < 100:
+        if isinstance(value, float) and value < 10:  # hardly meant as percent
+            raise Refused("1 is the whole, 80% is four fifths of it")
         raise Refused(f"write {value / 100:g}")
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?%", value):
         number = float(value[:-1]) / 100
