@@ -195,6 +195,19 @@ def test_a_budget_that_warns_refuses_nothing(ruled: Ruled) -> None:
         assert "500 tokens of 100 tokens" in (turn.advice() or "")
 
 
+def test_a_budget_of_turns_that_warns_refuses_nothing_either(ruled: Ruled) -> None:
+    worker = ruled(budget(Scope.TURN, Unit.TOOL_CALLS, 2, Act.WARN))
+    with worker.session("a", source="telegram").turn() as turn:
+        told = []
+        for number in range(4):
+            with turn.tool("t", {"number": number}) as call:
+                call.ok("done")
+            told.append(turn.advice() or "")
+    assert [("Nearly" in each, "3 tool calls of 2" in each) for each in told] == [
+        (False, False), (True, False), (False, True), (False, False),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("unit", "spend"),
     [

@@ -15,7 +15,7 @@ from sexton.agent.tools import ToolWatch
 from sexton.errors import PriceUnknown, SextonError, UsageInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
-from sexton.model.spend import Bound, Budget, Meter, Scope, Unit
+from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
 from sexton.policies.budgets import MOST, TOKENS, WARN_AT, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
@@ -104,7 +104,7 @@ class TurnSpend:
         self._own: dict[Unit, int] = {}
         self._grants: list[Grant] = []
         self._calls = 0
-        self._near: set[str] = set()
+        self._near: set[tuple[str, bool]] = set()
         self._limited: tuple[SpendRules | None, tuple[Budget, ...]] = (None, ())
         self._clocked = self._began = self._desk.clock.monotonic()
 
@@ -233,14 +233,15 @@ class TurnSpend:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
             bounded = [budget for budget in limits if budget.unit in after]
             for budget in bounded:
-                if after[budget.unit] > budget.limit:
+                if after[budget.unit] > budget.limit and budget.action is not Act.WARN:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
         for budget in bounded:
-            is_near = after[budget.unit] >= budget.limit * WARN_AT
-            if is_near and budget.name not in self._near:
-                self._near.add(budget.name)
-                self._guard.tell(near(budget, after[budget.unit], is_spent=False))
+            total = after[budget.unit]
+            told = budget.name, total > budget.limit
+            if total >= budget.limit * WARN_AT and told not in self._near:
+                self._near.add(told)
+                self._guard.tell(near(budget, total, is_spent=told[1]))
 
     def _limits(self, session: Session) -> tuple[Budget, ...]:
         """The budgets of this turn, looked up once for the same rules."""
