@@ -16,7 +16,7 @@ from sexton.ledger import log_folding, sqlite
 from sexton.ledger.log_folding import PAGES, PATIENCE, LogFolding
 from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite import TENDED, SqliteDatabase
+from sexton.ledger.sqlite import FOLDED, SqliteDatabase
 from sexton.ledger.sqlite_file import WAL_PAGES
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_samples import born, heard, race, reread, say
@@ -77,25 +77,25 @@ def test_a_long_log_is_folded_by_a_thread_and_begins_anew(path: Path, ledger: Le
 
 def test_a_short_log_is_left_as_it_is(path: Path, ledger: Ledger) -> None:
     begun = born(ledger)
-    for _ in range(2 * TENDED):
+    for _ in range(2 * FOLDED):
         say(ledger, begun, PAGE)
     assert thread_of(ledger) is None
     pages, folded = log_of(path)
-    assert (pages > 2 * TENDED, folded) == (True, 0)
+    assert (pages > 2 * FOLDED, folded) == (True, 0)
 
 
 def test_what_somebody_reads_is_not_folded_again_and_again_but_afterwards(
     path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_folding, "PAGES", 200)
+    monkeypatch.setattr(log_folding, "PAGES", 600)
     say(ledger, born(ledger, "first"), PAGE)
     with closing(apsw.Connection(str(path))) as reader:
         reader.execute("BEGIN; SELECT COUNT(*) FROM messages").fetchall()
         assert len(write_until_folded(ledger)) == 1
         pages, folded = log_of(path)
-        assert pages - folded > 100
+        assert pages - folded > 300
         begun = born(ledger, "more")
-        for _ in range(2 * TENDED):
+        for _ in range(2 * FOLDED):
             say(ledger, begun, PAGE)
             assert thread_of(ledger) is None
         assert len(write_until_folded(ledger)) == 1  # as much as that once more
@@ -178,6 +178,7 @@ def test_what_becomes_of_the_log_is_nothing_to_the_commits_before(
         raise trouble
 
     monkeypatch.setattr(sqlite, "TENDED", 1)
+    monkeypatch.setattr(sqlite, "FOLDED", 1)
     monkeypatch.setattr(database_of(ledger)._folding, "tend", fail)
     begun = [born(ledger, f"{number}") for number in range(4)]
     race([partial(say, ledger, each, f"{n}") for each in begun for n in range(20)])

@@ -24,10 +24,14 @@ class LogRoom:
 
     def tend(self) -> None:
         """Give the log room if it has grown since; called now and then by whoever writes to it."""
-        if self._length < self._look() < self._enough:
+        if self._length >= self._enough:
+            return
+        length = self._look()
+        if self._length < length < self._enough:
             with suppress(OSError):
                 self._extend()
-        self._length = self._look()
+                length = self._look()
+        self._length = length
 
     def _look(self) -> int:
         try:

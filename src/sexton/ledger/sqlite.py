@@ -14,7 +14,7 @@ import apsw
 
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
-from sexton.ledger.group_commit import GroupCommit
+from sexton.ledger.group_commit import GroupCommit, Together
 from sexton.ledger.log_folding import PAGES, LogFolding
 from sexton.ledger.log_room import LogRoom
 from sexton.ledger.rows import Row
@@ -23,7 +23,8 @@ from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
 T = TypeVar("T")
 
 LOG_BYTES = PAGES * (4096 + 24)  # when it is folded, as each page has a head
-TENDED = 8  # commits; whoever makes but a few has a short log anyway
+TENDED = 8  # writes until the log is given room, if it grows; whoever makes but a few needs none
+FOLDED = 32  # writes until it is looked at whether it is to be folded
 
 _COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
 
@@ -134,7 +135,7 @@ class SqliteDatabase:
         self._readers = []
         self._writer = None
         self._attempt = None
-        self._commits = 0
+        self._writes = 0
         self._folding = LogFolding(self.fold)
         self._group = GroupCommit(self._commit, self._busy, _COMMON)
 
@@ -197,22 +198,23 @@ class SqliteDatabase:
                 self._drop_writer()
                 raise
             else:
-                self._tend_log(attempt.writer)
+                self._tend_log(attempt.writer, len(job.tickets) if type(job) is Together else 1)
                 return done
             finally:
                 self._attempt = interrupted
                 if attempt.writer is not self._writer:
                     attempt.writer.connection.close()
 
-    def _tend_log(self, writer: Writer) -> None:
+    def _tend_log(self, writer: Writer, writes: int) -> None:
         """Look after the log now and then; whatever comes of that, the commit before it stands."""
-        self._commits += 1
-        if self._commits % TENDED:
+        self._writes += writes
+        if self._writes % TENDED >= writes:
             return
         with suppress(apsw.Error, MemoryError, RuntimeError):
             try:
                 self._room.tend()
-                self._folding.tend(writer.connection)
+                if self._writes % FOLDED < writes:
+                    self._folding.tend(writer.connection)
             except apsw.IOError:
                 if writer is self._writer:
                     self._drop_writer()

@@ -25,7 +25,7 @@ from sexton.ledger.migrations import migrate_sqlite
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
 WAL_LIMIT = 64 * 1024 * 1024
-WAL_PAGES = 4000  # from so many on writers fold the log in themselves, if nobody else did
+WAL_PAGES = 8000  # from so many on writers fold the log in themselves, if nobody else did
 SMALLEST = 512
 
 _IN_URI = str.maketrans({"%": "%25", "?": "%3f", "#": "%23"})
