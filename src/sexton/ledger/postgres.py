@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ Connection = psycopg.Connection[Row]
 
 POOL_SIZE = 16
 FRESH = 2.0  # seconds for which a returned connection is trusted without asking
-ATTEMPTS = 5
+ATTEMPTS = 30  # of a crowd that wants the same, each time at least one gets it
 
 _OPTIONS: dict[str, Any] = {
     "autocommit": True,
@@ -179,6 +180,7 @@ class PostgresDatabase:
             except LedgerBusy:  # a deadlock was broken at our cost; nothing was written
                 if attempt == ATTEMPTS - 1:
                     raise
+                time.sleep(os.urandom(1)[0] / 50_000)  # up to 5 ms, another time in each
         raise AssertionError("unreachable")
 
     @contextmanager
