@@ -103,15 +103,14 @@ class Crew:
 class Finalizing:
     """Rounds on one engine, each on a ledger and a memory file of its own."""
 
-    def __init__(self, nursery: Nursery, place: Place, tally: Tally, most: int) -> None:
+    def __init__(self, nursery: Nursery, place: Place, tally: Tally) -> None:
         self._nursery = nursery
         self._place = place
         self._tally = tally
-        self._most = most
 
     def round(self, chance: random.Random, _: int) -> None:
         """End sessions, kill keepers meanwhile, let the last ones finish, and count."""
-        kills = min(KILLS_PER_LEDGER, self._most - self._tally.events[KILLS])
+        kills = min(KILLS_PER_LEDGER, self._tally.left)
         url = self._place.fresh()
         with (
             tempfile.TemporaryDirectory(prefix="sexton-memories-") as directory,
@@ -236,11 +235,12 @@ def main() -> int:
                 module="tests.crash.finalizing",
                 engine=engine,
                 seed=wanted.seed,
+                number=wanted.number,
                 counted=KILLS,
                 rare=[DURING],
             )
-            finalizing = Finalizing(nursery, found[engine], tally, wanted.number)
-            tally.run(wanted.number, wanted.only, finalizing.round)
+            finalizing = Finalizing(nursery, found[engine], tally)
+            tally.run(wanted.only, finalizing.round)
             restart(found[engine].fresh())
             tally.events["finished works left alone"] += FINISHED
             tally.tell()

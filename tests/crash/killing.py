@@ -51,14 +51,11 @@ RARE = (BUSY, SHARED, ALONE, ZOMBIE, TWO)
 class Killing:
     """Rounds on one engine."""
 
-    def __init__(
-        self, nursery: Nursery, place: Place, tally: Tally, blows: Sequence[str], most: int
-    ) -> None:
+    def __init__(self, nursery: Nursery, place: Place, tally: Tally, blows: Sequence[str]) -> None:
         self._nursery = nursery
         self._place = place
         self._tally = tally
         self._blows = blows
-        self._most = most
         self._strangers: list[Child] = []
 
     def round(self, chance: random.Random, number: int) -> None:
@@ -82,9 +79,8 @@ class Killing:
             self._strangers.clear()
 
     def _start(self, url: str, chance: random.Random) -> list[Victim]:
-        left = self._most - self._tally.events[KILLS]
         started = []
-        for number in range(min(WORKERS, left + 2)):
+        for number in range(min(WORKERS, self._tally.left + 2)):
             blow = None if number < 2 else chance.choice(self._blows)
             shared = f"shared {chance.randrange(WORKERS // 2)}"
             tag = f"worker{number}"
@@ -218,11 +214,12 @@ def main() -> int:
                 module="tests.crash.killing",
                 engine=engine,
                 seed=wanted.seed,
+                number=wanted.number,
                 counted=KILLS,
                 rare=rare,
             )
-            killing = Killing(nursery, found[engine], tally, possible, wanted.number)
-            tally.run(wanted.number, wanted.only, killing.round)
+            killing = Killing(nursery, found[engine], tally, possible)
+            tally.run(wanted.only, killing.round)
             tally.tell()
             tallies.append(tally)
     return verdict(tallies, wanted, forbidden)

@@ -195,11 +195,12 @@ def main() -> int:
                 module="tests.crash.pausing",
                 engine=engine,
                 seed=wanted.seed,
+                number=wanted.number,
                 counted=PAUSES,
                 rare=(*RARE, *([FREEZE] if freezes else [])),
             )
             pausing = Pausing(nursery, where[engine], tally, found, Path(directory))
-            tally.run(wanted.number, wanted.only, pausing.round)
+            tally.run(wanted.only, pausing.round)
             tally.tell()
             tallies.append(tally)
     return verdict(tallies, wanted, forbidden)

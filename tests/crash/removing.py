@@ -52,11 +52,10 @@ LONGEST_ACT = 0.5
 class Removing:
     """Rounds on one engine, each in a house of its own."""
 
-    def __init__(self, nursery: Nursery, place: Place, tally: Tally, most: int) -> None:
+    def __init__(self, nursery: Nursery, place: Place, tally: Tally) -> None:
         self._nursery = nursery
         self._place = place
         self._tally = tally
-        self._most = most
         self._calls: dict[str, Counter[str]] = {}
         self._points: dict[str, list[tuple[str, int]]] = {}
         self._met: set[tuple[str, str, int]] = set()
@@ -70,7 +69,7 @@ class Removing:
             if tracer() is not None and not self._calls:
                 self._calibrate(place, chance)
             for turn in range(TURNS * number, TURNS * (number + 1)):
-                if self._is_enough:
+                if not self._tally.left:
                     break
                 away, back = acts_of(turn)
                 self._act(url, place, known, chance, away, turn // len(AWAY))
@@ -79,7 +78,7 @@ class Removing:
                 self._act(url, place, known, chance, back, nth, after=away)
             with _house(url, place) as house:
                 assert {each.state for each in sessions(house)} <= {State.ENDED, State.FINALIZED}
-            if not self._is_enough:
+            if self._tally.left:
                 self._finish(url, place, "trash")
                 self._act(url, place, known, chance, "purge", number)
                 with _house(url, place) as house:
@@ -89,10 +88,6 @@ class Removing:
         """How many of the calls at which somebody is to be killed had their turn."""
         total = sum(map(len, self._points.values()))
         return f"{len(self._met)} of {total} {CALLS}" if total else ""
-
-    @property
-    def _is_enough(self) -> bool:
-        return self._tally.events[KILLS] >= self._most
 
     def _act(
         self,
@@ -229,11 +224,12 @@ def main() -> int:
                 module="tests.crash.removing",
                 engine=engine,
                 seed=wanted.seed,
+                number=wanted.number,
                 counted=KILLS,
                 rare=[HALF, *(DURING[act] for act in COURSE)],
             )
-            removing = Removing(nursery, found[engine], tally, wanted.number)
-            tally.run(wanted.number, wanted.only, removing.round)
+            removing = Removing(nursery, found[engine], tally)
+            tally.run(wanted.only, removing.round)
             tally.tell()
             print(f"  {engine:9} {removing.coverage()}", flush=True)
             tallies.append(tally)

@@ -17,6 +17,8 @@ from sexton.testing.postgres import PostgresServer
 
 ENGINES = ("sqlite", "postgres")
 TOLD_EVERY = 10
+LONGER = 4
+"""So many times as long as asked for it goes on at most, until everything rare has come up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +90,16 @@ class Tally:
     module: str
     engine: str
     seed: int
+    number: int
     counted: str
-    rare: Sequence[str]
+    rare: Sequence[str] = ()
     events: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     rounds: int = 0
 
-    def run(self, number: int, only: int | None, act: Callable[[random.Random, int], None]) -> None:
-        """Rounds until the number is reached, each with chances of its own; or that one only."""
-        while self.events[self.counted] < number and (only is None or not self.rounds):
+    def run(self, only: int | None, act: Callable[[random.Random, int], None]) -> None:
+        """Rounds until nothing is left, each with chances of its own; or that one only."""
+        while self.left and (only is None or not self.rounds):
             at = self.rounds if only is None else only
             self.rounds += 1
             try:
@@ -105,7 +108,13 @@ class Tally:
                 self.failures.append(f"{traceback.format_exc()}again with: {self._replay(at)}")
                 self.events[self.counted] += 1  # a round that fails at once must not go on for ever
             if self.rounds % TOLD_EVERY == 0:
-                self._tell_progress(number)
+                self._tell_progress()
+
+    @property
+    def left(self) -> int:
+        """How many are to come: as many as asked for, and more while something rare is missing."""
+        most = self.number * LONGER if self.never else self.number
+        return max(0, most - self.events[self.counted])
 
     @property
     def never(self) -> list[str]:
@@ -119,9 +128,9 @@ class Tally:
         for failure in self.failures:
             print(f"FAILED on {self.engine}: {failure}", flush=True)
 
-    def _tell_progress(self, number: int) -> None:
-        done = self.events[self.counted]
-        print(f"  {self.engine:9} {done} of {number} {self.counted}", file=sys.stderr, flush=True)
+    def _tell_progress(self) -> None:
+        done = f"{self.events[self.counted]} of {self.number} {self.counted}"
+        print(f"  {self.engine:9} {done}", file=sys.stderr, flush=True)
 
     def _replay(self, at: int) -> str:
         return f"SEED={self.seed} ENGINE={self.engine} ROUND={at} python -m {self.module}"

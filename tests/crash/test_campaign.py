@@ -10,10 +10,10 @@ import pytest
 
 from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer
-from tests.crash.campaign import Campaign
-from tests.crash.running import Place
+from tests.crash.campaign import KILLS, Campaign
+from tests.crash.running import Place, Tally
 
-KILLS = 12
+MOST = 12
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -22,8 +22,8 @@ def test_processes_killed_at_random_moments_lose_nothing_that_was_acknowledged(
 ) -> None:
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
     place = Place(tmp_path, postgres_server if engine == "postgres" else None)
-    campaign = Campaign(nursery, place, random.Random(f"{seed} {engine}"))
-    campaign.run(KILLS)
-    assert campaign.failures == [], f"SEED={seed}"
-    assert campaign.events["kills"] >= KILLS
-    assert campaign.events["acknowledged"] > 0
+    tally = Tally(module="", engine=engine, seed=seed, number=MOST, counted=KILLS)
+    tally.run(None, Campaign(nursery, place, tally).round)
+    assert tally.failures == [], f"SEED={seed}"
+    assert tally.events[KILLS] >= MOST
+    assert tally.events["acknowledged"] > 0

@@ -35,8 +35,8 @@ def test_keepers_killed_at_random_moments_lose_no_work_and_do_none_twice(
     place: Place, keepers: Nursery
 ) -> None:
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
-    tally = Tally(module="", engine="", seed=seed, counted=KILLS, rare=())
-    Finalizing(keepers, place, tally, MOST).round(random.Random(seed), 0)
+    tally = Tally(module="", engine="", seed=seed, number=MOST, counted=KILLS)
+    Finalizing(keepers, place, tally).round(random.Random(seed), 0)
     assert tally.events[KILLS] == MOST
     assert tally.events[CALLS] >= tally.events[SESSIONS] == 10 * MOST
 

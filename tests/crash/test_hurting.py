@@ -29,7 +29,7 @@ from tests.crash.holding import HASTY, HOLD, publish
 from tests.crash.killing import BUSY, KILLS, Killing, blows
 from tests.crash.pausing import library
 from tests.crash.reusing_apart import REUSE_APART, reuse
-from tests.crash.running import Place, Tally
+from tests.crash.running import LONGER, Place, Tally
 from tests.crash.stopping import SHORT, stop_server
 from tests.crash.victims import Victim, assert_go_on
 
@@ -39,7 +39,7 @@ MANY = REAPS_TOGETHER + 30
 
 @pytest.fixture
 def tally() -> Tally:
-    return Tally(module="tests.crash", engine="this one", seed=1, counted=KILLS, rare=())
+    return Tally(module="tests.crash", engine="this one", seed=1, number=10, counted=KILLS)
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_after_one_sweep_nothing_is_leaked_or_ended_twice_however_workers_were_k
 ) -> None:
     place = Place(tmp_path, postgres_server if engine == "postgres" else None)
     possible, _ = blows()
-    killing = Killing(nursery, place, tally, possible, 10)
-    tally.run(10, None, killing.round)
+    killing = Killing(nursery, place, tally, possible)
+    tally.run(None, killing.round)
     assert tally.failures == []
     assert tally.events[KILLS] == 10
     assert tally.events[BUSY] > 0
@@ -172,8 +172,23 @@ def test_a_failed_round_tells_how_to_repeat_it_and_the_campaign_ends(tally: Tall
         chances.append(chance.random())
         raise AssertionError("lost")
 
-    tally.run(2, None, fail)
-    assert len(tally.failures) == 2
+    tally.run(None, fail)
+    assert len(tally.failures) == 10
     assert "SEED=1 ENGINE=this one ROUND=1" in tally.failures[1]
-    replace(tally, events=Counter(), rounds=0).run(9, 1, fail)
-    assert chances[2:] == [chances[1]]
+    replace(tally, events=Counter(), rounds=0).run(1, fail)
+    assert chances[10:] == [chances[1]]
+
+
+def test_a_campaign_goes_on_until_everything_rare_has_come_up_but_not_for_ever(
+    tally: Tally,
+) -> None:
+    def kill(_: random.Random, number: int) -> None:
+        tally.events.update([KILLS, *(["the seventeenth"] if number == 16 else [])])
+
+    tally.rare = ["the seventeenth"]
+    tally.run(None, kill)
+    assert (tally.events[KILLS], tally.never) == (17, [])
+    tally.rare = ["what never happens"]
+    tally.run(None, kill)
+    assert tally.events[KILLS] == LONGER * 10
+    assert tally.never == ["what never happens (this one)"]

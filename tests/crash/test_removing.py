@@ -33,8 +33,8 @@ def test_however_a_remover_is_killed_every_session_is_whole_and_in_one_place(
 ) -> None:
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
     place = Place(tmp_path, postgres_server if engine == "postgres" else None)
-    tally = Tally(module="", engine=engine, seed=seed, counted=KILLS, rare=())
-    Removing(removers, place, tally, MOST).round(random.Random(seed), seed)
+    tally = Tally(module="", engine=engine, seed=seed, number=MOST, counted=KILLS)
+    Removing(removers, place, tally).round(random.Random(seed), seed)
     assert tally.events[KILLS] > 0, f"SEED={seed}"
 
 
