@@ -62,7 +62,7 @@ def append(report: Report, url: str, mode: str, tag: str) -> None:
 def fold_often() -> None:
     """Have this process look after the log with every commit, and fold it when it is short."""
     sqlite.TENDED = sqlite.FOLDED = 1
-    log_folding.PAGES = 5
+    log_folding.PAGES, log_folding.LONG = 5, 15
 
 
 def open_only(report: Report, url: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from sexton.errors import LedgerFull
 from sexton.ledger import log_folding, sqlite
-from sexton.ledger.log_folding import PAGES, PATIENCE, LogFolding
+from sexton.ledger.log_folding import LONG, PAGES, PATIENCE, LogFolding
 from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import FOLDED, SqliteDatabase
@@ -70,9 +70,26 @@ def test_a_long_log_is_folded_by_a_thread_and_begins_anew(path: Path, ledger: Le
     before = path.stat().st_size
     threads = write_until_folded(ledger)
     assert [thread.name for thread in threads] == ["sexton-fold"]
-    assert path.stat().st_size > before + PAGES * 4096 // 2
+    assert path.stat().st_size > before + PAGES * 4096 // 3
     say(ledger, born(ledger, "more"), PAGE)
     assert sum(log_of(path)) < PAGES
+
+
+def test_what_came_while_the_log_was_folded_is_finished_by_a_writer_once_the_log_is_long(
+    path: Path, ledger: Ledger
+) -> None:
+    begun, lengths = born(ledger, None), [0]
+    for _ in range(LONG // FOLDED * 2):
+        thread = thread_of(ledger)
+        if thread is not None:
+            thread.join(PATIENCE)  # it has folded; what is said from now on comes after it
+        for _ in range(FOLDED // 2):
+            say(ledger, begun, PAGE, PAGE)
+        lengths.append(log_of(path)[0])
+        if lengths[-1] < lengths[-2]:
+            break
+    assert LONG <= max(lengths) < LONG + PAGES
+    assert log_of(path)[0] < PAGES
 
 
 def test_a_short_log_is_left_as_it_is(path: Path, ledger: Ledger) -> None:

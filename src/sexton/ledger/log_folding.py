@@ -1,8 +1,9 @@
 """When is the log of a ledger's file folded in, and by whom?
 
 To fold it in is to copy into the file what the log holds, and to wait until it is on the disk. A
-thread does that, so that whoever writes goes on. It can not finish while they do, so they finish
-what came meanwhile; where they pause, there is nothing left to be finished.
+thread does that, so that whoever writes goes on. It can not finish while they do: a log begins anew
+only when nothing of it is left. Where they pause for a moment, that is so; where they never do, they
+finish what came meanwhile, but not before the log has become long, as they have to wait for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import apsw
 from sexton.errors import LedgerError
 
 PAGES = 1500  # few enough to stay in a processor's caches; those written often are copied once
+LONG = 3 * PAGES
 PATIENCE = 10.0
 
 
@@ -25,11 +27,11 @@ class LogFolding:
     def __init__(self, fold: Callable[[], None]) -> None:
         self._fold = fold
         self._thread: threading.Thread | None = None
-        self._left = 0  # pages that somebody still reads, so that no file can have them
+        self._left = 0  # pages that were left then: they came meanwhile, or somebody reads them
         self._stopped = False
 
     def tend(self, connection: apsw.Connection) -> None:
-        """Have the log folded if it is long; called now and then by whoever writes to it."""
+        """Have the log folded if much is new; called now and then by whoever writes to it."""
         thread = self._thread  # a signal handler may come in between, and tend it as well
         if thread is None:
             pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
@@ -38,7 +40,9 @@ class LogFolding:
                 self._begin()
         elif not thread.is_alive():
             self._thread = None
-            pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            if pages >= LONG:
+                pages, folded = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             self._left = pages - folded
 
     def stop(self) -> None:

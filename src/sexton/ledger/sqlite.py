@@ -15,14 +15,14 @@ import apsw
 from sexton.errors import LedgerClosed, LedgerGone
 from sexton.ledger import forking, sqlite_file
 from sexton.ledger.group_commit import GroupCommit, Together
-from sexton.ledger.log_folding import PAGES, LogFolding
+from sexton.ledger.log_folding import LONG, LogFolding
 from sexton.ledger.log_room import LogRoom
 from sexton.ledger.rows import Row
 from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
 
 T = TypeVar("T")
 
-LOG_BYTES = PAGES * (4096 + 24)  # when it is folded, as each page has a head
+LOG_BYTES = LONG * (4096 + 24)  # when it is to begin anew, as each page has a head
 TENDED = 8  # writes until the log is given room, if it grows; whoever makes but a few needs none
 FOLDED = 32  # writes until it is looked at whether it is to be folded
 
