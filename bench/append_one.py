@@ -13,6 +13,7 @@ NAME = "append_one"
 LONGER = 4  # so many times the messages in turns, which take a sixth of the time
 LANGGRAPH = "langgraph"
 WHOLE = {OURS: "append_one", LANGGRAPH: "append_kept"}
+BARE = {OURS: "append_turns", LANGGRAPH: "append_lists"}
 
 
 def run(scene: Scene) -> Iterator[Row]:
@@ -46,17 +47,20 @@ def run(scene: Scene) -> Iterator[Row]:
     )
     yield at_most(size, 2048, "hermes")
     if LANGGRAPH in scene.peers:
-        yield _as_graphs_do(scene)
+        yield from _against_langgraph(scene)
     yield from _on_postgres(scene)
 
 
-def _as_graphs_do(scene: Scene) -> Row:
-    """The same where the last thing stored leads to all that was said before."""
+def _against_langgraph(scene: Scene) -> Iterator[Row]:
+    """The same where its last checkpoint leads to all that was said before; then the very least."""
     count = scene.sizes.messages
     kept = {name: rate(job, count, count=count) for name, job in WHOLE.items()}
-    return against(
-        scene.measure(NAME, "1 KB messages, history kept", Unit.RATE, kept), LANGGRAPH, 1
-    )
+    whole = scene.measure(NAME, "1 KB messages, history kept", Unit.RATE, kept)
+    yield against(whole, LANGGRAPH, 1)
+    more = LONGER * count
+    lists = {name: rate(job, more, turns=more // TURN) for name, job in BARE.items()}
+    what = f"turns of {TURN}; theirs: lists, no messages"
+    yield against(scene.measure(NAME, what, Unit.RATE, lists), LANGGRAPH)
 
 
 def _held_against(series: Series, peers: tuple[str, ...], hermes: float) -> Iterator[Row]:
