@@ -31,7 +31,7 @@ PATIENCE = 15.0
 """Seconds to wait for Hermes's own writes; it waits about as long for ours."""
 LONG_PATIENCE = 180.0
 """Seconds for what can wait: every thousand writes Hermes puts its search index in order."""
-REST = 0.75
+REST = 1.0
 """For such a part of the time a step took, others have the database to themselves afterwards."""
 LONGEST_STEP = 3.0
 """Seconds after which a step is undone: it was too big."""
