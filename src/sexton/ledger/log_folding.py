@@ -2,8 +2,8 @@
 
 To fold it in is to copy into the file what the log holds, and to wait until it is on the disk. A
 thread does that, so that whoever writes goes on. It can not finish while they do: a log begins anew
-only when nothing of it is left. Where they pause for a moment, that is so; where they never do, they
-finish what came meanwhile, but not before the log has become long, as they have to wait for it.
+only when nothing of it is left. Where they pause for a moment, that is so. Where they never do,
+they finish what came meanwhile, but not before the log is long, as they have to wait for it.
 """
 
 from __future__ import annotations
