@@ -34,6 +34,8 @@ class Order:
 def order(*, full: int, ci: int) -> Order:
     """The order of the environment, with these numbers where it names none."""
     given, only, engine = (os.environ.get(name) for name in ("N", "ROUND", "ENGINE"))
+    if engine is not None and engine not in ENGINES:
+        sys.exit(f"ENGINE={engine}: there are {' and '.join(ENGINES)}")
     return Order(
         number=int(given or (ci if os.environ.get("CI") else full)),
         seed=int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000)),
@@ -112,9 +114,11 @@ class Tally:
 
     @property
     def left(self) -> int:
-        """How many are to come: as many as asked for, and more while something rare is missing."""
-        most = self.number * LONGER if self.never else self.number
-        return max(0, most - self.events[self.counted])
+        """How many are to come: as many as asked for, then one by one what is rare is waited for."""
+        done = self.events[self.counted]
+        if done < self.number:
+            return self.number - done
+        return int(bool(self.never) and done < self.number * LONGER)
 
     @property
     def never(self) -> list[str]:

@@ -186,6 +186,7 @@ def test_a_campaign_goes_on_until_everything_rare_has_come_up_but_not_for_ever(
         tally.events.update([KILLS, *(["the seventeenth"] if number == 16 else [])])
 
     tally.rare = ["the seventeenth"]
+    assert tally.left == 10
     tally.run(None, kill)
     assert (tally.events[KILLS], tally.never) == (17, [])
     tally.rare = ["what never happens"]
