@@ -236,8 +236,9 @@ A setting that is in no list and no mapping can be overridden by a variable, lik
 `SEXTON_RESET__MODE=idle`: the section and the setting in capitals, two underscores between them.
 Durations are written as `90s 15m 24h 7d 2w`; in sizes, KB MB GB TB are thousands and KiB MiB GiB
 TiB are 1024s. The `liveness.ttl` must be at least twice `liveness.beat_every`; `rows: archive` and
-`rows: remove` need a `rows_max_age`. `sexton config
-check` tells every mistake with its line, `sexton config show` what is in force.
+`rows: remove` need a `rows_max_age`. `sexton config check` tells every mistake with its line,
+`sexton config show` what file and variables come to; without a file a ledger keeps the policies
+that it was given last.
 """
 
 

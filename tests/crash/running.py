@@ -114,7 +114,7 @@ class Tally:
 
     @property
     def left(self) -> int:
-        """How many are to come: as many as asked for, then one by one what is rare is waited for."""
+        """How many are to come: as many as asked for, then one more while something is missing."""
         done = self.events[self.counted]
         if done < self.number:
             return self.number - done

@@ -75,7 +75,7 @@ def test_settings_without_mistakes_are_called_so_and_dead_rules_are_named(
     assert "no mistakes" in out
     assert "no effect" in out
     assert "reset.rules[0]" in out
-    assert "the defaults are used" in cli.ok("config", "check")
+    assert "a ledger keeps the policies it has" in cli.ok("config", "check")
 
 
 def test_the_effect_of_every_rule_is_shown(any_cli: Cli, settings: Path) -> None:

@@ -134,6 +134,14 @@ def test_beats_and_ttl_are_judged_by_what_is_in_force_after_the_environment(
     [
         ("SEXTON_RESET__MOD", "idle", "unknown setting; did you mean 'SEXTON_RESET__MODE'?"),
         ("SEXTON_RESET_MODE", "idle", "unknown setting; did you mean 'SEXTON_RESET__MODE'?"),
+        ("SEXTON_IDLE_MINUTES", "9", "unknown setting; did you mean 'SEXTON_RESET__IDLE_MINUTES'?"),
+        ("SEXTON_SWEEP_EVERY", "5s", "unknown setting; did you mean 'SEXTON_KEEPER__SWEEP_EVERY'?"),
+        (
+            "SEXTON_KEEPER_SWEEP",
+            "5s",
+            "unknown setting; did you mean 'SEXTON_KEEPER__SWEEP_EVERY'?",
+        ),
+        ("SEXTON_GC_UNHEARD_OF", "5s", "unknown setting"),
         ("SEXTON_LEGDER", "x", "unknown setting; did you mean 'SEXTON_LEDGER'?"),
         ("SEXTON_X__Y__Z", "1", "unknown setting"),
         ("SEXTON_RESET", "idle", "is a section; set one of its settings, like SEXTON_RESET__MODE"),
@@ -202,6 +210,12 @@ def test_the_variables_of_the_command_line_and_of_started_programs_override_noth
 
 def test_a_variable_of_somebody_else_is_left_alone() -> None:
     assert load(None, {"SEXTON_BENCH_SEED": "1", "OTHER": "2"}) == Settings()
+
+
+def test_what_kubernetes_says_of_a_service_that_is_called_like_us_is_no_setting() -> None:
+    service = {"SEXTON_SERVICE_HOST": "::1", "SEXTON_SERVICE_PORT": "80"}
+    port = {"SEXTON_PORT": "tcp://[::1]:80", "SEXTON_PORT_80_TCP": "tcp://[::1]:80"}
+    assert load(None, service | port) == Settings()
 
 
 def test_a_misspelt_variable_makes_the_loader_look() -> None:

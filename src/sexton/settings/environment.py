@@ -31,6 +31,10 @@ VARIABLES: Mapping[str, Path] = {
 }
 """The settings that a variable can override, by the variable's name."""
 
+_BEGINNINGS = tuple(f"{section[0]}_" for section in SECTIONS if section)
+_OF_A_SERVICE = ("service_", "port_")
+"""With these Kubernetes tells every container of a service that is called like us."""
+
 
 def overrides(environ: Mapping[str, str]) -> tuple[dict[str, Path], dict[str, Any], list[Problem]]:
     """The variables in use, their values as a file would say them, and what is wrong with them."""
@@ -68,6 +72,8 @@ def _read(text: str, path: Path) -> tuple[Any, list[str]]:
 def _unknown(name: str) -> list[str]:
     """What to say about a variable of ours that is none; nothing if it may be somebody else's."""
     path = name.removeprefix(PREFIX).lower()
+    if f"{path}_".startswith(_OF_A_SERVICE):
+        return []
     for section in _IN_FILE_ONLY:
         if path == "__".join(section) or path.startswith("__".join((*section, ""))):
             return [f"{'.'.join(section)} can only be set in the settings file"]
@@ -75,7 +81,10 @@ def _unknown(name: str) -> list[str]:
         example = next(known for known in VARIABLES if known.startswith(name + "__"))
         return [f"is a section; set one of its settings, like {example}"]
     known = {word.removeprefix(PREFIX): word for word in (*VARIABLES, *sorted(RESERVED))}
-    ours = "__" in path
+    whole = [variable for variable in VARIABLES if variable.endswith(f"__{path.upper()}")]
+    if whole:
+        return [f"unknown setting; did you mean '{whole[0]}'?"]
+    ours = "__" in path or path.startswith(_BEGINNINGS)
     near = did_you_mean(path.upper(), known, cutoff=0.6 if ours else 0.8)
     if near:
         return [f"unknown setting; did you mean '{known[near]}'?"]

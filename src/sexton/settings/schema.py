@@ -84,7 +84,8 @@ class PolicyFields(Strict):
     )
     max_turns: Limit = Field(
         default=_RESET.max_turns,
-        description="Turns differ too much in length for a number that suits everyone.",
+        description="Turns differ too much in length for a number that suits everyone. A native "
+        "session counts those that its agent runs in `session.turn()`.",
     )
     warn_at: Annotated[float, vocabulary.SHARE] = Field(
         default=_RESET.warn_at,

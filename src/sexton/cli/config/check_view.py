@@ -32,6 +32,10 @@ _CLASSES = (
     Column("STAYS", right=True),
 )
 
+_NO_FILE = (
+    "there is no settings file: a ledger keeps the policies it has, a new one gets the defaults"
+)
+
 
 def write(
     file: Path | None,
@@ -56,7 +60,7 @@ def show(
     file: Path | None, findings: Sequence[Finding], effects: Sequence[RuleEffect] | None
 ) -> None:
     """What was found in settings that can be used."""
-    say(f"{file}: no mistakes" if file else "there is no settings file: the defaults are used")
+    say(f"{file}: no mistakes" if file else _NO_FILE)
     for finding in findings:
         say(f"no effect: {finding}")
     if effects is not None:
