@@ -5,12 +5,18 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import apsw
+import pytest
 
 import sexton
+from sexton.ledger.messages import LedgerMessages
+from sexton.ledger.opening import open_ledger
+from sexton.testing.ledger_contract_samples import born
+from sexton.testing.postgres import PostgresServer
 
 WRITES_IN_ITS_HANDLER = """
 import os, signal, sys, sexton
@@ -144,3 +150,80 @@ def test_a_handler_may_write_while_its_thread_waits_for_another_process(tmp_path
     with sexton.open(str(file)) as house, house.worker() as worker:
         stored = sorted(each.content for each in worker.session("k").messages())
     assert stored == ["first", "from the handler"]
+
+
+CLOSES_IN_ITS_HANDLER = """
+import signal, sys, threading, sexton
+house = sexton.open(sys.argv[1]); session = house.worker().session("k", source="chat")
+def say(times, content):
+    for _ in range(times):
+        session.append(role="user", content=content)
+together = [threading.Thread(target=say, args=(30, "t")) for _ in range(8)]
+for each in together: each.start()
+for each in together: each.join()
+assert "sexton-writer" in {each.name for each in threading.enumerate()}
+def handle(*_):
+    house.close()
+    raise SystemExit(7)
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+say(1_000_000, "x" * 20_000)
+"""
+
+FORKS_IN_A_READ = """
+import os, sys, sexton
+house = sexton.open(sys.argv[1]); session = house.worker().session("k", source="chat")
+session.append(role="user", content="x")
+database = house.ledger.messages._database
+child = database.read(lambda tx: (os.fork(), tx.one("ledger_row"))[0])
+assert [each.content for each in session.messages()][0] == "x"
+session.append(role="user", content="y")
+if not child:
+    house.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert len(list(session.messages())) == 3
+house.close()
+"""
+
+
+def run_alone(program: str, file: Path) -> int:
+    """The exit code of a program of its own; whoever hangs is not waited for."""
+    return subprocess.run(
+        [sys.executable, "-c", program, str(file)], timeout=60, check=False
+    ).returncode
+
+
+def test_a_signal_handler_may_close_the_ledger_in_the_middle_of_a_write(tmp_path: Path) -> None:
+    for number in range(5):
+        assert run_alone(CLOSES_IN_ITS_HANDLER, tmp_path / f"{number}.db") == 7
+
+
+def test_a_signal_handler_may_fork_in_the_middle_of_a_read(tmp_path: Path) -> None:
+    assert run_alone(FORKS_IN_A_READ, tmp_path / "ledger.db") == 0
+
+
+class Late(Exception):
+    """What a program raises that does not want to wait any longer."""
+
+
+def test_what_a_handler_raises_while_the_server_works_comes_out_and_the_next_call_is_well(
+    postgres_server: PostgresServer,
+) -> None:
+    def give_up(*_: object) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    with closing(open_ledger(postgres_server.create_database())) as ledger:
+        assert isinstance(ledger.messages, LedgerMessages)
+        database, slow = ledger.messages._database, "SELECT pg_sleep(60)"
+        try:
+            for call in (database.write, database.read):
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
+                with pytest.raises(Late):
+                    call(lambda tx: tx._connection.execute(slow))  # type: ignore[attr-defined]
+                assert len(ledger.workers.all()) == 0
+                assert born(ledger, call.__name__).key == call.__name__
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

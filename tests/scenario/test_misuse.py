@@ -60,7 +60,13 @@ def test_no_shown_address_tells_a_password(address: str) -> None:
     assert "s3cret" not in masked(address)
 
 
-@pytest.mark.parametrize("address", [":memory:", "", "sqlite:///", "~nosuchuser/l.db", "x" * 300])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(":memory:", "", "sqlite:///", "~nosuchuser/l.db", "x" * 300),
+        *("a\0b", "sqlite:///a%00b", "\ud800.db"),
+    ],
+)
 def test_an_address_that_names_no_file_is_refused(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +91,54 @@ def test_nothing_is_acknowledged_that_went_to_a_lost_file(gone: str, tmp_path: P
     with pytest.raises(LedgerGone):
         house.close()
     house.ledger.close()
+
+
+def test_nothing_is_acknowledged_that_went_to_a_lost_log(tmp_path: Path) -> None:
+    file = tmp_path / "l.db"
+    with sexton.open(str(file)) as house:
+        session = house.worker().session("k", source="telegram")
+        session.append(role="user", content="1")
+        Path(f"{file}-wal").unlink()
+        with pytest.raises(LedgerGone):
+            session.append(role="user", content="2")
+        session.append(role="user", content="3")
+        with sexton.open(str(file)) as other:
+            read = other.worker().resume(session.id).messages()
+            assert [each.content for each in read][-1] == "3"
+        assert [each.content for each in session.messages()] == ["1", "2", "3"]
+
+
+def test_a_ledger_that_was_moved_away_and_back_is_gone_meanwhile_and_only_then(
+    tmp_path: Path,
+) -> None:
+    file, aside = tmp_path / "l.db", tmp_path / "aside.db"
+    with sexton.open(str(file)) as house:
+        session = house.worker().session("k", source="telegram")
+        session.append(role="user", content="1")
+        house.ledger.hygiene.fold()
+        file.rename(aside)
+        open_ledger(str(file)).close()  # it finds the log of another file, and throws it away
+        for _ in range(2):
+            with pytest.raises(LedgerGone):
+                session.append(role="user", content="lost")
+            with pytest.raises(LedgerGone):
+                list(session.messages())
+        file.unlink()
+        aside.rename(file)
+        session.append(role="user", content="2")
+        with sexton.open(str(file)) as other:
+            read = list(other.worker().resume(session.id).messages())
+            assert [each.content for each in read if each.content != "lost"] == ["1", "2"]
+
+
+def test_what_no_row_can_hold_is_an_invalid_message(tmp_path: Path) -> None:
+    with sexton.open(str(tmp_path / "l.db")) as house:
+        session = house.worker().session("k")
+        database = house.ledger.messages._database  # type: ignore[attr-defined]
+        database._writer.connection.limit(apsw.SQLITE_LIMIT_LENGTH, 50_000)  # else a gigabyte
+        with pytest.raises(InvalidMessage, match="can hold in one row"):
+            session.append(role="user", content="x" * 60_000)
+        assert session.append(role="user", content="x" * 40_000) == 1
 
 
 def test_whoever_closes_a_lost_ledger_is_told_and_lets_go_of_it(tmp_path: Path) -> None:

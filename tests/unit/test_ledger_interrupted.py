@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sexton.ledger import sqlite_file
+from sexton.ledger import whereabouts
 from sexton.ledger.sqlite import SqliteDatabase
 
 FULL = 2
@@ -77,7 +77,7 @@ def test_a_write_may_be_interrupted_twice(database: SqliteDatabase, heard: list[
 def test_what_a_handler_writes_lasts_also_where_the_write_it_interrupts_need_not(
     database: SqliteDatabase, heard: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks, identity = [0], sqlite_file.identity
+    looks, identity = [0], whereabouts.identity
 
     def look(path: str) -> Any:  # as is done when the commit has just been made
         looks[0] += 1
@@ -85,6 +85,6 @@ def test_what_a_handler_writes_lasts_also_where_the_write_it_interrupts_need_not
             interrupt()
         return identity(path)
 
-    monkeypatch.setattr(sqlite_file, "identity", look)
+    monkeypatch.setattr(whereabouts, "identity", look)
     database.write(lambda tx: say(tx, "job"), lasting=False)
     assert (said(database), heard) == (["job", "handler"], [FULL])

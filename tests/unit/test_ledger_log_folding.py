@@ -207,8 +207,8 @@ def test_what_becomes_of_the_log_is_nothing_to_the_commits_before(
 def test_a_fold_that_ends_after_the_ledger_was_closed_leaves_nothing_open(path: Path) -> None:
     ledger = open_ledger(str(path))
     database = database_of(ledger)
-    reader = database._borrow()
+    loan = database._readers.borrow()
     ledger.close()
-    database._give_back(reader)
+    database._readers.give_back(loan)
     with pytest.raises(apsw.ConnectionClosedError):
-        reader.pragma("user_version")
+        loan.connection.pragma("user_version")

@@ -109,8 +109,7 @@ class GroupCommit(Generic[Tx]):
         """Run a job and return its result once it is committed, and durable if it is to last."""
         # Handing a lone job to the thread and back would cost more than the job; and the thread
         # would wait for ever for what the interrupted frame of a signal handler holds.
-        mine = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
-        if mine or not (self._boarding.tickets or self._running or self._expected > 1):
+        if self._is_mine or not (self._boarding.tickets or self._running or self._expected > 1):
             return self._by_itself(job, lasting)
         ticket: Ticket[Tx] = Ticket(job, lasting)
         while not ticket.done:
@@ -129,10 +128,19 @@ class GroupCommit(Generic[Tx]):
         with self._starting:
             thread, self._thread = self._thread, None
             self._stopped = True
-        if thread is not None:
+        if thread is None or thread is threading.current_thread():
+            return
+        self._wake()
+        # Where a signal handler interrupted a commit of its own thread, it ends after that.
+        while thread.is_alive() and not self._is_mine:
+            thread.join(LINGER)
             self._wake()
-            if thread is not threading.current_thread():
-                thread.join()
+
+    @property
+    def _is_mine(self) -> bool:
+        """Whether a frame of this thread is in a commit."""
+        found: bool = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
+        return found
 
     def _by_itself(self, job: Callable[[Tx], T], lasting: bool) -> T:
         with self._busy:
@@ -166,13 +174,14 @@ class GroupCommit(Generic[Tx]):
 
     def _start(self) -> bool:
         """Whether there is a thread, or one could be started: at exit and at limits it can not."""
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             thread = threading.Thread(target=self._loop, name="sexton-writer", daemon=True)
+            self._thread = thread  # before it runs: an interrupt while it starts must not lose it
             try:
                 thread.start()
             except RuntimeError:
+                self._thread = None
                 return False
-            self._thread = thread
         return True
 
     def _loop(self) -> None:

@@ -54,9 +54,11 @@ class LogFolding:
 
     def _begin(self) -> None:
         thread = threading.Thread(target=self._run, name="sexton-fold", daemon=True)
-        with suppress(RuntimeError):  # none can be had: writers fold a very long log themselves
+        self._thread = thread  # before it runs: an interrupt while it starts must not lose it
+        try:
             thread.start()
-            self._thread = thread
+        except RuntimeError:  # none can be had: writers fold a very long log themselves
+            self._thread = None
 
     def _run(self) -> None:
         with suppress(LedgerError):

@@ -18,7 +18,7 @@ class LogRoom:
     """The length of one log, as it was when it was last looked at."""
 
     def __init__(self, path: str, enough: int) -> None:
-        self._path = f"{os.path.realpath(path)}-wal"  # beside the file, not beside a link to it
+        self.path = f"{os.path.realpath(path)}-wal"  # beside the file, not beside a link to it
         self._enough = enough
         self._length = self._look()
 
@@ -35,7 +35,7 @@ class LogRoom:
 
     def _look(self) -> int:
         try:
-            return os.stat(self._path).st_size
+            return os.stat(self.path).st_size
         except OSError:
             return 0
 
@@ -46,10 +46,10 @@ class LogRoom:
         whoever writes a page there later writes over them. No process has a lock on this file, so
         closing it lets none go. The commit that follows makes the new length durable.
         """
-        disk = os.statvfs(self._path)
+        disk = os.statvfs(self.path)
         if disk.f_bavail * disk.f_frsize < SPARE:
             return
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             os.write(file, bytes(STEP))
         finally:

@@ -90,10 +90,20 @@ def sqlite_path(url: str) -> str:
             raise LedgerError("the URL names no file", hint="Write sqlite:///path/to/ledger.db.")
     if not text or text == ":memory:":
         raise LedgerError("a ledger needs a file", hint="Name a path; a ledger is there to last.")
+    if "\0" in text or not _is_encodable(text):
+        raise LedgerError("no file can have the ledger's name", hint="Name another path.")
     path = os.path.expanduser(text)
     if path.startswith("~"):
         raise LedgerError(f"the ledger {text} can not be found: nobody's home is known by that")
     return path
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unquoted(text: str) -> str:

@@ -228,9 +228,13 @@ class PostgresDatabase:
 
 
 def _roll_back_if_open(connection: Connection) -> None:
-    if connection.closed or connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+    status = psycopg.pq.TransactionStatus
+    if connection.closed or connection.info.transaction_status == status.IDLE:
         return
-    connection.execute("ROLLBACK")
+    if connection.info.transaction_status == status.ACTIVE:
+        connection.close()  # the exception of a signal handler, which came while it waited
+    else:
+        connection.execute("ROLLBACK")
 
 
 def _understood(url: str, shown: str) -> str:

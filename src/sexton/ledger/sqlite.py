@@ -18,7 +18,9 @@ from sexton.ledger.group_commit import GroupCommit, Together
 from sexton.ledger.log_folding import LONG, LogFolding
 from sexton.ledger.log_room import LogRoom
 from sexton.ledger.rows import Row
+from sexton.ledger.sqlite_readers import Readers, leave_alone
 from sexton.ledger.sqlite_transaction import Attempt, SqliteTransaction, Writer
+from sexton.ledger.whereabouts import Whereabouts
 
 T = TypeVar("T")
 
@@ -35,13 +37,13 @@ class SqliteDatabase:
     dialect = "sqlite"
 
     _group: GroupCommit[SqliteTransaction]
-    _readers: list[apsw.Connection]
     _writer: Writer | None
     _attempt: Attempt | None
 
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
         self.path = os.path.abspath(path)  # the program may change its directory
-        self._closed = False
+        self._whereabouts: Whereabouts | None = None
+        self._closed = self._let_go = False
         self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()
         self._clear()
@@ -51,19 +53,20 @@ class SqliteDatabase:
         _databases.add(self)
 
     def read(self, job: Callable[[SqliteTransaction], T]) -> T:
-        reader = self._borrow()
+        self._check_usable()
+        loan = self._readers.borrow()
         try:
+            reader = loan.connection
             with sqlite_file.errors(self.path):
                 reader.execute("BEGIN")
                 try:
                     found = job(SqliteTransaction(reader.cursor()))
                 finally:
                     reader.execute("COMMIT")
-            if sqlite_file.identity(self.path) != self._identity:
-                self._refuse_gone()
+            self._check_here()
             return found
         finally:
-            self._give_back(reader)
+            self._readers.give_back(loan)
 
     def write(self, job: Callable[[SqliteTransaction], T], *, lasting: bool = True) -> T:
         if self._closed or self._pid != os.getpid():
@@ -71,6 +74,8 @@ class SqliteDatabase:
         try:
             return self._group.run(job, lasting=lasting)
         except apsw.Error as problem:
+            if self._let_go:  # by a signal handler, in the middle of it
+                self._refuse_closed()
             sqlite_file.explain(problem, self.path)
 
     def statement(self, name: str, /, **values: Any) -> list[Row]:
@@ -78,47 +83,39 @@ class SqliteDatabase:
 
     def fold(self) -> None:
         """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
-        reader = self._borrow()
+        self._check_usable()
+        loan = self._readers.borrow()
         try:
             # Where somebody else copies it just now, that is as good.
             with sqlite_file.errors(self.path), suppress(apsw.BusyError):
-                reader.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                loan.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         finally:
-            self._give_back(reader)
+            self._readers.give_back(loan)
 
     def close(self) -> None:
         self._folding.stop()
         self._closed = True
         self._group.stop()
-        with self._busy, self._gate:
+        with self._busy:
             self._set_aside()
             self._drop_writer()
-            while self._readers:
-                self._readers.pop().close()
+            self._let_go = True
+        self._readers.close()
         forking.forget(self)
 
     def before_fork(self) -> None:
         self._busy.acquire()
         self._set_aside()
-        self._gate.acquire()
-        self._forking = True  # new readers wait, or there might never be a moment without any
-        while self._reading:
-            self._gate.wait()
+        self._readers.before_fork()
 
     def after_fork_in_parent(self) -> None:
-        self._forking = False
-        self._gate.notify_all()
-        self._gate.release()
+        self._readers.after_fork_in_parent()
         self._busy.release()
 
     def after_fork_in_child(self) -> None:
-        for connection in (
-            *self._readers,
-            *([self._writer.connection] if self._writer else []),
-        ):
-            # The parent still uses the file: close without the tidying of a last user.
-            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            connection.close()
+        self._readers.after_fork_in_child()
+        if self._writer is not None:
+            leave_alone(self._writer.connection)
         self._pid = os.getpid()
         self._clear()
 
@@ -129,10 +126,7 @@ class SqliteDatabase:
 
     def _clear(self) -> None:
         self._busy = threading.RLock()
-        self._gate = threading.Condition()
-        self._reading = 0
-        self._forking = False
-        self._readers = []
+        self._readers = Readers(self._open_reader)
         self._writer = None
         self._attempt = None
         self._writes = 0
@@ -141,45 +135,36 @@ class SqliteDatabase:
 
     def _check_usable(self) -> None:
         if self._closed:
-            raise LedgerClosed(f"the ledger {self.path} was closed")
+            self._refuse_closed()
         if self._pid != os.getpid():  # forked past our hooks, by C code
             self.after_fork_in_child()
 
+    def _refuse_closed(self) -> NoReturn:
+        raise LedgerClosed(f"the ledger {self.path} was closed")
+
     def _refuse_gone(self) -> NoReturn:
         """What is in a file that nobody else finds any more is worth nothing."""
+        self._readers.renew()
         raise LedgerGone(f"the ledger {self.path} was removed or replaced")
 
     def _open_writer(self) -> Writer:
+        if self._let_go:
+            self._refuse_closed()
+        self._check_here()
         connection = sqlite_file.open_writer(self.path, self._patience)
-        self._identity = sqlite_file.identity(self.path)
         self._room = LogRoom(self.path, LOG_BYTES)
+        self._whereabouts = Whereabouts(self.path, self._room.path)
         self._writer = Writer(connection, connection.cursor())
         return self._writer
 
-    def _borrow(self) -> apsw.Connection:
-        self._check_usable()
-        with self._gate:
-            while self._forking:
-                self._gate.wait()
-            self._reading += 1
-            if self._readers:
-                return self._readers.pop()
-        opened = None
-        try:
-            opened = sqlite_file.open_reader(self.path, self._patience)
-            return opened
-        finally:
-            if opened is None:
-                self._give_back(None)
+    def _open_reader(self) -> apsw.Connection:
+        self._check_here()
+        return sqlite_file.open_reader(self.path, self._patience)
 
-    def _give_back(self, reader: apsw.Connection | None) -> None:
-        with self._gate:
-            if reader is not None and self._closed:
-                reader.close()
-            elif reader is not None:
-                self._readers.append(reader)
-            self._reading -= 1
-            self._gate.notify_all()
+    def _check_here(self) -> None:
+        """Another file at the ledger's place is another ledger, or none."""
+        if self._whereabouts is not None and not self._whereabouts.has_file:
+            self._refuse_gone()
 
     def _commit(self, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
         """Run a job in a transaction, again if a signal handler needed the connection."""
@@ -194,7 +179,7 @@ class SqliteDatabase:
             except (apsw.ConnectionClosedError, apsw.CursorClosedError):
                 if not attempt.torn or self._closed:
                     raise
-            except apsw.IOError:
+            except (apsw.IOError, LedgerGone):
                 self._drop_writer()
                 raise
             else:
@@ -264,7 +249,7 @@ class SqliteDatabase:
                 attempt.begun = True
                 done = job(attempt)
                 execute("COMMIT")
-            if sqlite_file.identity(self.path) != self._identity:
+            if self._whereabouts is None or not self._whereabouts.are_known():
                 self._refuse_gone()
             return done
         finally:

@@ -12,6 +12,7 @@ import apsw
 
 from sexton.errors import (
     EngineTooOld,
+    InvalidMessage,
     LedgerBusy,
     LedgerCorrupt,
     LedgerError,
@@ -19,6 +20,7 @@ from sexton.errors import (
     LedgerIsDirectory,
     LedgerNotADatabase,
     LedgerReadOnly,
+    SextonError,
 )
 from sexton.ledger.migrations import migrate_sqlite
 
@@ -32,7 +34,7 @@ _IN_URI = str.maketrans({"%": "%25", "?": "%3f", "#": "%23"})
 
 _FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
-_ERRORS: tuple[tuple[type[apsw.Error], type[LedgerError], str], ...] = (
+_ERRORS: tuple[tuple[type[apsw.Error], type[SextonError], str], ...] = (
     (apsw.FullError, LedgerFull, "no room left for the ledger {path}"),
     (apsw.ReadOnlyError, LedgerReadOnly, "the ledger {path} is read-only"),
     (apsw.CantOpenError, LedgerReadOnly, "the ledger {path} can not be opened for writing"),
@@ -42,6 +44,8 @@ _ERRORS: tuple[tuple[type[apsw.Error], type[LedgerError], str], ...] = (
     (apsw.NotADBError, LedgerNotADatabase, "{path} is not a database"),
     (apsw.CorruptError, LedgerCorrupt, "the ledger {path} is damaged"),
     (apsw.IOError, LedgerError, "the disk failed under the ledger {path}"),
+    (apsw.NoMemError, LedgerError, "no memory left to use the ledger {path}"),
+    (apsw.TooBigError, InvalidMessage, "more than the ledger {path} can hold in one row"),
 )
 
 
@@ -88,14 +92,6 @@ def open_writer(path: str, patience: float) -> apsw.Connection:
             _set_up(connection, patience)
             undo.pop_all()
         return connection
-
-
-def identity(path: str) -> tuple[int, ...] | None:
-    """Which file is at the path, by inode and device; None if there is none."""
-    try:
-        return os.stat(path)[1:3]
-    except OSError:
-        return None
 
 
 def open_reader(path: str, patience: float) -> apsw.Connection:
