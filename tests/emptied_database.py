@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import count
 from uuid import uuid4
 
@@ -39,9 +40,10 @@ CREATE FUNCTION fresh.again() RETURNS void LANGUAGE plpgsql AS $$ DECLARE name t
 END $$;
 """
 OTHERS = """
-SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = %s AND pid <> pg_backend_pid()
 """
+TRIES, PAUSE = 6000, 0.005
 
 
 class EmptiedDatabase:
@@ -66,7 +68,7 @@ class EmptiedDatabase:
         with psycopg.connect(self._server.url(), autocommit=True) as connection:
             # Nobody comes back between the end of the last connection and the new name.
             _tell(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS false", before)
-            connection.execute(OTHERS, [before])
+            _end_others(connection, before)
             _tell(connection, "ALTER DATABASE {} RENAME TO {}", before, name)
             _tell(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS true", name)
         self._name = name
@@ -76,6 +78,15 @@ class EmptiedDatabase:
             # What is kept beside a ledger is named by its id.
             connection.execute("UPDATE sexton.ledger SET id = %s", [uuid4().hex])
         return url
+
+
+def _end_others(connection: psycopg.Connection, database: str) -> None:
+    """Not by the server's own waiting: it asks for numbers that other processes may have by now."""
+    for _ in range(TRIES):
+        if not connection.execute(OTHERS, [database]).fetchall():
+            return
+        time.sleep(PAUSE)
+    raise AssertionError(f"somebody is still connected to {database}")
 
 
 def _tell(connection: psycopg.Connection, statement: str, *names: str) -> None:
