@@ -125,10 +125,27 @@ def test_a_ledger_that_was_moved_away_and_back_is_gone_meanwhile_and_only_then(
                 list(session.messages())
         file.unlink()
         aside.rename(file)
+        with pytest.raises(LedgerGone):  # it went to the log that was thrown away
+            session.append(role="user", content="lost")
         session.append(role="user", content="2")
         with sexton.open(str(file)) as other:
             read = list(other.worker().resume(session.id).messages())
             assert [each.content for each in read if each.content != "lost"] == ["1", "2"]
+
+
+def test_another_ledger_at_its_place_is_never_taken_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "l.db"
+    house = sexton.open(str(file))
+    session = house.worker().session("k", source="telegram")
+    for each in tmp_path.iterdir():
+        each.unlink()
+    for _ in range(3):
+        with pytest.raises(LedgerGone):
+            session.append(role="user", content="lost")
+        with sexton.open(str(file)) as other:
+            assert list(other.ledger.index.find(None, session.id)) == []
+    with pytest.raises(LedgerGone):
+        house.close()
 
 
 def test_what_no_row_can_hold_is_an_invalid_message(tmp_path: Path) -> None:

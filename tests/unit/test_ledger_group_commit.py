@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import LedgerBusy, LedgerGone
-from sexton.ledger import whereabouts
 from sexton.ledger.database import Transaction
 from sexton.ledger.group_commit import (
     IN_VAIN,
@@ -29,6 +28,7 @@ from sexton.ledger.group_commit import (
 )
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
+from sexton.ledger.whereabouts import Whereabouts
 from sexton.model.session import Session
 from sexton.ports import Appended
 from sexton.testing.ledger_contract_samples import born, heard, race, say
@@ -240,10 +240,8 @@ def test_what_was_stored_in_a_file_that_is_gone_is_not_stored_again(
 ) -> None:
     ledger = open_ledger(str(tmp_path / "ledger.db"))
     sessions = [born(ledger, f"{number}") for number in range(8)]
-    identity, looks = whereabouts.identity, count()
-    monkeypatch.setattr(
-        whereabouts, "identity", lambda path: identity(path) if next(looks) % 3 else None
-    )
+    looks = count()
+    monkeypatch.setattr(Whereabouts, "are_known", lambda _: bool(next(looks) % 3))
     refused = {session.ref: set[int]() for session in sessions}
 
     def write(session: Session) -> None:

@@ -83,6 +83,27 @@ def test_a_fork_waits_for_whoever_reads_but_not_for_who_has_forgotten_it(readers
     assert is_open(readers.borrow().connection)
 
 
+def test_no_fork_waits_for_what_could_not_be_opened(file: str) -> None:
+    kept = []
+
+    def fail() -> apsw.Connection:
+        raise apsw.CantOpenError("not now")
+
+    readers = Readers(fail)
+
+    def read() -> None:
+        try:
+            readers.borrow()
+        except apsw.CantOpenError as problem:
+            kept.append(problem)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join(60)
+    assert kept
+    assert not list(readers._lent)
+
+
 def test_no_fork_waits_for_its_own_thread(readers: Readers) -> None:
     loan = readers.borrow()
     readers.before_fork()

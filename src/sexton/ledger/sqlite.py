@@ -147,6 +147,15 @@ class SqliteDatabase:
         self._readers.renew()
         raise LedgerGone(f"the ledger {self.path} was removed or replaced")
 
+    def _part_after(self, problem: Exception) -> None:
+        """Never go on with a connection that does not know what the disk holds now.
+
+        But a file that is gone is kept open: its number might go to another ledger at its place.
+        """
+        known = self._whereabouts
+        if not isinstance(problem, LedgerGone) or known is None or known.has_file:
+            self._drop_writer()
+
     def _open_writer(self) -> Writer:
         if self._let_go:
             self._refuse_closed()
@@ -179,8 +188,8 @@ class SqliteDatabase:
             except (apsw.ConnectionClosedError, apsw.CursorClosedError):
                 if not attempt.torn or self._closed:
                     raise
-            except (apsw.IOError, LedgerGone):
-                self._drop_writer()
+            except (apsw.IOError, LedgerGone) as problem:
+                self._part_after(problem)
                 raise
             else:
                 self._tend_log(attempt.writer, len(job.tickets) if type(job) is Together else 1)
@@ -205,7 +214,7 @@ class SqliteDatabase:
                     self._drop_writer()
 
     def _drop_writer(self) -> None:
-        """Never go on with a connection that does not know what the disk holds now."""
+        """Close it; the next write opens another one."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.connection.close(True)  # also in the middle of several statements

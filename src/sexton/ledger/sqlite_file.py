@@ -152,7 +152,7 @@ def _refuse_foreign(path: str, patience: float) -> None:
     if size < SMALLEST:  # the engine would take it for an empty database and write over it
         raise LedgerNotADatabase(f"{path} is not a database")
     # Without a -wal nobody has it open in WAL mode, and looking the usual way would make one.
-    settled = not os.path.exists(f"{path}-wal")
+    settled = not os.path.exists(f"{os.path.realpath(path)}-wal")
     name = os.path.abspath(path).translate(_IN_URI)
     uri = f"file://{name}?mode=ro{'&immutable=1' if settled else ''}"
     connection = _connect(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, patience)

@@ -33,7 +33,8 @@ class Readers:
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
-        self._gate = threading.Condition()
+        self._lock = threading.RLock()  # entered in one step, so that no exception leaves it locked
+        self._gate = threading.Condition(self._lock)
         self._idle: list[apsw.Connection] = []
         self._lent: WeakSet[Loan] = WeakSet()
         self._age = 0
@@ -41,7 +42,7 @@ class Readers:
 
     def borrow(self) -> Loan:
         """A connection without a transaction."""
-        with self._gate:
+        with self._lock:
             while self._forking:
                 self._gate.wait()
             loan = Loan(self._age)
@@ -49,12 +50,17 @@ class Readers:
             if self._idle:
                 loan.connection = self._idle.pop()
                 return loan
-        loan.connection = self._connect()
-        return loan
+        opened = None
+        try:
+            opened = loan.connection = self._connect()
+            return loan
+        finally:
+            if opened is None:  # whoever keeps the exception keeps the loan
+                self._lent.discard(loan)
 
     def give_back(self, loan: Loan) -> None:
         """Have it lent to others, unless it was left in the middle of something or is outdated."""
-        with self._gate:
+        with self._lock:
             is_ours = loan in self._lent
             self._lent.discard(loan)
             if not is_ours:  # lent before a fork, to a frame that a signal handler forked in
@@ -67,7 +73,7 @@ class Readers:
 
     def renew(self) -> None:
         """Close all of them, those that are lent as soon as they are given back."""
-        with self._gate:
+        with self._lock:
             self._age += 1
             while self._idle:
                 self._idle.pop().close()
@@ -79,7 +85,7 @@ class Readers:
 
     def before_fork(self) -> None:
         """Wait until no other thread reads; whoever begins to waits, or that might never be."""
-        self._gate.acquire()
+        self._lock.acquire()
         self._forking = True
         while any(loan.thread != threading.get_ident() for loan in list(self._lent)):
             self._gate.wait(PAUSE)
@@ -87,7 +93,7 @@ class Readers:
     def after_fork_in_parent(self) -> None:
         self._forking = False
         self._gate.notify_all()
-        self._gate.release()
+        self._lock.release()
 
     def after_fork_in_child(self) -> None:
         """Let go of all of them; what comes after that needs readers of its own."""

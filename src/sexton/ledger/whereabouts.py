@@ -32,7 +32,7 @@ class Whereabouts:
     @property
     def has_file(self) -> bool:
         """Whether the file is at its path; the log may be another one."""
-        return identity(self._path) == self._file
+        return self._file is not None and identity(self._path) == self._file
 
     def are_known(self) -> bool:
         """Whether both are where they were."""
@@ -61,4 +61,5 @@ def _stamp(directory: str) -> Identity | None:
         found = os.stat(directory)
     except OSError:
         return None
-    return found.st_ino, found.st_dev, found.st_mtime_ns
+    # Not the time of its content, which a backup that is put back sets back as well.
+    return found.st_ino, found.st_dev, found.st_ctime_ns
