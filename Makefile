@@ -8,7 +8,7 @@ WORKERS ?= 3
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
+.PHONY: help setup run quick test flake fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
 	constraints
 
 help: ## Show this list
@@ -23,8 +23,17 @@ $(READY): pyproject.toml constraints.txt scripts/setup.sh
 run: $(READY) ## Keep the Hermes homes of this machine once and report; with none, show a demonstration
 	@$(BIN)/python scripts/run.py
 
+quick: $(READY) ## Run the tests that need nothing but Python, in under a minute
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not (postgres or hermes or systemd or slow)"
+
 test: $(READY) ## Run all tests (WORKERS=3)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONLY="tests/unit/test_x.py")
+	@$(BIN)/python scripts/flake.py
+
+fuzz: $(READY) ## Try new examples of every property, many times as many as the tests do (FUZZ=20)
+	FUZZ=$${FUZZ:-20} $(BIN)/python -m pytest -n $(WORKERS) --timeout 3600 tests/unit tests/contract
 
 check: $(READY) ## Lint, types, layers, generated pages, then all tests
 	$(BIN)/ruff check

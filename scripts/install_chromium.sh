@@ -7,7 +7,7 @@ if [ -x "$browser" ]; then
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "chromium: $browser is not there; install Chromium and name it with CHROMIUM=..." >&2
-    exit 1
+    exit 69
 fi
 as_root=
 if [ "$(id -u)" -ne 0 ]; then

@@ -18,15 +18,15 @@ if is_there; then
 fi
 if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
     echo "faketime: no libfaketime here, and no Debian to take it from" >&2
-    exit 1
+    exit 69
 fi
 mkdir -p "$root/.venvs"
 work=$(mktemp -d "$root/.venvs/faketime.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 if ! timeout 60 apt-get -qq -o APT::Sandbox::User=root download libfaketime >/dev/null 2>&1; then
-    echo "faketime: the package libfaketime can not be fetched" >&2
-    exit 1
+    echo "faketime: the package libfaketime cannot be fetched" >&2
+    exit 69
 fi
 dpkg -x ./libfaketime_*.deb "$work/unpacked"
 # Whoever is first wins; the others' copies are the same.

@@ -10,7 +10,7 @@ if command -v strace >/dev/null || [ -x "$place/usr/bin/strace" ]; then
 fi
 if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
     echo "strace: none here, and no Debian to take it from" >&2
-    exit 1
+    exit 69
 fi
 mkdir -p "$root/.venvs"
 work=$(mktemp -d "$root/.venvs/strace.XXXXXX")
@@ -18,8 +18,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 for package in strace libunwind8; do
     if ! timeout 60 apt-get -qq -o APT::Sandbox::User=root download "$package" >/dev/null 2>&1; then
-        echo "strace: the package $package can not be fetched" >&2
-        exit 1
+        echo "strace: the package $package cannot be fetched" >&2
+        exit 69
     fi
     dpkg -x ./"${package}"_*.deb "$work/unpacked"
 done

@@ -13,20 +13,24 @@ from hypothesis import settings
 from sexton.ledger.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from tests import layers
 from tests.emptied_database import EmptiedDatabase
 
-# CI tries the same examples every time, so that a change is judged by what it changed; at a
-# developer's desk each run tries new ones.
-settings.register_profile("ci", derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+# `make test` tries the same examples every time and lets each take as long as it takes, so that a
+# red run is about the change. `make fuzz` tries new ones, and more of them (FUZZ=20).
+FUZZ = int(os.environ.get("FUZZ") or 0)
+settings.register_profile("test", derandomize=True, deadline=None)
+settings.register_profile("fuzz", deadline=None, max_examples=100 * max(FUZZ, 1))
+settings.load_profile("fuzz" if FUZZ else "test")
 
 INSTALLING = ("hermes_python", "release")
 LONGEST_INSTALL = 1200.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever has to wait until a Hermes is installed may: a slow network is no hanging test."""
+    """Mark what tests need, and let a test wait while Hermes is installed over a slow network."""
     for item in items:
+        layers.mark(item)
         if not set(INSTALLING).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.timeout(LONGEST_INSTALL))
 

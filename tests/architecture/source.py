@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGE = Path("src", "sexton")
@@ -69,7 +69,13 @@ class Import:
 def modules(root: Path, below: Path = PACKAGE) -> Iterator[Module]:
     """The Python modules of a tree."""
     for path in sorted((root / below).rglob("*.py")):
-        yield Module(root, path.relative_to(root))
+        yield _module(root, path.relative_to(root), path.stat().st_mtime_ns)
+
+
+@cache
+def _module(root: Path, path: Path, _changed: int) -> Module:
+    """A module, parsed once for all rules as long as its file does not change."""
+    return Module(root, path)
 
 
 def imports(module: Module) -> Iterator[Import]:

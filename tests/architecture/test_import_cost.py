@@ -41,7 +41,7 @@ def loaded_by(statement: str, **environ: str) -> tuple[set[str], set[str]]:
     done = subprocess.run(
         [sys.executable, "-c", PROBE.format(statement=statement)],
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")} | environ,
-        check=True, capture_output=True, text=True, timeout=60,
+        check=True, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     loaded, everything = ast.literal_eval(done.stdout)
     return set(loaded), set(everything)

@@ -19,7 +19,7 @@ def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"],
         cwd=root, env=os.environ | {"PYTHONPATH": str(root / "src")},
-        check=False, capture_output=True, text=True, timeout=120,
+        check=False, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
 
 

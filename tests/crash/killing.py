@@ -142,7 +142,7 @@ class Killing:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(240)
         assert not troubles
         assert not any(thread.is_alive() for thread in threads)
 

@@ -173,7 +173,7 @@ def _sweeps_again(keeper: Child) -> None:
 def library() -> Path | None:
     """libfaketime, fetched if it is not there and can be had."""
     script = ROOT / "scripts" / "install_faketime.sh"
-    subprocess.run(["sh", script], check=False, timeout=120)
+    subprocess.run(["sh", script], check=False, timeout=240)
     return find_libfaketime([ROOT / ".venvs" / "faketime" / "usr" / "lib"])
 
 

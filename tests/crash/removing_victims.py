@@ -28,7 +28,7 @@ from tests.crash.removing_scene import (
 
 MODULE = "tests.crash.removing_victims"
 ACT = f"{MODULE}:act"
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 def trash(house: Sexton) -> None:

@@ -73,7 +73,7 @@ def run(program: str, *arguments: str) -> list[tuple[int, str]]:
     """Run a program to its end; the numbers and texts of what it had acknowledged."""
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
-        check=False, capture_output=True, text=True, timeout=60,
+        check=False, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     pairs = [line.split() for line in done.stdout.splitlines()]

@@ -21,7 +21,7 @@ __all__ = ["hermes", "hermes_python", "scene"]
 SESSIONS, MESSAGES = 40, 30
 LEFT = (40, 25)
 """A remover is killed when so many sessions are left: while it copies, and while it removes."""
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 def test_however_a_remover_of_a_hermes_home_is_killed_every_session_is_whole_and_in_one_place(

@@ -58,7 +58,7 @@ def printed(server: PostgresServer, habit: str) -> str:
             hurt()
             application.stdin.write("\n")
             application.stdin.flush()
-        _, words = application.communicate(timeout=60)
+        _, words = application.communicate(timeout=240)
         assert application.returncode == 0, words
         return words
 

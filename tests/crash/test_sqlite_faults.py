@@ -99,7 +99,7 @@ def run_on_a_small_disk(directory: Path, *command: str) -> list[str] | None:
     script = ["sh", "-c", mount, str(directory)]
     done = subprocess.run(
         [unshare, *rights, "--mount", *script, *command],
-        check=False, capture_output=True, text=True, timeout=120,
+        check=False, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     if done.returncode == 97 or not done.stdout:
         return None

@@ -19,6 +19,6 @@ def test_on_a_full_disk_a_vault_file_is_refused_and_nothing_of_it_left(tmp_path:
 def test_where_a_file_may_not_grow_nothing_of_it_is_left_either(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.crash.small_vault", "limit", str(tmp_path)],
-        check=True, capture_output=True, text=True, timeout=60,
+        check=True, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert done.stdout.splitlines() == ["[]", "True"]

@@ -24,7 +24,7 @@ CALLS = (
     "sendto",
 )  # fmt: skip
 """What changes a file or speaks to a server."""
-PATIENCE = 30.0
+PATIENCE = 240.0
 LONGEST = 120.0
 """After so many seconds whoever is watched is let go; it is waited for longer than that."""
 ALIKE = 16

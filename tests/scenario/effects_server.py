@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-PATIENCE = 30.0
+PATIENCE = 240.0
 
 
 @dataclass

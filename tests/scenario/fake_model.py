@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 ANSWER = "Good morning to you, too."
 USAGE = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105}
-PATIENCE = 120.0
+PATIENCE = 240.0
 
 
 class ToolUse(NamedTuple):

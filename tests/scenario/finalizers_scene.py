@@ -25,13 +25,20 @@ ALL = 1_000_000
 
 
 class Thinking:
-    """A reply that takes its time, and knows how many waited for it at once."""
+    """A reply that takes its time, and knows how many waited for it at once.
 
-    def __init__(self, seconds: float = 0.0, answer: Reply | None = None) -> None:
+    `together` visits are kept until there are as many; those after them are answered at once.
+    """
+
+    def __init__(
+        self, seconds: float = 0.0, answer: Reply | None = None, *, together: int = 1
+    ) -> None:
         self._seconds = seconds
         self._answer = answer or say("- likes the sea")
         self._lock = threading.Lock()
         self._waiting = 0
+        self._together = together
+        self._met = threading.Event()
         self.most = 0
         self.gate = threading.Event()
         self.gate.set()
@@ -47,6 +54,9 @@ class Thinking:
         with self._lock:
             self._waiting += 1
             self.most = max(self.most, self._waiting)
+            if self._waiting >= self._together:
+                self._met.set()
+        self._met.wait(PATIENCE)
         self.gate.wait(PATIENCE)
         visit.wait(self._seconds)
         with self._lock:

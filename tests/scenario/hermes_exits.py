@@ -36,7 +36,7 @@ WORDS = {
 API = "api server"
 MODES = ("chat -q", "chat -Q", "-z", "interactive", "cron", "subagent", API)
 KEY = "a-key-of-this-test-alone-0123456789"
-PATIENCE = 60.0
+PATIENCE = 240.0
 LONGEST_GOODBYE = 20.0
 
 

@@ -16,7 +16,7 @@ from sexton.homes.hermes.home import HermesHome
 from sexton.system.clock import SystemClock
 
 WRITER = Path(__file__).with_name("hermes_writer.py")
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 class Hermes:

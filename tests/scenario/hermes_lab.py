@@ -17,7 +17,7 @@ security: {{allow_lazy_installs: false, tirith_enabled: false}}
 auxiliary: {{title_generation: {{enabled: false}}}}
 memory: {{memory_enabled: false, user_profile_enabled: false}}
 """  # noqa: E501  # as Hermes reads it
-PATIENCE = 90.0
+PATIENCE = 240.0
 WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
 
 

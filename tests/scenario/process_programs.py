@@ -23,7 +23,7 @@ from sexton.system.process_table import ZOMBIES, read_command, read_row
 from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
 from sexton.system.stopping import Stopper
 
-PATIENCE = 30.0
+PATIENCE = 240.0
 
 BURN = "while True: pass"
 WAIT = "import signal; signal.pause()"

@@ -26,7 +26,7 @@ from sexton.system.effects.talk import Talk
 from sexton.testing.crash import Nursery
 from tests.scenario.effects_desk import SECRET, Desk, message
 
-PATIENCE = 30.0
+PATIENCE = 240.0
 KEY = f"native/s1/2/notes-{os.getpid()}"
 """Of this process only: tests that run beside it must not stop its programs."""
 TAG = tag_of(KEY)

@@ -277,7 +277,7 @@ def test_many_at_once_lose_nothing_and_double_nothing(path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(240)
     assert (len(added), sum(added)) == (160, 20)
     assert path.read_text(encoding="utf-8").count("<!-- sexton: k") == 20
 

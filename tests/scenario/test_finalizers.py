@@ -245,7 +245,7 @@ def test_sessions_end_and_are_reaped_while_a_flush_takes_its_time(
 
 
 def test_no_more_than_allowed_run_at_the_same_time(engine_url: str, tmp_path: Path) -> None:
-    one, other = Thinking(0.05), Thinking(0.05, reply())
+    one, other = Thinking(0.05, together=2), Thinking(0.05, reply())
     with Server([one]) as model, Server([other]) as server:
         config = configure(
             tmp_path,
@@ -264,7 +264,7 @@ def test_no_more_than_allowed_run_at_the_same_time(engine_url: str, tmp_path: Pa
 def test_the_defaults_of_each_kind_act_in_a_keeper(
     engine_url: str, tmp_path: Path, manual_clock: ManualClock
 ) -> None:
-    slow = Thinking(0.2)
+    slow = Thinking(0.05, together=4)
     with Server([slow]) as model, Server([reply()]) as server:
         command = {"name": "c", "kind": "command", "command": ["true"]}
         config = configure(tmp_path, memory(model.url), webhook(server.url), command)
@@ -403,7 +403,7 @@ class Waiting:
         self.gate = threading.Event()
 
     def carry_out(self, job: Job) -> str:
-        assert self.gate.wait(30)
+        assert self.gate.wait(240)
         return job.key
 
 
@@ -419,7 +419,7 @@ class Revealing(SystemClock):
         if running and me not in running:
             self._effect.gate.set()
             for each in running:
-                each.join(30)
+                each.join(240)
         return super().now()
 
 

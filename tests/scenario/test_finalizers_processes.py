@@ -247,6 +247,7 @@ def interrupt(
             return found
 
 
+@pytest.mark.postgres
 def test_what_was_done_while_the_ledger_was_out_of_reach_is_told_later_and_not_done_again(
     tmp_path: Path, server: PostgresServer
 ) -> None:
@@ -259,6 +260,7 @@ def test_what_was_done_while_the_ledger_was_out_of_reach_is_told_later_and_not_d
     assert (tmp_path / "runs").read_text() == "x"
 
 
+@pytest.mark.postgres
 def test_an_answer_that_finds_no_ledger_is_no_failed_try(
     tmp_path: Path, server: PostgresServer
 ) -> None:

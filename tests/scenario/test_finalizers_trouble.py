@@ -142,7 +142,7 @@ def test_the_runner_outlives_a_ledger_that_fails_and_a_bug_of_its_own(
             wait_until(lambda: states(house) == {"done": 1})
         finally:
             ready.stop()
-            thread.join(30)
+            thread.join(240)
         assert troubles == []
 
 
@@ -328,7 +328,7 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
         talk(house, "a")
         [program, _] = owed(house)
         duty = duties(house.settings, house.clock, {"PATH": os.defpath})["c"]
-        hanging = Duty(effect=Doing(lambda _: str(gate.wait(60))))
+        hanging = Duty(effect=Doing(lambda _: str(gate.wait(240))))
         said = house.estate().homes["native"].transcript
         ready = runner(house, said=said, c=duty, p=hanging)
         assert ready.begin() == 2

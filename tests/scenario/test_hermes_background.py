@@ -42,7 +42,7 @@ def server() -> Iterator[subprocess.Popen[bytes]]:
     yield process
     assert process.stdin
     process.stdin.close()
-    process.wait(30)
+    process.wait(240)
 
 
 def entry(process: subprocess.Popen[bytes], **otherwise: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def written(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     """A home whose configuration Hermes wrote itself."""
     home = tmp_path_factory.mktemp("written")
     environment = dict(os.environ, HERMES_HOME=str(home), HERMES_DISABLE_LAZY_INSTALLS="1")
-    subprocess.run([hermes_python, "-c", WRITE, home], env=environment, check=True, timeout=60)
+    subprocess.run([hermes_python, "-c", WRITE, home], env=environment, check=True, timeout=240)
     return home
 
 
@@ -108,7 +108,7 @@ def test_the_command_that_a_finding_names_mends_it(
     path = os.pathsep.join((str(hermes_python.parent), os.environ["PATH"]))
     environment = {**os.environ, "PATH": path, "HERMES_DISABLE_LAZY_INSTALLS": "1"}
     for command in repairs:
-        subprocess.run(["sh", "-c", command], env=environment, check=True, timeout=60)
+        subprocess.run(["sh", "-c", command], env=environment, check=True, timeout=240)
     assert told() == []
 
 

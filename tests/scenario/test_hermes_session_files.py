@@ -35,7 +35,7 @@ def test_an_id_is_made_fit_for_names_as_hermes_does_it(hermes_python: Path, tmp_
     done = subprocess.run(
         [hermes_python, "-c", PROGRAM],
         input=json.dumps(IDS), env=environment, cwd=tmp_path,
-        check=True, capture_output=True, text=True, timeout=120,
+        check=True, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     names = HermesFileNames()
     assert [names.owner(each) for each in IDS] == json.loads(done.stdout.splitlines()[-1])

@@ -40,7 +40,7 @@ def test_a_signal_handler_may_write_at_any_moment(tmp_path: Path) -> None:
             child.stdout.readline()
             child.send_signal(signal.SIGTERM)
             try:
-                assert child.wait(30) == 0
+                assert child.wait(240) == 0
             finally:
                 child.kill()
 
@@ -70,7 +70,7 @@ def test_a_write_that_a_handler_interrupts_again_and_again_is_stored_once(tmp_pa
     file = tmp_path / "ledger.db"
     child = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_ALL_THE_TIME, str(file)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert child.returncode == 7, child.stderr
     id, begun, notes_are_whole = child.stdout.split()
@@ -83,33 +83,47 @@ def test_a_write_that_a_handler_interrupts_again_and_again_is_stored_once(tmp_pa
 
 
 INTERRUPTED_IN_LONG_WRITES = """
-import random, signal, sys, time, sexton
+import signal, sys, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker()
 spoken, noted = worker.session("spoken"), worker.session("noted")
 heard = []
 def handle(*_):
+    sys.settrace(None)
     heard.append(noted.append(role="user", content="n"))
 signal.signal(signal.SIGALRM, handle)
-long = [{"role": "user", "content": "x"}] * 3000
-began = time.monotonic()
-assert spoken.append_many(long) == 3000
-took = time.monotonic() - began
-for number in range(2, 42):
-    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.05, 1) * took)
-    assert spoken.append_many(long) == 3000 * number
-signal.setitimer(signal.ITIMER_REAL, 0)
+long = [{"role": "user", "content": "x"}] * 300
+def writes(at):
+    seen = 0
+    def look(frame, event, _):
+        nonlocal seen
+        if "sexton" in frame.f_code.co_filename:
+            seen += 1
+            if seen == at:
+                signal.raise_signal(signal.SIGALRM)
+        return look
+    sys.settrace(look)
+    try:
+        last = spoken.append_many(long)
+    finally:
+        sys.settrace(None)
+    return last, seen
+assert writes(0)[0] == 300
+last, lines = writes(0)
+moments = sorted({1 + lines * number // 60 for number in range(60)})
+for number, moment in enumerate(moments, 3):
+    assert writes(moment)[0] == 300 * number
 assert [each.seq for each in noted.messages()] == heard
-print(len(heard), flush=True)
+print(len(heard) == len(moments), flush=True)
 """
 
 
 def test_a_handler_may_write_in_the_middle_of_a_long_write(tmp_path: Path) -> None:
     child = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_IN_LONG_WRITES, str(tmp_path / "ledger.db")],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert child.returncode == 0, child.stderr
-    assert int(child.stdout) > 10
+    assert child.stdout.strip() == "True"
 
 
 WAITS_FOR_A_LOCK = """
@@ -143,7 +157,7 @@ def test_a_handler_may_write_while_its_thread_waits_for_another_process(tmp_path
         assert child.stdout.readline() == "handling\n"
         other.execute("ROLLBACK")
         try:
-            assert child.wait(60) == 0
+            assert child.wait(240) == 0
         finally:
             child.kill()
             other.close()
@@ -158,10 +172,12 @@ house = sexton.open(sys.argv[1]); session = house.worker().session("k", source="
 def say(times, content):
     for _ in range(times):
         session.append(role="user", content=content)
-together = [threading.Thread(target=say, args=(30, "t")) for _ in range(8)]
-for each in together: each.start()
-for each in together: each.join()
-assert "sexton-writer" in {each.name for each in threading.enumerate()}
+for _ in range(200):  # until some have met, and a thread writes for all of them
+    together = [threading.Thread(target=say, args=(30, "t")) for _ in range(8)]
+    for each in together: each.start()
+    for each in together: each.join()
+    if "sexton-writer" in {each.name for each in threading.enumerate()}: break
+else: raise SystemExit("nobody met")
 def handle(*_):
     house.close()
     raise SystemExit(7)
@@ -190,7 +206,7 @@ house.close()
 def run_alone(program: str, file: Path) -> int:
     """The exit code of a program of its own; whoever hangs is not waited for."""
     return subprocess.run(
-        [sys.executable, "-c", program, str(file)], timeout=60, check=False
+        [sys.executable, "-c", program, str(file)], timeout=240, check=False
     ).returncode
 
 
@@ -219,8 +235,8 @@ def test_what_a_handler_raises_while_the_server_works_comes_out_and_the_next_cal
         database, slow = ledger.messages._database, "SELECT pg_sleep(60)"
         try:
             for call in (database.write, database.read):
-                signal.setitimer(signal.ITIMER_REAL, 0.2)
                 with pytest.raises(Late):
+                    signal.setitimer(signal.ITIMER_REAL, 0.2)
                     call(lambda tx: tx._connection.execute(slow))  # type: ignore[attr-defined]
                 assert len(ledger.workers.all()) == 0
                 assert born(ledger, call.__name__).key == call.__name__

@@ -129,7 +129,7 @@ def test_a_stopped_process_is_never_reaped(house: Sexton, engine_url: str) -> No
         assert keeper.sweep().outcomes == ()
         assert house.find(id).is_open
         child.send_signal(signal.SIGCONT)
-        child.communicate("\n", timeout=60)
+        child.communicate("\n", timeout=240)
         assert child.returncode == 0
     assert house.find(id).end_reason == "closed"
 

@@ -243,11 +243,11 @@ def test_asking_needs_no_write_lock(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=ask)
         thread.start()
-        assert asked.wait(20)
+        assert asked.wait(240)
     finally:
         writer.execute("ROLLBACK")
         writer.close()
-    thread.join(20)
+    thread.join(240)
 
 
 def test_every_folder_made_for_a_ledger_is_private(tmp_path: Path) -> None:

@@ -360,13 +360,13 @@ def test_a_reset_asked_for_by_an_agent_waits_for_the_turns_of_its_other_threads(
         with session.turn():
             session.compress(lambda _: "short", keep_head=0, keep_tail=0)
             begun.set()
-            over.wait(30)
+            over.wait(240)
 
     session.append_many([{"role": "user", "content": "x"}] * 4)
     thread = threading.Thread(target=turn)
     thread.start()
     try:
-        assert begun.wait(30)
+        assert begun.wait(240)
         with session.turn(), pytest.raises(SessionBusy, match="another thread"):
             session.reset()
     finally:

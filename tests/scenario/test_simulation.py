@@ -103,7 +103,7 @@ def test_the_program_takes_its_days_and_its_seed_from_the_environment() -> None:
         env=os.environ | {"N": "0.1", "SEED": "3", "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     assert "0.1 days, SEED=3, trace" in told.stdout

@@ -664,7 +664,7 @@ class Slow:
 
         def late(*given: Any, **named: Any) -> Any:
             self.begun.set()
-            assert self.go_on.wait(30)
+            assert self.go_on.wait(240)
             if self.trouble is not None:
                 raise self.trouble
             return call(*given, **named)

@@ -19,7 +19,7 @@ from sexton.bootstrap import Sexton
 from sexton.cli import run
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 200.0
+PATIENCE = 240.0
 
 
 @dataclass(frozen=True)

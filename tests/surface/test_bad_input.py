@@ -149,7 +149,7 @@ def call_as_nobody(*arguments: str) -> Answer:
         env=environment(XDG_CONFIG_HOME="/nowhere"),
         cwd="/",
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -376,7 +376,7 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
         seen += os.read(parent, 1000)
     process.send_signal(signal.SIGINT)
     rest = _drained(parent)
-    assert process.wait(60) == 130, (told.read_text(), rest)
+    assert process.wait(240) == 130, (told.read_text(), rest)
     [file] = tmp_path.glob(f"sexton-{command}-*.json")
     with many.opened() as opened:
         tally = Counter(each.state for each in everything(opened.ledger))

@@ -158,7 +158,7 @@ def test_the_configuration_that_the_release_writes_is_left_in_peace(
     environment = {**os.environ, "HERMES_HOME": str(scene.path)}
     environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
     subprocess.run(
-        [python, "-c", WRITE_CONFIG, scene.path], env=environment, check=True, timeout=60
+        [python, "-c", WRITE_CONFIG, scene.path], env=environment, check=True, timeout=240
     )
     monkeypatch.setenv("PATH", str(python.parent), prepend=os.pathsep)
     (site,) = python.parent.parent.glob("lib/python3*/site-packages")
@@ -205,7 +205,7 @@ def test_a_reset_that_a_process_holds_back_is_told_as_the_release_writes_it_down
     given = {"pid": os.getpid(), "started_at": psutil.Process().create_time(), "key": key}
     environment = {**os.environ, "HERMES_HOME": str(scene.path), "GIVEN": json.dumps(given)}
     environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
-    subprocess.run([release[1], "-c", WRITE_PROCESS], env=environment, check=True, timeout=60)
+    subprocess.run([release[1], "-c", WRITE_PROCESS], env=environment, check=True, timeout=240)
     told = {each["code"]: each for each in examined(cli, scene.path)["findings"]}
     assert told["held"]["repair"] == f"kill {os.getpid()}"
 

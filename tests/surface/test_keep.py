@@ -173,6 +173,7 @@ sexton.cli.main()
 """
 
 
+@pytest.mark.postgres
 def test_a_keeper_whose_server_has_gone_still_ends_with_0_when_it_is_asked_to_stop() -> None:
     with PostgresServer() as server:
         url = server.create_database()

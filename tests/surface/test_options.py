@@ -72,7 +72,7 @@ def modules_after(*calls: list[str]) -> set[str]:
     """The modules that are loaded after some commands have run."""
     done = subprocess.run(
         [sys.executable, "-c", PROBE, json.dumps(calls)],
-        env=environment(), capture_output=True, check=True, timeout=60,
+        env=environment(), capture_output=True, check=True, timeout=240,
     )  # fmt: skip
     return set(json.loads(done.stderr))
 

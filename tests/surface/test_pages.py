@@ -196,7 +196,7 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
         assert child.poll() is None
         done = visitor.send(ask, "/apply")
         assert "ended by TERM" in done.text
-        assert child.wait(10) != 0
+        assert child.wait(240) != 0
 
 
 def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
@@ -216,7 +216,7 @@ def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
             assert lives(below.identity.pid)
         finally:
             os.kill(below.identity.pid, signal.SIGKILL)
-            child.wait(10)
+            child.wait(240)
         assert "asked for by an operator in the dashboard" in visitor.see("/journal").text
 
 

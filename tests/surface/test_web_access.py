@@ -137,7 +137,7 @@ def test_another_user_of_the_machine_gets_401_and_can_not_read_the_token(
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     status, token = done.stdout.splitlines()
     assert status == "401"

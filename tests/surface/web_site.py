@@ -19,7 +19,7 @@ from sexton.web.desk import Desk
 from sexton.web.serving import Site, desk_for, listening
 
 HOST = "127.0.0.1"
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 @dataclass(frozen=True)

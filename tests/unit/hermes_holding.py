@@ -47,7 +47,7 @@ def holding(
         yield process
     finally:
         process.stdin.close()
-        process.wait(30)
+        process.wait(240)
         process.stdout.close()
 
 
@@ -63,6 +63,6 @@ def is_locked(database: Path) -> bool:
         "db.execute('BEGIN IMMEDIATE')"
     )
     tried = subprocess.run(
-        [sys.executable, "-c", code, str(database)], capture_output=True, check=False, timeout=30
+        [sys.executable, "-c", code, str(database)], capture_output=True, check=False, timeout=240
     )
     return b"locked" in tried.stderr

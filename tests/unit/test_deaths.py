@@ -28,7 +28,7 @@ from sexton.system.deaths import DeathWatch
 from sexton.testing.clock import ManualClock
 from tests.surface.holding import holder
 
-PATIENCE = 30.0
+PATIENCE = 240.0
 """Half of the time between two sweeps: what happens sooner did not wait for the next one."""
 
 

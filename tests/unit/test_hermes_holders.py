@@ -154,7 +154,7 @@ def census_from_apart(scratch: Path, database: Path) -> tuple[str | None, str | 
     environment = os.environ | {"PYTHONPATH": places}
     asked = subprocess.run(
         [sys.executable, "-c", code, str(database.parent)],
-        capture_output=True, check=True, timeout=60, env=environment,
+        capture_output=True, check=True, timeout=240, env=environment,
     )  # fmt: skip
     gap, unsafe, holders = json.loads(asked.stdout.splitlines()[-1])
     return gap, unsafe, holders

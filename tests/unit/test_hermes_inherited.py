@@ -67,7 +67,7 @@ def mode_found_by_another_process(home: Path) -> str:
         "print(rules['reset_rules'][0]['policy']['mode'])"
     )
     command = [sys.executable, "-c", code, str(home)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=10)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=240)
     return done.stdout.strip()
 
 

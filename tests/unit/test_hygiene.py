@@ -109,7 +109,7 @@ def test_while_somebody_else_folds_the_log_in_that_is_as_good(tmp_path: Path) ->
             assert other.stdout is not None
             assert other.stdout.readline() == b"folding\n"
             ledger.hygiene.fold()
-            other.communicate(timeout=60)
+            other.communicate(timeout=240)
 
 
 @pytest.mark.parametrize("below", [(), ("not", "there", "yet")])

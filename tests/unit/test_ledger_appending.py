@@ -73,9 +73,9 @@ def in_one_batch(ledger: Ledger, jobs: Sequence[Callable[[], Any]]) -> list[Any]
 
     writer = threading.Thread(target=database_of(ledger).write, args=(first,))
     writer.start()
-    assert started.wait(60)
+    assert started.wait(240)
     results = race(list(jobs))
-    writer.join(60)
+    writer.join(240)
     return results
 
 

@@ -93,7 +93,7 @@ def test_a_database_that_another_program_has_open_is_refused_and_not_disturbed(
         process.stdout.readline()
         with pytest.raises(LedgerNotADatabase):
             open_ledger(str(path))
-        out, _ = process.communicate(b"go on\n", timeout=60)
+        out, _ = process.communicate(b"go on\n", timeout=240)
     assert (out, process.returncode) == (b"2 pets\n", 0)
     assert contents(tmp_path).keys() == {"pets.db"}
 
@@ -150,7 +150,7 @@ def test_a_ledger_opened_twice_in_one_process_keeps_its_locks(tmp_path: Path) ->
     first = open_ledger(str(path))
     begun = born(first)
     open_ledger(str(path)).close()
-    subprocess.run([sys.executable, "-c", VISITOR, str(path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", VISITOR, str(path)], check=True, timeout=240)
     assert say(first, begun, "after the visit")
     again = open_ledger(str(path))
     assert [each.content for each in heard(again, begun)] == ["after the visit"]
@@ -169,7 +169,7 @@ connection.close()
 def test_a_ledger_and_its_directories_are_private_whatever_the_umask(tmp_path: Path) -> None:
     path = tmp_path / "one" / "two" / "ledger.db"
     done = subprocess.run(
-        [sys.executable, "-c", OPENER, str(path)], check=True, capture_output=True, timeout=60
+        [sys.executable, "-c", OPENER, str(path)], check=True, capture_output=True, timeout=240
     )
     assert sorted(done.stdout.split()) == [b"ledger.db", b"ledger.db-shm", b"ledger.db-wal"]
     modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in (path, *path.parents[:2])}

@@ -98,10 +98,10 @@ class Crowd:
 
     def _first(self, _: None) -> None:
         self._begun.set()
-        assert self._all_wait.wait(60)
+        assert self._all_wait.wait(240)
 
     def _call(self, job: Job[None]) -> object:
-        assert self._begun.wait(60)
+        assert self._begun.wait(240)
         try:
             return self._group.run(job)
         except Slip:
@@ -221,7 +221,7 @@ def test_a_thread_that_was_lost_is_replaced_and_the_stop_waits_for_none(
     group = database._group
     dead = threading.Thread(target=int)
     dead.start()
-    dead.join(60)
+    dead.join(240)
     for turn, lost in enumerate((dead, threading.Thread(target=int))):  # one was never started
         group._thread = lost
         numbers = range(100 * turn + 1, 100 * turn + 91, 3)
@@ -231,7 +231,7 @@ def test_a_thread_that_was_lost_is_replaced_and_the_stop_waits_for_none(
     orphan.start()
     stopping = threading.Thread(target=group.stop)
     stopping.start()
-    stopping.join(60)
+    stopping.join(240)
     assert not stopping.is_alive()
 
 

@@ -157,7 +157,7 @@ class Slow:
 
     def _fold(self) -> None:
         self.folds += 1
-        assert self.let_go.wait(60)
+        assert self.let_go.wait(240)
         raise LedgerFull("no room left")
 
 
@@ -167,7 +167,7 @@ def test_a_log_is_folded_by_one_thread_at_a_time_and_a_failure_is_nobodys(ledger
     assert first is not None
     assert slow.tend() is first
     slow.let_go.set()
-    first.join(60)
+    first.join(240)
     assert (slow.folds, slow.tend()) == (1, None)
 
 
@@ -180,7 +180,7 @@ def test_whoever_stops_waits_for_the_thread_and_there_is_no_other(ledger: Ledger
     stopping.join(0.05)
     assert stopping.is_alive()
     slow.let_go.set()
-    stopping.join(60)
+    stopping.join(240)
     assert not thread.is_alive()
     say(ledger, born(ledger, "more"), *[PAGE] * 2 * PAGES)
     assert [slow.tend() for _ in range(3)] == [None] * 3

@@ -74,12 +74,12 @@ def test_a_fork_waits_for_whoever_reads_but_not_for_who_has_forgotten_it(readers
 
     thread = threading.Thread(target=fork)
     thread.start()
-    assert begun.wait(60)
+    assert begun.wait(240)
     readers.give_back(mine)
     assert not forked.wait(0.1)
     del forgotten
-    assert forked.wait(60)
-    thread.join(60)
+    assert forked.wait(240)
+    thread.join(240)
     assert is_open(readers.borrow().connection)
 
 
@@ -99,7 +99,7 @@ def test_no_fork_waits_for_what_could_not_be_opened(file: str) -> None:
 
     thread = threading.Thread(target=read)
     thread.start()
-    thread.join(60)
+    thread.join(240)
     assert kept
     assert not list(readers._lent)
 

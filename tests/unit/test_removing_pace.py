@@ -32,5 +32,5 @@ def test_who_copies_ahead_waits_while_the_ledger_is_locked(
         thread.start()
         thread.join(0.05)
         assert thread.is_alive()
-    thread.join(10)
+    thread.join(240)
     assert not thread.is_alive()

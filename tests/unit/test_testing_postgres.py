@@ -22,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sexton.testing.postgres import PostgresServer
 
+pytestmark = pytest.mark.postgres
 STARTER = """
 import sys
 from sexton.testing.postgres import PostgresServer
@@ -229,7 +230,7 @@ def run_with(packages: Path) -> Path:
     }
     done = subprocess.run(
         [sys.executable, "-c", STARTER],
-        env=environment, check=True, capture_output=True, text=True, input="", timeout=60,
+        env=environment, check=True, capture_output=True, text=True, input="", timeout=240,
     )  # fmt: skip
     _, directory, programs = done.stdout.split()
     assert not Path(directory).exists()

@@ -55,7 +55,7 @@ def test_the_program_of_the_page_restores_messages_and_files_to_the_byte(
     subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, tmp_path / "lines", tmp_path / "restored"],
         check=True,
-        timeout=60,
+        timeout=240,
     )
     first, second = sorted((tmp_path / "restored").iterdir())
     assert json.loads((first / "session.json").read_text()) == CONTENTS[0].row

@@ -30,7 +30,7 @@ from sexton.testing.crash_nursery import LONGEST, TAKEN, Report
 
 __all__ = ["Child", "Nursery", "PidTaken", "Report"]
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 LONG_PATIENCE = 600.0
 """For a nursery, whose imports take long where every processor is busy."""
 

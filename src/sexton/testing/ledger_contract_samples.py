@@ -30,7 +30,7 @@ T = TypeVar("T")
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 IDLE = Reason("idle", "idle for a day")
 NO_RULES = Schedule(0)
-PATIENCE = 60.0
+PATIENCE = 240.0
 ALL = 1_000_000
 
 _numbers = count(1)
