@@ -1,7 +1,8 @@
 """Runs the tests again and again and prints each failure: is any of them left to chance?
 
-N is how often (10; with ONLY, 100). ONLY names tests as pytest does: files, or file::test, separated by
-spaces. LOAD=1 keeps two busy loops per core beside every run; LOAD=half does so in every second run.
+N is how often (10; with ONLY, 100). ONLY names tests as pytest does: files, or file::test,
+separated by spaces. LOAD=1 keeps two busy loops per core beside every run; LOAD=half does so in
+every second run.
 """
 
 from __future__ import annotations

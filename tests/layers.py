@@ -1,7 +1,7 @@
 """Which tests need more than Python: the marks by which `make quick` leaves them out.
 
-Fixtures and parameters give a test away. A module that starts a server or installs a program by itself
-sets `pytestmark`.
+Fixtures and parameters give a test away. A test that starts a server or installs a program by
+itself carries the mark in its file.
 """
 
 from __future__ import annotations

@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -232,12 +234,16 @@ def test_what_a_handler_raises_while_the_server_works_comes_out_and_the_next_cal
     before = signal.signal(signal.SIGALRM, give_up)
     with closing(open_ledger(postgres_server.create_database())) as ledger:
         assert isinstance(ledger.messages, LedgerMessages)
-        database, slow = ledger.messages._database, "SELECT pg_sleep(60)"
+        database = ledger.messages._database
+
+        def interrupted(call: Callable[[Callable[[Any], Any]], Any]) -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            call(lambda tx: tx._connection.execute("SELECT pg_sleep(60)"))
+
         try:
             for call in (database.write, database.read):
                 with pytest.raises(Late):
-                    signal.setitimer(signal.ITIMER_REAL, 0.2)
-                    call(lambda tx: tx._connection.execute(slow))  # type: ignore[attr-defined]
+                    interrupted(call)
                 assert len(ledger.workers.all()) == 0
                 assert born(ledger, call.__name__).key == call.__name__
         finally:
