@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 import sexton.web
 from sexton.cli import run
 from sexton.engine.last_alive import LastAlive
+from sexton.ledger.opening import open_ledger
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Outcome, ReapSession, Reason, Result, Seen
 from sexton.testing.clock import START
@@ -107,3 +110,66 @@ def test_a_reap_is_as_late_as_its_last_holder_was_seen_alive() -> None:
 
     outcomes = [reaped("a"), reaped("a", "b"), reaped("c"), reaped("b", result=Result.SKIPPED)]
     assert looks.latencies(outcomes, 21.0) == (11.0, 6.0)
+
+
+ONE_LIMIT = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_a_flood_of_visitors_leaves_files_for_the_keeper(tmp_path: Path) -> None:
+    """More come than there are descriptors: one line is logged, and the keeper sweeps on."""
+    ledger, settings = tmp_path / "ledger.db", tmp_path / "sexton.yaml"
+    settings.write_text("keeper: {sweep_every: 1s}\n")
+    line = program(
+        "serve", "--port", "0", "--json", "--ledger", str(ledger), "--config", str(settings)
+    )
+    log = tmp_path / "log"
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", ONE_LIMIT, *line],
+            env=environment(SEXTON_TOKEN=TOKEN), stdout=subprocess.PIPE, stderr=errors, text=True,
+        ) as running,
+    ):  # fmt: skip
+        try:
+            assert running.stdout is not None
+            told = json.loads(running.stdout.readline())
+            with ExitStack() as crowd:
+                port = int(told["url"].rpartition(":")[2])
+                visitors = [
+                    crowd.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+                    for _ in range(300)
+                ]
+                # The last one to come is turned away: all before it were seen to.
+                assert visitors[-1].recv(1) == b""
+                with closing(open_ledger(str(ledger))) as opened:
+                    before = opened.workers.last_sweep()
+                    swept = wait_for(lambda: newer(opened.workers.last_sweep(), before))
+                assert swept
+            assert wait_for(lambda: answers(f"{told['url']}/v1/workers"))
+        finally:
+            running.kill()
+    assert log.stat().st_size < 20_000, log.read_text()[:2000]
+
+
+def newer(now: Any, before: Any) -> bool:
+    return now is not None and (before is None or now.at > before.at)
+
+
+def answers(url: str) -> bool:
+    try:
+        return bool(ask(url)["items"])
+    except OSError:
+        return False
+
+
+def wait_for(happened: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if happened():
+            return True
+        time.sleep(0.05)
+    return False

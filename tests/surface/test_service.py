@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sexton.system.services import service_here
-from sexton.system.services.launch import MARK, Launch
+from sexton.system.services.launch import FILES, MARK, Launch
 from sexton.system.services.launchd import Launchd
 from sexton.system.services.systemd import UNIT, Systemd
 from tests.layers import provide, unavailable
@@ -184,6 +184,13 @@ def test_an_agent_of_launchd_says_the_same(tmp_path: Path) -> None:
     assert facts["EnvironmentVariables"] == {"SEXTON_LEDGER": "a&b<c"}
     assert facts["KeepAlive"] == {"SuccessfulExit": False}
     assert MARK in facts["Comment"]
+
+
+def test_the_service_may_have_descriptors_for_many_visitors(tmp_path: Path) -> None:
+    launch = Launch(words=("sexton", "serve"))
+    assert f"LimitNOFILE={FILES}" in Systemd(tmp_path).text(launch).splitlines()
+    facts = plistlib.loads(Launchd(tmp_path).text(launch).encode())
+    assert facts["SoftResourceLimits"] == {"NumberOfFiles": FILES}
 
 
 def test_a_home_elsewhere_is_honoured(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sexton.bootstrap import Sexton
 from sexton.errors import AddressRefused, AddressTaken, InputInvalid
 from sexton.web.access.addresses import Address
 from sexton.web.access.connections import Connection
+from sexton.web.access.door import Door
 from sexton.web.access.keys import Keys
 from sexton.web.access.token import find_token
 from sexton.web.answers.activity import Activity
@@ -34,7 +35,7 @@ def listening(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        opened = socket.socket(family, kind, protocol)
+        opened = Door(family, kind, protocol)
     except OSError as problem:
         raise AddressRefused(f"nobody can listen on {host}: {problem}") from None
     try:
@@ -62,6 +63,7 @@ class Site:
         config = uvicorn.Config(
             create_app(desk),
             http=Connection,
+            loop="asyncio",  # others would not ask the door
             log_config=None,
             access_log=False,
             server_header=False,

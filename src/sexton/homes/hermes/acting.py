@@ -8,20 +8,22 @@ the schema touched: that is the business of whoever has the database open.
 from __future__ import annotations
 
 import ctypes
-import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote
 
 import apsw
 
-from sexton.errors import HomeOutgrown, HomeRefused
-from sexton.homes.hermes.database import keeps_a_log
+from sexton.errors import HomeError, HomeOutgrown, HomeRefused
+from sexton.homes.hermes.bounds import bound
+from sexton.homes.hermes.database import keeps_a_log, signature
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import danger
+from sexton.homes.hermes.known_schema import refuse_strangers
+from sexton.homes.hermes.known_search import INDEXES
+from sexton.homes.hermes.writer import Writer
 from sexton.ports import Clock
 
 OLDEST_CHANGEABLE = 22
@@ -39,8 +41,6 @@ PAGES_IN_LOG = 1000
 SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.003
 STEPS_BETWEEN_CHECKS = 20_000
 
-TRIGGERS = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-FULL_TEXT = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
 TRY_TRIGRAM = "CREATE VIRTUAL TABLE trial USING fts5(words, tokenize = 'trigram')"
 
 Answer = TypeVar("Answer")
@@ -53,9 +53,12 @@ class TooLong(Exception):
 class Hand:
     """A connection through which a home is changed, step by step."""
 
-    def __init__(self, db: apsw.Connection, database: Path, clock: Clock) -> None:
+    def __init__(self, db: Writer, database: Path, clock: Clock, inode: int) -> None:
         self._db = db
         self._database = database
+        self._inode = inode
+        self._refuse_replaced()
+        bound(db, database)
         self._schema = _schema(db)
         self.shape = check(db, database)
         self._clock = clock
@@ -66,8 +69,11 @@ class Hand:
         """Whether nobody else has written since the step before."""
         self._version = 0
 
-    def step(self, job: Callable[[apsw.Connection], Answer]) -> Answer:
-        """Do something in one transaction, and leave the database alone for a while afterwards."""
+    def step(self, job: Callable[[Writer], Answer]) -> Answer:
+        """Do something in one transaction, and leave the database alone for a while afterwards.
+
+        HomeRefused, and nothing is changed, if rows changed that the job did not mean to change.
+        """
         wait = self._free_until - self._clock.monotonic()
         if wait > 0:
             self._clock.sleep(wait)
@@ -78,7 +84,10 @@ class Hand:
         self._limit(begun + LONGEST_STEP)
         try:
             self._recheck()
+            self._db.strays = 0
             answer = job(self._db)
+            self._refuse_strays()
+            self._refuse_replaced()
             self._db.execute("COMMIT")
         except BaseException as problem:
             self._limit(None)
@@ -101,6 +110,18 @@ class Hand:
             self.shape = check(self._db, self._database)
             self._schema = schema
 
+    def _refuse_strays(self) -> None:
+        if self._db.strays:
+            raise HomeRefused(
+                f"{self._database}: rows changed that Sexton did not mean to change",
+                hint="The change was rolled back. Look at the triggers and references in the home.",
+            )
+
+    def _refuse_replaced(self) -> None:
+        """Whatever was found out about the home holds for one file only."""
+        if inode_of(self._database) != self._inode:
+            raise HomeRefused(f"{self._database} was replaced by another file meanwhile")
+
     def fold(self, alone: bool) -> None:
         """Let the log be folded in as it grows while nobody else is there who would have to."""
         self._db.pragma("wal_autocheckpoint", PAGES_IN_LOG if alone else 0)
@@ -112,15 +133,21 @@ class Hand:
 
 
 @contextmanager
-def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterator[Hand]:
-    """A connection for changes; HomeRefused if anything about the home is not as it is known."""
+def changing(
+    database: Path, clock: Clock, patience: float = PATIENCE, inode: int | None = None
+) -> Iterator[Hand]:
+    """A connection for changes; HomeRefused if anything about the home is not as it is known.
+
+    `inode` is the file that the caller has looked at, where it looked before.
+    """
     unsafe = danger(database)
     if unsafe is not None:
         raise HomeRefused(f"{database} is not changed: {unsafe}")
-    db: apsw.Connection | None = None
+    db: Writer | None = None
     try:
+        inode = inode_of(database) if inode is None else inode
         db = _connect(database, _Waiting(clock, patience))
-        hand = Hand(db, database, clock)
+        hand = Hand(db, database, clock, inode)
         keep = ctypes.c_int(1)
         db.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(keep))
         yield hand
@@ -135,19 +162,21 @@ def changing(database: Path, clock: Clock, patience: float = PATIENCE) -> Iterat
             db.close()
 
 
+def inode_of(database: Path) -> int:
+    """Which file the database is now; HomeRefused if it is none that can hold one."""
+    try:
+        return signature(database).database[0]
+    except HomeError as problem:
+        raise HomeRefused(f"{database} can not be changed: {problem}") from None
+
+
 def _schema(db: apsw.Connection) -> object:
     """Another number whenever the schema has become another."""
     return db.pragma("schema_version")
 
 
-def _connect(database: Path, waiting: _Waiting) -> apsw.Connection:
-    db = apsw.Connection(
-        f"file:{quote(os.fsencode(database))}?mode=rw",
-        flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
-    )
-    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+def _connect(database: Path, waiting: _Waiting) -> Writer:
+    db = Writer(database)
     db.set_busy_handler(waiting)
     db.pragma("foreign_keys", 1)
     db.pragma("secure_delete", 1)
@@ -188,9 +217,9 @@ def check(db: apsw.Connection, database: Path) -> Shape:
         )
     if not keeps_a_log(database):
         raise HomeRefused(f"{database} keeps no write-ahead log, so its readers would be kept out")
-    strange = sorted({row[0] for row in db.execute(TRIGGERS)} - _KNOWN_TRIGGERS)
-    if strange:
-        raise HomeRefused(f"{database} has the trigger '{strange[0]}', which nobody knows here")
+    refuse_strangers(db, database, shape)
+    # Every view is known now; the newer indexes read what they are made of through one.
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 1)
     _try_full_text(db, database)
     return shape
 
@@ -205,16 +234,11 @@ def _absent(db: apsw.Connection, shape: Shape) -> Iterator[str]:
 _GUARDS = frozenset({"session_key", "parent_session_id", "model_config", "archived", "end_reason"})
 _NEWER_GUARDS = frozenset({"pinned", "last_activity_at"})
 _GUARDING = ("gateway_routing", "compression_locks")
-_KNOWN_TRIGGERS = frozenset(
-    f"messages_fts{index}_{event}"
-    for index in ("", "_trigram")
-    for event in ("insert", "delete", "update")
-)
 
 
 def _try_full_text(db: apsw.Connection, database: Path) -> None:
     """Every deleted message leaves the indexes of its words, so those must be understood here."""
-    tables = [row[0] for row in db.execute(FULL_TEXT)]
+    tables = [name for name in INDEXES if db.table_exists("main", name)]
     if not tables:
         return
     try:
@@ -224,7 +248,6 @@ def _try_full_text(db: apsw.Connection, database: Path) -> None:
         finally:
             trial.close()
         for table in tables:
-            quoted = table.replace('"', '""')
-            db.execute(f'SELECT rowid FROM "{quoted}" WHERE rowid = -1').fetchall()
+            db.execute(f"SELECT rowid FROM {table} WHERE rowid = -1").fetchall()
     except apsw.Error as problem:
         raise HomeRefused(f"{database}: its full-text index can not be kept: {problem}") from None

@@ -22,7 +22,6 @@ from sexton.homes.hermes.database import read
 from sexton.homes.hermes.documents import moment, read_json
 from sexton.homes.hermes.fingerprint import Shape
 from sexton.homes.hermes.statements import EARLIEST, LATEST
-from sexton.ports import Clock
 
 LEASES = Path("runtime", "active_sessions.json")
 EXECUTIONS = Path("cron", "executions.db")
@@ -126,13 +125,13 @@ def _serves(now: float, pid: object, started_at: object, beat: object, host: obj
     return isinstance(beat, int | float) and now - beat < BEATS_FOR
 
 
-def executions_of(home: Path, clock: Clock) -> dict[str, tuple[Execution, ...]]:
+def executions_of(home: Path) -> dict[str, tuple[Execution, ...]]:
     """The runs of jobs that are not over, by job; none if the file can not be read."""
     database = home / EXECUTIONS
     if not database.is_file():
         return {}
     try:
-        rows = read(database, clock, lambda db: db.execute(RUNNING).fetchall())
+        rows = read(database, lambda db: db.execute(RUNNING).fetchall())
     except SextonError:
         return {}
     found: dict[str, tuple[Execution, ...]] = {}

@@ -125,7 +125,7 @@ def condition_of(home: Path, clock: Clock, machine: Machine, zone: str) -> Condi
     folder = home / "sessions"
     files = tuple(files_in(folder, names))
     owners = sorted({each.owner for each in files if each.owner is not None})
-    rows = read(database, clock, lambda db: _rows(db, database, owners, names))
+    rows = read(database, lambda db: _rows(db, database, owners, names))
     stamps = signature(database)
     routes = (
         routes_of_mirror(folder / "sessions.json", zone)

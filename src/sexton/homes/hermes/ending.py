@@ -12,9 +12,10 @@ import apsw
 
 from sexton.errors import HomeRefused
 from sexton.homes.hermes import observe
-from sexton.homes.hermes.acting import changing
+from sexton.homes.hermes.acting import changing, inode_of
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.ownership import Ownership
+from sexton.homes.hermes.writer import Writer
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.intent import INTENDED, intent
 from sexton.model.plan import ReapSession, Reason, Seen
@@ -57,11 +58,12 @@ class Ending:
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
         """End sessions as of their last activity; the owners are judged once more before."""
+        inode = inode_of(self._database)
         census = self._ownership.census()
         evidence = self._ownership.evidence([each.seen.id for each, _ in reaps], census)
         dead = [(each, entry) for each, entry in reaps if _may_go(each, evidence)]
         done: set[str] = set()
-        with changing(self._database, self._clock) as hand:
+        with changing(self._database, self._clock, inode=inode) as hand:
             waiting = iter(dead)
             while batch := list(islice(waiting, TOGETHER)):
                 meant = {each.seen.id: each for each, _ in batch}
@@ -94,18 +96,16 @@ class Ending:
                 done += [replace(each, due_at=due(each).at) for each in opened]
         return done
 
-    def _reopen(self, db: apsw.Connection, ended: Sequence[Ended], now: datetime) -> list[Session]:
-        opened = []
-        for each in ended:
-            db.execute(REOPEN, {"id": each.id, "at": each.at.timestamp()})
-            if db.changes():
-                opened.append(each.id)
+    def _reopen(self, db: Writer, ended: Sequence[Ended], now: datetime) -> list[Session]:
+        opened = [
+            each.id
+            for each in ended
+            if db.change(REOPEN, {"id": each.id, "at": each.at.timestamp()})
+        ]
         page = observe.page(db, self._database, opened)
         return list(observe.sessions_in(page, self._name, now))
 
-    def _reap(
-        self, db: apsw.Connection, meant: Mapping[str, ReapSession], census: Census
-    ) -> set[str]:
+    def _reap(self, db: Writer, meant: Mapping[str, ReapSession], census: Census) -> set[str]:
         # While we write nobody can take up a session; whoever came since the census might have.
         if self._ownership.census(quick=True).has_grown(census):
             return set()
@@ -120,7 +120,7 @@ class Ending:
                 done.add(id)
         return done
 
-    def _end(self, db: apsw.Connection, seen: Seen, code: str, now: datetime) -> bool:
+    def _end(self, db: Writer, seen: Seen, code: str, now: datetime) -> bool:
         if seen.id not in self._as_seen(db, [seen]):
             return False
         word = RESET if self._ownership.conversations(db, [seen.id]) else code
@@ -168,8 +168,8 @@ def _is(session: Session, seen: Seen) -> bool:
     return session.is_open and now == then
 
 
-def _ended(db: apsw.Connection, id: str, word: str, at: datetime) -> bool:
-    db.execute(END, {"id": id, "reason": word, "at": at.timestamp()})
-    if db.changes() > 1:
+def _ended(db: Writer, id: str, word: str, at: datetime) -> bool:
+    count = db.change(END, {"id": id, "reason": word, "at": at.timestamp()})
+    if count > 1:
         raise HomeRefused(f"more than one session is called {id!r}")
-    return db.changes() == 1
+    return count == 1

@@ -11,7 +11,6 @@ from sexton.homes.hermes.database import read, signature
 from sexton.homes.hermes.fingerprint import recognise
 from sexton.homes.hermes.folder import files_in
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.ports import Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +38,9 @@ class HomeFigures:
     other_files: FileGroup
 
 
-def figures_of(home: Path, database: Path, clock: Clock) -> HomeFigures:
+def figures_of(home: Path, database: Path) -> HomeFigures:
     """The figures of the home, read without changing anything."""
-    version, free_bytes = read(database, clock, lambda db: _figures(db, database))
+    version, free_bytes = read(database, lambda db: _figures(db, database))
     stamps = signature(database)
     groups = dict.fromkeys(("snapshot", "dump", "transcript", "other"), FileGroup())
     for file in files_in(home / "sessions", HermesFileNames()):

@@ -75,7 +75,7 @@ class HermesHome:
     def rules(self) -> str:
         """The resets that the home's own configuration asks for, as its release understands it."""
         if self._schema is None:
-            read(self._database, self._clock, self._recognise)
+            read(self._database, self._recognise)
         return self._own_rules.text(usual_mode(self._schema or 0))
 
     def look(self, mark: Mapping[str, Any] | None, known: Known) -> Iterator[Sighting]:
@@ -133,7 +133,7 @@ class HermesHome:
             look = partial(
                 transcript.page, session=session.id, after=after, through=through, ended=ended
             )
-            found = read(self._database, self._clock, look)
+            found = read(self._database, look)
             if not found:
                 return
             yield from found
@@ -141,7 +141,7 @@ class HermesHome:
 
     def figures(self) -> HomeFigures:
         """Sizes and counts for a report."""
-        return figures_of(self.path, self._database, self._clock)
+        return figures_of(self.path, self._database)
 
     def _ending(self, count: int) -> Ending:
         if self._journal is None:
@@ -157,7 +157,7 @@ class HermesHome:
             self._recognise(db)
             return observe.survey(db, where, last, believed_open)
 
-        return read(where, self._clock, survey)
+        return read(where, survey)
 
     def _recognise(self, db: apsw.Connection) -> None:
         """Remember the schema; it changes when Hermes is brought up to date."""
@@ -167,7 +167,7 @@ class HermesHome:
         if not ids:
             return ()
         where = self._database
-        page = read(where, self._clock, lambda db: observe.page(db, where, ids))
+        page = read(where, lambda db: observe.page(db, where, ids))
         return tuple(observe.sessions_in(page, self._name, now))
 
 

@@ -38,8 +38,8 @@ class Ownership:
         if not ids:
             return {}
         census = census or self.census()
-        rows, claims = read(self._database, self._clock, lambda db: self._ask(db, ids))
-        claims = replace(claims, executions=executions_of(self._home, self._clock))
+        rows, claims = read(self._database, lambda db: self._ask(db, ids))
+        claims = replace(claims, executions=executions_of(self._home))
         return owners(ids, rows, claims, census)
 
     def conversations(self, db: apsw.Connection, ids: Collection[str]) -> frozenset[str]:

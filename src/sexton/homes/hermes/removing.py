@@ -21,6 +21,7 @@ from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
+from sexton.homes.hermes.writer import Writer
 from sexton.ports import Clock
 from sexton.ports.rows import PutRow, Removed, Taken, as_text
 from sexton.ports.vault import StoredMessage
@@ -61,14 +62,14 @@ class HermesRows:
             found = {id: take(db, shape, id, now) for id in ids}
             return {id: each for id, each in found.items() if each is not None}
 
-        return read(self._database, self._clock, look)
+        return read(self._database, look)
 
     def messages(self, ids: Collection[str]) -> dict[str, list[StoredMessage]]:
         def look(db: apsw.Connection) -> dict[str, list[StoredMessage]]:
             shape = layout(db)
             return {id: list(stored(db, shape, id)) for id in ids}
 
-        return read(self._database, self._clock, look)
+        return read(self._database, look)
 
     def message_page(self, id: str, after: int, byte_limit: int) -> list[StoredMessage]:
         def look(db: apsw.Connection) -> list[StoredMessage]:
@@ -81,7 +82,7 @@ class HermesRows:
                     break
             return found
 
-        return read(self._database, self._clock, look)
+        return read(self._database, look)
 
     def remove(self, conversations: Sequence[Mapping[str, str]], *, begun: bool = False) -> Removed:
         gone: set[str] = set()
@@ -231,7 +232,7 @@ def _is_same(found: str, text: str, begun: bool) -> bool:
 
 
 def _delete_batch(
-    db: apsw.Connection, batch: Iterable[Mapping[str, str]], now: float, begun: bool
+    db: Writer, batch: Iterable[Mapping[str, str]], now: float, begun: bool
 ) -> frozenset[str]:
     shape, gone = layout(db), set[str]()
     for each in batch:
@@ -241,21 +242,20 @@ def _delete_batch(
     return frozenset(gone)
 
 
-def _delete(db: apsw.Connection, shape: Layout, ids: Collection[str]) -> None:
+def _delete(db: Writer, shape: Layout, ids: Collection[str]) -> None:
     for id in ids:
-        db.execute(UNLINK, {"id": id})
+        db.change(UNLINK, {"id": id})
     for id in ids:
-        db.execute("DELETE FROM messages WHERE session_id = :id", {"id": id})
+        db.change("DELETE FROM messages WHERE session_id = :id", {"id": id})
         for table, (column, _) in shape.beside.items():
-            db.execute(f"DELETE FROM {quoted(table)} WHERE {quoted(column)} = :id", {"id": id})
-        db.execute(DELETE_ROW, {"id": id})
+            db.change(f"DELETE FROM {quoted(table)} WHERE {quoted(column)} = :id", {"id": id})
+        db.change(DELETE_ROW, {"id": id})
 
 
 def _delete_some(
-    db: apsw.Connection, taken: Mapping[str, str], now: float, values: Mapping[str, Any]
+    db: Writer, taken: Mapping[str, str], now: float, values: Mapping[str, Any]
 ) -> int:
     """How many messages went; -1 if somebody has taken the session up."""
     if not _are_as_taken(db, taken, now, begun=True):
         return -1
-    db.execute(DELETE_SOME, values)
-    return db.changes()
+    return db.change(DELETE_SOME, values)

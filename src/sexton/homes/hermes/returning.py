@@ -13,6 +13,7 @@ import apsw
 
 from sexton.errors import HomeOutgrown
 from sexton.homes.hermes.records import Layout, layout, message_row, plain_row, quoted
+from sexton.homes.hermes.writer import Writer
 from sexton.ports.vault import StoredMessage
 
 RELINK = """
@@ -24,9 +25,7 @@ BEGAN = "SELECT source, started_at FROM sessions WHERE id = :id"
 WHOLE = "SELECT COUNT(*) FROM messages WHERE session_id = :id AND id <= :last"
 
 
-def begin_return(
-    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
-) -> bool:
+def begin_return(db: Writer, known: Mapping[str, Any], messages: Sequence[StoredMessage]) -> bool:
     """Store the session itself; False if a session of that id is there which is another one.
 
     HomeOutgrown if there is no place for all of it any more, or for its first messages.
@@ -46,7 +45,7 @@ def begin_return(
         if table in shape.beside:
             for each in rows:
                 _insert(db, table, plain_row(each, shape.beside[table][1]))
-    db.execute(RELINK, {"id": id, "children": json.dumps(known["children"])})
+    db.change(RELINK, {"id": id, "children": json.dumps(known["children"])})
     return True
 
 
@@ -92,18 +91,14 @@ def _is_it(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
     return began == [(known["session"]["source"], known["session"]["started_at"])]
 
 
-def store_messages(
-    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
-) -> None:
+def store_messages(db: Writer, known: Mapping[str, Any], messages: Sequence[StoredMessage]) -> None:
     shape, id = layout(db), known["session"]["id"]
     for message in messages:
         _check_message(message, shape)
         _insert(db, "messages", message_row(id, message, shape.messages))
 
 
-def store_whole(
-    db: apsw.Connection, known: Mapping[str, Any], messages: Sequence[StoredMessage]
-) -> bool:
+def store_whole(db: Writer, known: Mapping[str, Any], messages: Sequence[StoredMessage]) -> bool:
     """All of a small session at once; whether it is there and whole."""
     if not begin_return(db, known, messages):
         return False
@@ -117,11 +112,11 @@ def is_whole(db: apsw.Connection, known: Mapping[str, Any]) -> bool:
     return bool(db.execute(WHOLE, values).get == known["messages"])
 
 
-def _insert(db: apsw.Connection, table: str, row: Mapping[str, Any]) -> None:
+def _insert(db: Writer, table: str, row: Mapping[str, Any]) -> None:
     """Store a row unless it is there."""
     names = ", ".join(map(quoted, row))
     marks = ", ".join("?" * len(row))
-    db.execute(
+    db.change(
         f"INSERT INTO {quoted(table)} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING",
         tuple(row.values()),
     )

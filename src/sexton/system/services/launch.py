@@ -10,6 +10,8 @@ from subprocess import PIPE, STDOUT, TimeoutExpired, run
 from sexton.errors import ServiceFailed, ServiceForeign
 from sexton.model.record import record
 
+FILES = 8192
+"""Descriptors that the service may have: its visitors, and a reserve for ledger and keeper."""
 MARK = "written by 'sexton service install'"
 """Stands in every file of ours; what does not have it belongs to somebody else."""
 PATIENCE = 120.0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sexton.errors import ServiceMissing
-from sexton.system.services.launch import MARK, Launch, Standing, ask, claim, order, put
+from sexton.system.services.launch import FILES, MARK, Launch, Standing, ask, claim, order, put
 
 LABEL = "org.sexton.keeper"
 
@@ -33,6 +33,7 @@ class Launchd:
             "ExitTimeOut": 90,
             "ProcessType": "Background",
             "Umask": 0o077,
+            "SoftResourceLimits": {"NumberOfFiles": FILES},
             "StandardOutPath": str(self.log),
             "StandardErrorPath": str(self.log),
         }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sexton.errors import ServiceMissing
-from sexton.system.services.launch import MARK, Launch, Standing, ask, claim, order, put
+from sexton.system.services.launch import FILES, MARK, Launch, Standing, ask, claim, order, put
 
 UNIT = "sexton.service"
 CONTROL = ("systemctl", "--user")
@@ -36,6 +36,7 @@ WatchdogSec=600
 TimeoutStopSec=90
 KillMode=mixed
 UMask=0077
+LimitNOFILE={files}
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes
@@ -58,6 +59,7 @@ class Systemd:
         given = (_quoted(f"{name}={value}") for name, value in launch.environment)
         return _TEMPLATE.format(
             mark=MARK,
+            files=FILES,
             command=" ".join(_quoted(word, dollars=True) for word in launch.words),
             environment="".join(f"Environment={each}\n" for each in given),
         )
