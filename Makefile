@@ -35,13 +35,14 @@ flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONL
 fuzz: $(READY) ## Try new examples of every property, many times as many as the tests do (FUZZ=20)
 	FUZZ=$${FUZZ:-20} $(BIN)/python -m pytest -n $(WORKERS) --timeout 3600 tests/unit tests/contract
 
-check: $(READY) ## Lint, types, layers, generated pages, then all tests
+check: $(READY) ## Lint, types, layers, generated pages, then all tests with branch coverage
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	sh scripts/docs.sh check $(BIN)/python
-	$(MAKE) --no-print-directory test
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= --cov-report=json:.coverage.json
+	$(BIN)/python scripts/coverage_floor.py .coverage.json
 
 fix: $(READY) ## Mend what the linter can mend, and format
 	$(BIN)/ruff check --fix
