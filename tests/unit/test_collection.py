@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sexton.ledger import removal
 from sexton.model.removal import HERE, Member
 from sexton.model.session import Relation, State
 from sexton.policies.collection import Collection, Finding, find
@@ -259,3 +260,8 @@ def test_a_chain_of_ten_thousand_and_a_circle_end() -> None:
         member("b", parent="a", relation=Relation.SUBAGENT),
     ]
     assert found(circle[0], circle[1]).goes
+
+
+def test_one_place_says_how_long_given_up_work_keeps_its_session() -> None:
+    """The policy and the statement that purges must never disagree."""
+    assert vars(removal)["SPARED"] is SPARED
