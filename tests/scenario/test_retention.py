@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -399,6 +400,67 @@ def test_a_budget_that_is_much_too_small_takes_no_more_a_day(opened: Any, engine
     backlog(native, engine_url, 600)
     tell(engine_url, "UPDATE sessions SET byte_count = 1000 WHERE source = 'cron'")
     assert len(native.done(native.sweep())) == 500
+
+
+def test_archiving_all_of_a_home_loses_nothing_and_goes_on(opened: Any) -> None:
+    native: Native = opened(CRON % "archive")
+    id = native.over()
+    native.pass_days(31)
+    assert native.done(native.sweep()) == [("archive", id)]
+
+
+def test_where_nothing_would_be_left_only_the_removals_wait(opened: Any) -> None:
+    other = "{sources: [chat], rows: remove, rows_max_age: 30d}"
+    native: Native = opened((CRON % "archive").replace("30d}", f"30d}}, {other}"))
+    kept, lost = native.over(), native.over(source="chat")
+    native.pass_days(31)
+    plan = native.sexton.plan()
+    assert removed(plan) == [("archive", kept, "max_age")]
+    assert [(each.seen.id, each.holding.code) for each in plan.held] == [(lost, "remove_all")]
+
+
+def test_unattended_a_day_archives_all_of_a_backlog_and_counts_none_of_it(
+    opened: Any, engine_url: str
+) -> None:
+    native: Native = opened(CRON % "archive")
+    backlog(native, engine_url, 600)
+    assert len(native.done(native.sweep())) == 600
+    assert native.sexton.ledger.removable.removed_on("native", native.clock.now().date()) == 0
+
+
+def test_the_files_that_a_day_archives_do_not_count_as_removed(opened: Any) -> None:
+    native: Native = opened(CRON.replace("rows: %s, rows_max_age: 30d", "on_reset: archive"))
+    id = native.over(size=10)
+    assert native.done(native.sweep()) == [("remove_files", id)]
+    assert native.sexton.ledger.removable.removed_on("native", native.clock.now().date()) == 0
+
+
+@pytest.mark.parametrize("fate", ["remove", "archive"])
+def test_a_plan_takes_twice_as_many_calls_for_twice_as_many_sessions(
+    opened: Any, engine_url: str, fate: str
+) -> None:
+    native: Native = opened(CRON % fate)
+
+    def cost() -> int:
+        """How many Python functions are called to make a plan."""
+        calls = 0
+
+        def count(_frame: object, event: str, _detail: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(count)
+        try:
+            native.sexton.plan()
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    backlog(native, engine_url, 400)
+    once = cost()
+    tell(engine_url, "UPDATE sessions SET id = 'first ' || id")
+    backlog(native, engine_url, 400)
+    assert cost() < 2.2 * once
 
 
 def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:

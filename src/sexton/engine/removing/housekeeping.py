@@ -15,7 +15,7 @@ from sexton.engine.removing.relieve import Relieved, disk_use, shortage
 from sexton.engine.removing.retain import Due
 from sexton.model.plan import Outcome, Plan, Reason
 from sexton.model.session import NATIVE
-from sexton.policies.blast_radius import bounded
+from sexton.policies.blast_radius import bounded, loses
 from sexton.policies.disk_budget import disk_warning
 from sexton.ports import Entry
 
@@ -85,16 +85,20 @@ class Housekeeping:
         return outcomes
 
     def _allowed(self, estate: Estate, means: Means, home: str, due: Sequence[Due]) -> list[Due]:
-        """What may go without a person's word; that more waits for one is told."""
+        """What may go without a person's word; that more waits for one is told.
+
+        What is archived is not lost, so any number of sessions may be.
+        """
         now = estate.clock.now()
         gone = means.ledger.removable.removed_on(home, now.date())
-        listed = [(each, each.since, len(each.actions)) for each in due]
+        archived = [each for each in due if not loses(each.actions[0])]
+        listed = [(each, each.since, len(each.actions)) for each in due if loses(each.actions[0])]
         allowed, allowance = bounded(listed, gone, now)
         waiting = allowance.waiting
         words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
         self._remark(Reason("waiting", words))
         self._tell(f"waiting {home}", words)
-        return allowed
+        return archived + allowed
 
     def _propose(self, estate: Estate, home: str, due: Sequence[Due], receipt: str) -> None:
         """Say once what would be done in a home that is only observed."""
