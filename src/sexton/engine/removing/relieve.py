@@ -128,7 +128,7 @@ def _learn(
     What keeps a session, and when its conversation was last used, is asked of the chosen only.
     """
     kept = {
-        (home, each.seen.id): Reason(each.holding.code, _plainly(each.holding))
+        (home, each.seen.id): Reason(each.holding.code, those.plainly[each.seen.id])
         for home, those in found.items()
         for each in those.held
     }
@@ -155,14 +155,6 @@ def _last_used(ledger: Ledger, chosen: Sequence[Session]) -> dict[tuple[str, str
             for each in members:
                 found[home, each.id] = max(part.active_at for part in family.conversation(each))
     return found
-
-
-def _plainly(holding: Reason) -> str:
-    """What keeps sessions, in the same words for many."""
-    if holding.code == "open_child":
-        return "a child of it is open"
-    _, of_another, text = holding.text.partition(" is of the same conversation, and ")
-    return f"of a part of its conversation: {text}" if of_another else holding.text
 
 
 def _with_archives(means: Means, relief: Relief) -> Relief:

@@ -6,13 +6,14 @@ anything that protects a part of it protects all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.collect import family_of
 from sexton.engine.removing.heaps import NOBODY, Scan, as_orphan, orphans, owners
+from sexton.engine.removing.keeping import Keeping, held_by
 from sexton.engine.removing.means import Means
 from sexton.model.plan import (
     ArchiveSession,
@@ -36,7 +37,6 @@ from sexton.policies.retention import (
     soonest,
     spared,
 )
-from sexton.policies.shielding import shield
 from sexton.ports import Place
 
 PAGE = 500
@@ -54,10 +54,14 @@ class Due:
 
 @dataclass(slots=True)
 class Found:
-    """What of a home was kept long enough, and what keeps the rest of what was to go."""
+    """What of a home was kept long enough, and what keeps the rest of what was to go.
+
+    `plainly` says by id what keeps a session, in the same words for many.
+    """
 
     due: list[Due] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
+    plainly: dict[str, str] = field(default_factory=dict)
 
 
 def kept_long_enough(estate: Estate, home: str, retention: Retention, scan: Scan) -> Found:
@@ -163,22 +167,24 @@ class Look:
         moves = self._means.keeps_records(self.home) and verdict.rows is not Fate.KEEP
         here = [each for each in talk if each.state in HERE]
         archiving = verdict.rows is Fate.ARCHIVE
-        holding = kept or _held_by(talk, family, self._now, archiving=archiving or not moves)
+        holding = kept or held_by(talk, family, self._now, archiving=archiving or not moves)
         if self._back & {each.id for each in talk}:
-            holding = holding or BACK
+            holding = holding or Keeping(reason=BACK, plainly=BACK.text)
         actions = self._removals(here, verdict) if moves else self._of_files(here, verdict)
         if not actions:
             return
         if holding is not None:
             found.held += [
-                Held(seen=each.seen, wanted=verdict.reason, holding=holding) for each in actions
+                Held(seen=each.seen, wanted=verdict.reason, holding=holding.reason)
+                for each in actions
             ]
+            found.plainly |= {each.seen.id: holding.plainly for each in actions}
         else:
             found.due.append(Due(actions=tuple(actions), since=verdict.since))
 
     def _of_conversation(
         self, talk: Sequence[Member], asked: Remains
-    ) -> tuple[Verdict, Reason | None]:
+    ) -> tuple[Verdict, Keeping | None]:
         """The verdict on the whole, by when it was last used; and what spares a part of it."""
         if len(talk) == 1:
             return self._verdict(asked), None
@@ -191,7 +197,9 @@ class Look:
             kept = spared(part, policy_of(self._retention, part))
             if kept is not None:
                 words = f"{part.session.id} is of the same conversation, and {kept.text}"
-                return self._verdict(whole), Reason(kept.code, words)
+                plainly = f"of a part of its conversation: {kept.text}"
+                keeping = Keeping(reason=Reason(kept.code, words), plainly=plainly)
+                return self._verdict(whole), keeping
         return self._verdict(whole), None
 
     def _removals(self, here: Sequence[Member], verdict: Verdict) -> list[Removing | RemoveFiles]:
@@ -262,20 +270,6 @@ def brought_back(estate: Estate, means: Means, home: str, ids: Sequence[str]) ->
     """What somebody wanted back: it is left alone for as long as the trash would keep it."""
     since = estate.clock.now() - means.grace
     return estate.ledger.retained.brought_back(home, ids, since) if ids else frozenset()
-
-
-def _held_by(
-    talk: Iterable[Member], family: Family, now: datetime, *, archiving: bool
-) -> Reason | None:
-    """What keeps a conversation, whatever the policy says."""
-    members = list(talk)
-    for each in members:
-        if each.state in HERE or each.state == "open":
-            kept = shield(each, now, archiving=archiving)
-            if kept is not None:
-                return kept
-    child = family.open_below(members)
-    return None if child is None else Reason("open_child", f"its child {child.id} is open")
 
 
 def _classes(retention: Retention) -> tuple[RetentionClass, ...]:
