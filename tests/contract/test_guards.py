@@ -128,6 +128,9 @@ EQUAL = {
             "started_by_day",
         )
     },
+    ("page_recent", "s.active_slot >= (CAST(:low AS BIGINT) >> 20)"): (
+        "spares rows: what is below is found by page_open"
+    ),
     ("live_holders", "o.session IN (SELECT value FROM json_each(:refs))"): (
         "spares rows: each holder goes to its own session"
     ),

@@ -179,3 +179,35 @@ def test_a_migration_that_fails_changes_nothing(
     ledger = open_ledger(engine_url)
     born(ledger)
     ledger.close()
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_what_an_older_version_was_about_to_do_is_still_known(
+    engine: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    older = tmp_path / "older"
+    skipped = shutil.ignore_patterns("*.py", "__pycache__", "0015_*")
+    shutil.copytree(migrations.FOLDER, older, ignore=skipped)
+    file = f"sqlite:///{tmp_path / 'ledger.db'}"
+    url = file if engine == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "FOLDER", str(older))
+        open_database(url).close()
+    for result, words in (
+        ("intended", 'about to reap ["a", "b [c]", "\u00e4\\"["]'),
+        ("intended", "about to reap nobody knows whom"),
+        ("done", 'it said ["a"]'),
+    ):
+        tell(
+            url,
+            "INSERT INTO journal (at, actor, receipt, action, result, reason, explanation) "
+            f"VALUES (1, 'test', 'r', 'reap', '{result}', 'intent', '{words}')",
+        )
+    open_database(url, upgrade=True).close()
+    ledger = open_ledger(url)
+    told = ledger.journal.page(None, "r", None, 9)
+    ledger.close()
+    assert [each.sessions for each in told] == [(), (), ("a", "b [c]", '\u00e4"[')]

@@ -24,7 +24,6 @@ from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Verdict
-from sexton.model.intent import intended
 from sexton.model.plan import JournalEntry, ReapSession, Reason
 from sexton.model.record import replace
 from sexton.model.worker import Worker
@@ -87,7 +86,7 @@ def test_what_is_about_to_be_reaped_is_named_before_and_told_when_it_is_done(
     for each in reversed(told):
         if each.result == "intended":
             assert not meant, "the ones before are told of first"
-            meant = set(intended(each.reason))
+            meant = set(each.sessions)
         else:
             meant.remove(each.session)
     assert not meant

@@ -378,6 +378,41 @@ def test_without_a_keeper_a_running_build_delays_it_and_the_log_says_so_once(
     assert f"held back by process:{build.pid}" in line
 
 
+def test_without_a_keeper_only_processes_that_are_there_are_remembered(house: House) -> None:
+    sexton = house.open()
+    worker, session = begun(sexton)
+    stays = house.python(session, WAIT)
+    for number in range(4):
+        other = worker.session(f"other {number}")
+        goes = house.python(other, WAIT)
+        assert len(session.processes()) == len(other.processes()) == 1
+        goes.popen.kill()  # nobody tells the ledger that it ended
+        goes.popen.wait()
+    remembered = vars(sexton.overseer)["_looks"]
+    assert stays.process.ref in remembered
+    assert len(remembered) == 2  # it, and the last of those that went
+    session.processes()
+    other.processes()
+    assert list(vars(sexton.overseer)["_looks"]) == [stays.process.ref]
+
+
+def test_without_a_keeper_only_resets_of_open_sessions_are_remembered(house: House) -> None:
+    sexton = house.open()
+    worker, kept = begun(sexton)
+    kept.pin()
+    for number in range(20):
+        other = worker.session(f"other {number}")
+        other.pin()
+        house.clock.advance(TWO_HOURS)
+        assert worker.session("chat").id == kept.id
+        assert worker.session(f"other {number}").id == other.id
+        found = sexton.find(other.id)
+        assert sexton.ledger.book.end_now(found.ref, found.epoch, "elsewhere", house.clock.now())
+    held = vars(worker)["_desk"].held
+    assert kept.id in held
+    assert len(held) <= 4
+
+
 def test_without_a_keeper_it_does_not_delay_it_either(house: House) -> None:
     sexton = house.open()
     worker, session = begun(sexton)

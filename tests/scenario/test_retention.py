@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from sexton.bootstrap import Sexton
+from sexton.cli.space import measure
 from sexton.engine.removing.proposal import with_retention
 from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
@@ -22,6 +25,7 @@ from sexton.model.record import replace
 from sexton.model.session import State
 from sexton.ports.removal import VaultState, WantedFiles
 from sexton.settings.loader import load
+from sexton.system.files.flat import FlatFiles
 from sexton.system.files.own import OwnFiles
 from sexton.testing.clock import ManualClock
 from tests.crash.checking import tell
@@ -401,6 +405,67 @@ def test_a_budget_that_is_much_too_small_takes_no_more_a_day(opened: Any, engine
     assert len(native.done(native.sweep())) == 500
 
 
+def test_archiving_all_of_a_home_loses_nothing_and_goes_on(opened: Any) -> None:
+    native: Native = opened(CRON % "archive")
+    id = native.over()
+    native.pass_days(31)
+    assert native.done(native.sweep()) == [("archive", id)]
+
+
+def test_where_nothing_would_be_left_only_the_removals_wait(opened: Any) -> None:
+    other = "{sources: [chat], rows: remove, rows_max_age: 30d}"
+    native: Native = opened((CRON % "archive").replace("30d}", f"30d}}, {other}"))
+    kept, lost = native.over(), native.over(source="chat")
+    native.pass_days(31)
+    plan = native.sexton.plan()
+    assert removed(plan) == [("archive", kept, "max_age")]
+    assert [(each.seen.id, each.holding.code) for each in plan.held] == [(lost, "remove_all")]
+
+
+def test_unattended_a_day_archives_all_of_a_backlog_and_counts_none_of_it(
+    opened: Any, engine_url: str
+) -> None:
+    native: Native = opened(CRON % "archive")
+    backlog(native, engine_url, 600)
+    assert len(native.done(native.sweep())) == 600
+    assert native.sexton.ledger.removable.removed_on("native", native.clock.now().date()) == 0
+
+
+def test_the_files_that_a_day_archives_do_not_count_as_removed(opened: Any) -> None:
+    native: Native = opened(CRON.replace("rows: %s, rows_max_age: 30d", "on_reset: archive"))
+    id = native.over(size=10)
+    assert native.done(native.sweep()) == [("remove_files", id)]
+    assert native.sexton.ledger.removable.removed_on("native", native.clock.now().date()) == 0
+
+
+@pytest.mark.parametrize("fate", ["remove", "archive"])
+def test_a_plan_takes_twice_as_many_calls_for_twice_as_many_sessions(
+    opened: Any, engine_url: str, fate: str
+) -> None:
+    native: Native = opened(CRON % fate)
+
+    def cost() -> int:
+        """How many Python functions are called to make a plan."""
+        calls = 0
+
+        def count(_frame: object, event: str, _detail: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        sys.setprofile(count)
+        try:
+            native.sexton.plan()
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    backlog(native, engine_url, 400)
+    once = cost()
+    tell(engine_url, "UPDATE sessions SET id = 'first ' || id")
+    backlog(native, engine_url, 400)
+    assert cost() < 2.2 * once
+
+
 def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=10)
@@ -596,6 +661,49 @@ def test_the_journal_forgets_what_is_older_than_a_year(opened: Any) -> None:
     assert all(each.at > START + DAY for each in left)
 
 
+@contextmanager
+def scans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[type]]:
+    """How often the files of our own home and of another agent's are looked through."""
+    found: Counter[type] = Counter()
+
+    def counting(real: Any) -> Any:
+        def scan(files: Any) -> Any:
+            found[type(files)] += 1
+            return real(files)
+
+        return scan
+
+    with monkeypatch.context() as patch:
+        for kind in (OwnFiles, FlatFiles):
+            patch.setattr(kind, "scan", counting(kind.scan))
+        yield found
+
+
+def test_a_plan_looks_through_the_files_of_a_home_once(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native: Native = opened("disk: {max_use: 3MB}\nretention: {max_age: 20d}")
+    native.over(size=1_000_000)
+    native.pass_days(30)
+    pinned, *others = [native.over(size=1_000_000) for _ in range(4)]
+    native.sexton.ledger.book.mark(native.sexton.find(pinned).ref, pinned=True)
+    with native.sexton.worker() as worker:
+        worker.session("child", source="chat", parent=others[0])  # so it is chosen anew
+        with scans(monkeypatch) as plan:
+            assert "disk" in {code for *_, code in removed(native.sexton.plan())}
+        with scans(monkeypatch) as explained:
+            native.sexton.why(others[1])
+        with scans(monkeypatch) as changing:
+            assert native.done(native.sweep())
+        with scans(monkeypatch) as quiet:
+            assert not native.done(native.sweep())
+        with scans(monkeypatch) as examined:
+            measure(native.sexton)
+    assert (plan[OwnFiles], explained[OwnFiles]) == (1, 0)
+    assert changing[OwnFiles] == 2  # what was removed is not there any more
+    assert (quiet[OwnFiles], examined[OwnFiles]) == (1, 1)
+
+
 HERMES = "homes: [{path: home, name: work%s}]\n"
 
 
@@ -667,6 +775,20 @@ def test_in_an_observed_home_files_are_only_proposed_until_a_person_applies(fore
     assert receipt is not None
     home.sexton.undo(receipt)
     assert [file.read_text() for file in old] == ['{"some": "thing"}'] * 2
+
+
+def test_the_files_of_another_agent_are_looked_through_once_for_a_plan(
+    foreign: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home: Foreign = foreign("disk: {max_use: 1MB}")
+    home.session("20260301_115900_a1b2c3")
+    home.look()
+    home.pass_days(8)
+    with scans(monkeypatch) as plan:
+        assert home.sexton.plan("work").actions
+    with scans(monkeypatch) as sweep:
+        home.sweep()
+    assert plan[FlatFiles] == sweep[FlatFiles] == 1
 
 
 def test_a_session_that_its_agent_went_on_with_since_the_plan_keeps_its_files(

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sexton.engine.removing import keeping
+from sexton.ledger import removal
 from sexton.model.removal import HERE, Member
 from sexton.model.session import Relation, State
 from sexton.policies.collection import Collection, Finding, find
@@ -259,3 +261,20 @@ def test_a_chain_of_ten_thousand_and_a_circle_end() -> None:
         member("b", parent="a", relation=Relation.SUBAGENT),
     ]
     assert found(circle[0], circle[1]).goes
+
+
+def test_one_place_says_how_long_given_up_work_keeps_its_session() -> None:
+    """The policy and the statement that purges must never disagree."""
+    assert vars(removal)["SPARED"] is SPARED
+
+
+def test_what_keeps_sessions_has_words_that_are_the_same_for_many() -> None:
+    kept = []
+    for name in ("a", "b"):
+        parent, child = member(name), member(f"child of {name}", parent=name, state=State.OPEN)
+        kept.append(keeping.held_by([parent], Family((parent, child)), NOW, archiving=False))
+    one, other = kept
+    assert one is not None
+    assert other is not None
+    assert (one.reason.code, one.plainly) == (other.reason.code, other.plainly)
+    assert one.reason != other.reason

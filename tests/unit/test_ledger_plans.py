@@ -92,7 +92,8 @@ def test_what_is_open_is_sorted_by_size_without_a_look_at_the_rest(
     [
         ("find_tip", "SEARCH child USING INDEX sessions_parent (home=? AND parent=?)"),
         ("count_silent", "SEARCH s USING INDEX sessions_states (home=? AND state=? AND source=?"),
-        ("page_recent", "SEARCH s USING INDEX sessions_recent (home=? AND active_slot<?)"),
+        ("page_recent", "SEARCH s USING INDEX sessions_recent (home=? AND active_slot>? AND "),
+        ("open_by_id", "SEARCH s USING INDEX sessions_open (home=? AND id>?)"),
         ("page_recent", "USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY"),
         ("bound_active", "SEARCH s USING INDEX sessions_recent (home=? AND active_slot<?)"),
     ],

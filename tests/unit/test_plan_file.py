@@ -77,9 +77,9 @@ plans = st.builds(
     policies=words,
     made_at=moments,
     actions=st.lists(ends | reaps | warnings | tidyings | removals, max_size=4).map(tuple),
-    held=st.lists(st.builds(Held, seen=sights, wanted=reasons, holding=reasons), max_size=2).map(
-        tuple
-    ),
+    held=st.lists(
+        st.builds(Held, seen=sights, wanted=reasons, holding=reasons, by=words), max_size=2
+    ).map(tuple),
 )
 
 SEEN = Seen(

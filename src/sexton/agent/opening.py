@@ -169,11 +169,20 @@ def _is_held(desk: Desk, session: Session, wanted: Reason, now: datetime) -> boo
     if desk.held.get(session.id) != mark:  # a key may be opened for every message
         import logging  # noqa: PLC0415  # slow to load, and few resets are held back
 
+        _forget_ended(desk)
         desk.held[session.id] = mark
         words = "reset of %s held back by %s (%s): %s"
         name, log = one_line(session.id), logging.getLogger("sexton.agent")
         log.info(words, name, held.code, wanted.code, held.text)
     return True
+
+
+def _forget_ended(desk: Desk) -> None:
+    """Ask about two that were noted before: so no more are kept than about twice what is open."""
+    for id in list(desk.held)[:2]:
+        mark, found = desk.held.pop(id, None), desk.ledger.index.find(NATIVE, id)
+        if mark is not None and found and found[0].is_open:
+            desk.held[id] = mark  # behind all others
 
 
 def _join(desk: Desk, session: Session, now: datetime) -> Session | None:

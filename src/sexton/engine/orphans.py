@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sexton.engine.estate import Estate
+from sexton.engine.open_sessions import open_sessions
 from sexton.engine.preconditions import as_seen
 from sexton.model.plan import ReapSession
-from sexton.model.session import Session, State
+from sexton.model.session import Session
 from sexton.policies.liveness import orphan_reason
-from sexton.ports import Filter, Place
-
-CHUNK = 500
 
 
 def orphans(estate: Estate, home: str | None = None) -> list[ReapSession]:
@@ -35,20 +33,12 @@ def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
     told = estate.ledger.samples.recorded(home) if estate.is_observed(home) else ()
     found = {
         session.id: session
-        for session in _open(estate, home)
+        for session in open_sessions(estate.ledger, [home])
         if session.id in reasons and not session.holders
     }
     for session in _children_first(found):
         if (session.id, session.active_at) not in told:
             yield ReapSession(seen=as_seen(session), reason=reasons[session.id])
-
-
-def _open(estate: Estate, home: str) -> Iterator[Session]:
-    place: Place | None = None
-    wanted = Filter(home=home, state=State.OPEN)
-    while page := estate.ledger.index.page(wanted, place, CHUNK):
-        yield from page
-        place = Place(page[-1].active_at, page[-1].ref)
 
 
 def _children_first(found: Mapping[str, Session]) -> list[Session]:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sexton.engine.deaths import Deaths, find_deaths
 from sexton.engine.estate import Estate, Rules, rules_now
+from sexton.engine.open_sessions import open_sessions
 from sexton.engine.orphans import orphans
 from sexton.engine.preconditions import as_seen
 from sexton.engine.processes import Guard
@@ -23,7 +24,7 @@ from sexton.model.plan import (
     WarnSession,
 )
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session, State
+from sexton.model.session import Session
 from sexton.policies.liveness import HOME, SILENT, LivenessPolicy, reap_reason, running_turn
 from sexton.policies.reset import (
     PINNED,
@@ -34,7 +35,7 @@ from sexton.policies.reset import (
     reset_reason,
 )
 from sexton.policies.rulebook import Rulebook
-from sexton.ports import Filter, Place
+from sexton.ports import Place
 
 CHUNK = 500
 
@@ -166,10 +167,9 @@ def _unless_doubted(decision: Tending | Held, deaths: Deaths) -> Tending | Held:
 def _candidates(estate: Estate, rules: Rules, now: datetime) -> Iterator[Session]:
     if rules.are_in_force and not estate.ledger.index.stale(rules.in_force.serial, 1):
         yield from _due(estate, now)
-        for name in _recorded_only(estate):
-            yield from _open(estate, Filter(home=name, state=State.OPEN))
+        yield from open_sessions(estate.ledger, _recorded_only(estate))
         return
-    yield from _open(estate, Filter(state=State.OPEN))
+    yield from open_sessions(estate.ledger, [home.name for home in estate.ledger.homes.all()])
 
 
 def _recorded_only(estate: Estate) -> list[str]:
@@ -178,13 +178,6 @@ def _recorded_only(estate: Estate) -> list[str]:
     What a keeper has recorded there is due no more, and it was not done.
     """
     return [] if estate.unattended else [n for n, each in estate.records.items() if not each.act]
-
-
-def _open(estate: Estate, wanted: Filter) -> Iterator[Session]:
-    place: Place | None = None
-    while page := estate.ledger.index.page(wanted, place, CHUNK):
-        yield from page
-        place = Place(page[-1].active_at, page[-1].ref)
 
 
 def _due(estate: Estate, now: datetime) -> Iterator[Session]:

@@ -135,6 +135,7 @@ def _write_held(held: Held) -> dict[str, Any]:
         "session": _write_seen(held.seen),
         "wanted": _write_reason(held.wanted),
         "holding": _write_reason(held.holding),
+        "by": held.by,
     }
 
 
@@ -210,6 +211,7 @@ def _read_held(written: Mapping[str, Any]) -> Held:
         seen=_read_seen(written["session"]),
         wanted=_read_reason(written["wanted"]),
         holding=_read_reason(written["holding"]),
+        by=_text(written.get("by", "")),  # a plan of an earlier Sexton does not say
     )
 
 

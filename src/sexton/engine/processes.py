@@ -111,8 +111,24 @@ class Overseer:
         looks = self._sampler.look(fresh, new_ports=0) if fresh else {}
         found = {each.ref: _stored(each, looks[each.ref]) for each in fresh}
         seen = self._look(stale, policy)
-        self._looks = {**self._looks, **seen}
+        self._remember(seen)
         return found | {ref: judge(looks) for ref, looks in seen.items()}
+
+    def _remember(self, seen: Mapping[int, list[Look]]) -> None:
+        """Keep what was seen of processes that are there; where nobody patrols, this is the end.
+
+        Others are asked about once somebody new has come, so what is kept follows what exists.
+        """
+        present = {ref: looks for ref, looks in seen.items() if looks[-1].members}
+        others = {ref: looks for ref, looks in self._looks.items() if ref not in seen}
+        if others and not present.keys() <= self._looks.keys():
+            others = self._still_there(others)
+        self._looks = others | present
+
+    def _still_there(self, known: Mapping[int, list[Look]]) -> dict[int, list[Look]]:
+        running = [each for each in self.registry.running() if each.ref in known]
+        looks = self._sampler.look(running, new_ports=0) if running else {}
+        return {ref: known[ref] for ref, look in looks.items() if look.members}
 
     def _look(self, processes: Sequence[Process], policy: ProcessPolicy) -> dict[int, list[Look]]:
         """What was seen of each within the window, now included; twice if it is new to us.

@@ -9,8 +9,7 @@ from itertools import islice
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.errors import NothingToUndo
 from sexton.model.finalization import FinalizationState
-from sexton.model.intent import INTENDED, intended
-from sexton.model.plan import JournalEntry, Reason, Result
+from sexton.model.plan import INTENDED, JournalEntry, Reason, Result
 from sexton.model.record import record
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Session
@@ -189,7 +188,7 @@ def _ends(ledger: Ledger, receipt: str) -> Iterator[tuple[str, Ended]]:
             told.add((entry.home, entry.session))
             yield entry.home, _end(entry, entry.session)
         elif entry.result == INTENDED:
-            meant = [id for id in intended(entry.reason) if (entry.home, id) not in told]
+            meant = [id for id in entry.sessions if (entry.home, id) not in told]
             still = [id for id in meant if not _ended_later(ledger, entry, id)]
             yield from ((entry.home, _end(entry, id)) for id in still)
 

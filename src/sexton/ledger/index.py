@@ -20,7 +20,10 @@ from sexton.model.worker import Holder, Worker
 from sexton.ports import Entry, Filter, Place
 
 _END_OF_TIME = 2**62
+_BEGINNING = -(2**62)
 _LAST = "\U0010ffff"
+NEWEST = 2
+"""A page of open sessions is looked for among so many times as many of the newest first."""
 
 
 class LedgerIndex:
@@ -52,20 +55,26 @@ class LedgerIndex:
         def job(tx: Transaction) -> list[Session]:
             values = {
                 "source": wanted.source,
-                "state": wanted.state,
                 "key": wanted.key,
-                "folded": int(wanted.folded),
                 "limit": limit,
                 "active_at": _END_OF_TIME if before is None else micros(before.at),
                 "ref": _END_OF_TIME if before is None else before.ref,
             }
             parts = [
-                tx.all("page_recent", home=home[0], **values)
+                _page(tx, wanted, values | {"home": home[0]})
                 for home in tx.all("all_homes")
                 if wanted.home in (None, home[1])
             ]
             newest = sorted(chain.from_iterable(parts), key=_activity, reverse=True)
             return with_holders(tx, newest[:limit])
+
+        return self._database.read(job)
+
+    def open(self, home: str, after: Session | None, limit: int) -> list[Session]:
+        id, ref = ("", 0) if after is None else (after.id, after.ref)
+
+        def job(tx: Transaction) -> list[Session]:
+            return with_holders(tx, tx.all("open_by_id", home=home, id=id, ref=ref, limit=limit))
 
         return self._database.read(job)
 
@@ -103,6 +112,19 @@ class LedgerIndex:
             return True
 
         return self._database.write(job)
+
+
+def _page(tx: Transaction, wanted: Filter, values: dict[str, Any]) -> list[rows.Row]:
+    """A page of one home; where few of the newest are open, the open ones are sorted instead."""
+    asked = values | {"state": wanted.state, "folded": int(wanted.folded), "low": _BEGINNING}
+    if wanted.state is not State.OPEN:
+        return tx.all("page_recent", **asked)
+    spot = {"home": values["home"], "value": values["active_at"], "ref": values["ref"]}
+    bound = tx.one("bound_active", **spot, steps=NEWEST * values["limit"])
+    found = tx.all("page_recent", **asked | ({} if bound is None else {"low": bound[0]}))
+    if bound is None or len(found) == values["limit"]:
+        return found
+    return tx.all("page_open", **values)
 
 
 def with_holders(tx: Transaction, found: Sequence[rows.Row]) -> list[Session]:

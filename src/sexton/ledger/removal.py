@@ -14,6 +14,7 @@ from sexton.ledger.vault_book import vault_files
 from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
+from sexton.policies.shielding import SPARED
 from sexton.ports.removal import (
     Departure,
     End,
@@ -28,8 +29,6 @@ from sexton.ports.upkeep import Entry
 from sexton.ports.vault import Written
 
 KEEP_DAYS = timedelta(days=90)
-SPARED = timedelta(days=30)
-"""For so long after it was given up, end-of-session work keeps its session from being purged."""
 
 _NEVER = 2**62
 

@@ -193,6 +193,7 @@ def journal_entry(row: Row) -> JournalEntry:
         action=row[6],
         result=row[7],
         reason=Reason(row[8], row[9]),
+        sessions=() if row[10] is None else _read_names(row[10]),
     )
 
 
@@ -208,4 +209,17 @@ def entry(written: Entry, now: datetime) -> Mapping[str, Any]:
         "result": written.result,
         "reason": written.reason.code,
         "explanation": written.reason.text,
+        "sessions": _names(written.sessions) if written.sessions else None,
     }
+
+
+def _names(ids: Sequence[str]) -> str:
+    import json  # noqa: PLC0415  # slow to load, and few entries are about several sessions
+
+    return json.dumps(ids)
+
+
+def _read_names(stored: str) -> tuple[str, ...]:
+    import json  # noqa: PLC0415  # as above
+
+    return tuple(json.loads(stored))

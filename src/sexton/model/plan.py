@@ -164,9 +164,16 @@ class Outcome:
     detail: str
 
 
+INTENDED = "intended"
+"""The journal's result for what is about to be done where one transaction can not hold both."""
+
+
 @record
 class JournalEntry:
-    """A line of the journal: what was done, to which session, by whom, why, what came of it."""
+    """A line of the journal: what was done, to which session, by whom, why, what came of it.
+
+    `sessions` are the ids, where it is about several.
+    """
 
     ref: int
     at: datetime
@@ -177,3 +184,4 @@ class JournalEntry:
     action: str
     result: str
     reason: Reason
+    sessions: tuple[str, ...] = ()

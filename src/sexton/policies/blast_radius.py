@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from sexton.model.plan import ArchiveSession, RemoveFiles, Removing
 from sexton.model.record import record
 
 LEAST = 500
@@ -22,6 +23,16 @@ class Allowance:
     allowed: int
     waiting: int
     limit: int
+
+
+def loses(action: Removing | RemoveFiles) -> bool:
+    """Whether time alone makes an action final: the trash is emptied, an archive is kept.
+
+    An archive whose own age is over goes to the trash as a removal of its own.
+    """
+    if isinstance(action, RemoveFiles):
+        return not action.archived
+    return not isinstance(action, ArchiveSession)
 
 
 def bounded(

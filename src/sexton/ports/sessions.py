@@ -161,7 +161,13 @@ class SessionIndex(Protocol):
         """The sessions whose id begins like that, with holders."""
 
     def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
-        """Sessions by last activity, newest first, with holders."""
+        """Sessions by last activity, newest first, with holders.
+
+        A page of open ones costs what is open, however much has ended.
+        """
+
+    def open(self, home: str, after: Session | None, limit: int) -> list[Session]:
+        """Open sessions of a home by id, after one of them, with holders; to go through all."""
 
     def due(self, now: datetime, after: Place | None, limit: int) -> list[Session]:
         """Open sessions whose due time has come, oldest due first, with holders."""

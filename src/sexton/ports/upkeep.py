@@ -38,7 +38,10 @@ class Workers(Protocol):
 
 @record
 class Entry:
-    """A journal entry to be written in the transaction of the change it tells of."""
+    """A journal entry to be written in the transaction of the change it tells of.
+
+    `sessions` are the ids, where it is about several.
+    """
 
     actor: str
     receipt: str | None
@@ -47,6 +50,7 @@ class Entry:
     reason: Reason
     home: str | None = None
     session: str | None = None
+    sessions: tuple[str, ...] = ()
 
 
 class Journal(Protocol):

@@ -54,6 +54,7 @@ class HeldAction(TypedDict):
     session: Seen
     wanted: Reason
     holding: Reason
+    by: NotRequired[str]
 
 
 class Plan(TypedDict):

@@ -28,6 +28,7 @@ from sexton.testing.ledger_contract_liveness import LivenessContract
 from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
 from sexton.testing.ledger_contract_messages import MessagesContract
 from sexton.testing.ledger_contract_model import check_any_history
+from sexton.testing.ledger_contract_open import OpenContract
 from sexton.testing.ledger_contract_outbox import OutboxContract, OutboxRacesContract
 from sexton.testing.ledger_contract_process_news import ProcessNewsContract
 from sexton.testing.ledger_contract_processes import ProcessesContract
@@ -53,6 +54,7 @@ class LedgerContract(
     HoldersContract,
     MessagesContract,
     IndexContract,
+    OpenContract,
     UpkeepContract,
     HomesContract,
     RacesContract,

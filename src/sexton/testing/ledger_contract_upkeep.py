@@ -27,6 +27,12 @@ from sexton.testing.ledger_contract_samples import (
 class UpkeepContract:
     """Who uses the ledger, what was done, which policies are in force."""
 
+    def test_the_journal_tells_which_sessions_an_entry_is_about(self, ledger: Ledger) -> None:
+        ids = ("a", 'b "[c]', "\u00e4, d")
+        ledger.journal.write([entry(receipt="r", sessions=ids), entry(receipt="r")], NOON)
+        assert [each.sessions for each in ledger.journal.page(None, "r", None, 9)] == [(), ids]
+        assert [each.sessions for each in ledger.board.journal_since(0, 9)][-2:] == [ids, ()]
+
     def test_a_worker_is_known_exactly_until_it_leaves(self, ledger: Ledger) -> None:
         identity = Identity(
             host="höst", boot_id="b", pid=2**22, started=2**60, inode=2**62, pid_namespace=2**32,

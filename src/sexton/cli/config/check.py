@@ -16,11 +16,11 @@ from sexton.cli.config import check_view
 from sexton.cli.homes import bare_estate, reachable
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
+from sexton.engine.open_sessions import open_sessions
 from sexton.errors import SettingsInvalid, SextonError
 from sexton.model.remains import Remains
-from sexton.model.session import Session, State
 from sexton.policies.retention import Retention
-from sexton.ports import Filter, Place
+from sexton.ports import Place
 from sexton.settings.values import Settings
 from sexton.system.clock import SystemClock
 from sexton.system.places import default_settings
@@ -100,7 +100,9 @@ def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
         estate = _reached(opened)
         found = rules_now(estate, settings.rulebook if settings else None)
         rules, now = found.in_force.rules, opened.clock.now()
-        sessions, over = _open_sessions(opened), _sessions_over(opened, rules.retention)
+        homes = [home.name for home in opened.ledger.homes.all()]
+        sessions = open_sessions(opened.ledger, homes)
+        over = _sessions_over(opened, rules.retention)
         return [
             *effect(rules, sessions, decider(estate, found), found.of_home),
             *retention_effect(rules.retention, over, now),
@@ -135,12 +137,3 @@ def _sessions_over(opened: Sexton, retention: Retention) -> Iterator[Remains]:
             while page := retained.old(home.name, source, place, CHUNK, among):
                 yield from page
                 place = Place(page[-1].session.active_at, page[-1].session.ref)
-
-
-def _open_sessions(opened: Sexton) -> Iterator[Session]:
-    """The open sessions of all homes."""
-    wanted = Filter(state=State.OPEN)
-    place: Place | None = None
-    while page := opened.ledger.index.page(wanted, place, CHUNK):
-        yield from page
-        place = Place(page[-1].active_at, page[-1].ref)

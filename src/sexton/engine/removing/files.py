@@ -170,7 +170,7 @@ def _release(means: Means, file: VaultFile, load: _Load, written: Written) -> Re
         written=written,
         seen=[(each.seen, each.reason) for each in going],
         entry=means.entry("remove_files", file.receipt, going[0].reason),
-        day=means.day,
+        day=means.day(file.kind),
     )
 
 

@@ -45,6 +45,20 @@ def heaps(means: Means, home: str) -> dict[str, Heap]:
     return found
 
 
+class Scan:
+    """The files of homes as one plan sees them: each home is looked through once, if at all."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._found: dict[str, dict[str, Heap]] = {}
+
+    def of(self, home: str) -> dict[str, Heap]:
+        """The files of a home by their owner."""
+        if home not in self._found:
+            self._found[home] = heaps(self._means, home)
+        return self._found[home]
+
+
 def _moment(mtime_ns: int) -> datetime:
     """When a file was written; some disks keep times that no calendar has."""
     return datetime.fromtimestamp(min(max(mtime_ns / 1e9, EARLIEST), LATEST), UTC)
@@ -58,25 +72,26 @@ def owners(estate: Estate, means: Means, home: str) -> dict[str, str]:
     return {files.owner(id): id for id in estate.ledger.homes.ids(record, open_only=False)}
 
 
-def orphans(estate: Estate, means: Means, home: str) -> Iterator[tuple[str, Heap]]:
+def orphans(estate: Estate, means: Means, home: str, scan: Scan) -> Iterator[tuple[str, Heap]]:
     """Files of sessions that a home does not know, once it was seen to the end.
 
     Among our own also those that came, or stayed, after all else of their session was purged.
     """
     if home == NATIVE:
-        yield from _own_orphans(estate, means)
+        yield from _own_orphans(estate, means, scan)
         return
     known = {each.name: each.observed_at for each in estate.ledger.homes.all()}
     if known.get(home) is None:
         return
-    ids = owners(estate, means, home)
-    for owner, heap in heaps(means, home).items():
+    found = scan.of(home)
+    ids = owners(estate, means, home)  # read after the files, as with our own
+    for owner, heap in found.items():
         if heap.sure and owner not in ids:
             yield owner, heap
 
 
-def _own_orphans(estate: Estate, means: Means) -> Iterator[tuple[str, Heap]]:
-    found, files = heaps(means, NATIVE), means.files.get(NATIVE)
+def _own_orphans(estate: Estate, means: Means, scan: Scan) -> Iterator[tuple[str, Heap]]:
+    found, files = scan.of(NATIVE), means.files.get(NATIVE)
     if files is None or not found:
         return
     # Read after the files, so that whoever made one meanwhile is known.

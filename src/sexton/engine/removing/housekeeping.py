@@ -8,14 +8,15 @@ from collections.abc import Callable, Sequence
 
 from sexton.engine.apply import apply
 from sexton.engine.estate import Estate
+from sexton.engine.removing.heaps import Scan
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.pace import Pace
 from sexton.engine.removing.proposal import Proposal, propose
 from sexton.engine.removing.relieve import Relieved, disk_use, shortage
 from sexton.engine.removing.retain import Due
-from sexton.model.plan import Outcome, Plan, Reason
+from sexton.model.plan import Outcome, Plan, Reason, Result
 from sexton.model.session import NATIVE
-from sexton.policies.blast_radius import bounded
+from sexton.policies.blast_radius import bounded, loses
 from sexton.policies.disk_budget import disk_warning
 from sexton.ports import Entry
 
@@ -57,23 +58,28 @@ class Housekeeping:
             means.ledger.vault.expire_archives(means.host, means.archive_age)
             self._aged = True
         self.remarks = []
-        outcomes = self._retain(estate, means, receipt, stopped)
+        homes, scan = [NATIVE, *estate.records], Scan(means)
+        proposal = propose(estate, homes, estate.rules(None).rules.retention, scan)
+        outcomes = self._retain(estate, means, proposal, receipt, stopped)
         self._tidy(estate, means.pace, stopped)
-        self._warn(estate, means)
+        is_changed = any(each.result is Result.DONE for each in outcomes)
+        self._warn(estate, means, Scan(means) if is_changed else scan)
         ended = estate.clock.monotonic()
         self._next = ended + max(EVERY, SHARE * (ended - begun))
         return outcomes
 
     def _retain(
-        self, estate: Estate, means: Means, receipt: str, stopped: Callable[[], bool]
+        self,
+        estate: Estate,
+        means: Means,
+        proposal: Proposal,
+        receipt: str,
+        stopped: Callable[[], bool],
     ) -> list[Outcome]:
-        homes = [NATIVE, *estate.records]
-        proposal = propose(estate, homes, estate.rules(None).rules.retention)
         self._tell_short(proposal.relieved)
         outcomes: list[Outcome] = []
-        for home in homes:
+        for home, due in proposal.due.items():
             self._tell_refused(home, proposal)
-            due = proposal.due[home]
             if home != NATIVE and not estate.records[home].act:
                 self._propose(estate, home, due, receipt)
                 continue
@@ -85,16 +91,20 @@ class Housekeeping:
         return outcomes
 
     def _allowed(self, estate: Estate, means: Means, home: str, due: Sequence[Due]) -> list[Due]:
-        """What may go without a person's word; that more waits for one is told."""
+        """What may go without a person's word; that more waits for one is told.
+
+        What is archived is not lost, so any number of sessions may be.
+        """
         now = estate.clock.now()
         gone = means.ledger.removable.removed_on(home, now.date())
-        listed = [(each, each.since, len(each.actions)) for each in due]
+        archived = [each for each in due if not loses(each.actions[0])]
+        listed = [(each, each.since, len(each.actions)) for each in due if loses(each.actions[0])]
         allowed, allowance = bounded(listed, gone, now)
         waiting = allowance.waiting
         words = f"{waiting} removals in '{home}' wait for 'sexton apply'" if waiting else ""
         self._remark(Reason("waiting", words))
         self._tell(f"waiting {home}", words)
-        return allowed
+        return archived + allowed
 
     def _propose(self, estate: Estate, home: str, due: Sequence[Due], receipt: str) -> None:
         """Say once what would be done in a home that is only observed."""
@@ -121,9 +131,9 @@ class Housekeeping:
         self._remark(Reason("budget", words))
         self._tell("budget", words)
 
-    def _warn(self, estate: Estate, means: Means) -> None:
+    def _warn(self, estate: Estate, means: Means, scan: Scan) -> None:
         """Say that space runs out before it has."""
-        found = disk_warning(estate.budget, disk_use(estate, means))
+        found = disk_warning(estate.budget, disk_use(estate, means, scan))
         self._remark(found)
         self._tell("disk", found.code if found else "", found.text if found else "")
         wal = estate.ledger.hygiene.size().wal_bytes

@@ -15,7 +15,7 @@ from sexton.policies.collection import Collection
 from sexton.ports import Clock, Entry, Ledger
 from sexton.ports.removal import VaultFile, WantedFiles
 from sexton.ports.rows import HomeRows
-from sexton.ports.vault import Header, SessionFiles, Vault
+from sexton.ports.vault import Header, SessionFiles, Vault, VaultKind
 
 T = TypeVar("T")
 
@@ -56,10 +56,10 @@ class Means:
     owners: dict[int, list[str]] = field(default_factory=dict)
     established: set[str] = field(default_factory=set)
 
-    @property
-    def day(self) -> date | None:
-        """The day against which a removal counts; a person's word counts against none."""
-        return self.clock.now().date() if self.unattended else None
+    def day(self, kind: VaultKind) -> date | None:
+        """The day against which a removal counts: none at a person's word, and none to archive."""
+        counts = self.unattended and kind is VaultKind.TRASH
+        return self.clock.now().date() if counts else None
 
     def header(self, file: VaultFile) -> Header:
         """What a vault file says of itself."""

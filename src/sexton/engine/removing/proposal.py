@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.everything import hold_all
+from sexton.engine.removing.heaps import Scan
 from sexton.engine.removing.relieve import Relieved, relieved, shortage
 from sexton.engine.removing.retain import Due, Found, kept_long_enough
 from sexton.engine.removing.trees import by_tree
@@ -25,13 +26,13 @@ class Proposal:
     relieved: Relieved | None = None
 
 
-def propose(estate: Estate, homes: Sequence[str], retention: Retention) -> Proposal:
+def propose(estate: Estate, homes: Sequence[str], retention: Retention, scan: Scan) -> Proposal:
     """Ask retention and budget about homes. Changes nothing."""
-    relief = relieved(estate, homes, retention)
+    relief = relieved(estate, homes, retention, scan)
     due: dict[str, list[Due]] = {}
     held: dict[str, list[Held]] = {}
     for home in homes:
-        found = kept_long_enough(estate, home, retention)
+        found = kept_long_enough(estate, home, retention, scan)
         more = relief.found.get(home, Found()) if relief else Found()
         going, held[home] = _both(found.due, more.due), [*found.held, *more.held]
         if not retention.allow_remove_all:
@@ -59,11 +60,13 @@ def with_retention(
 
     That the budget can not be reached is told.
     """
+    if estate.removing is None:
+        return plan
     homes = [NATIVE, *estate.records] if home is None else [home]
     retention = (wanted or estate.rules(None).rules).retention
     if allow_remove_all:
         retention = replace(retention, allow_remove_all=True)
-    proposal = propose(estate, homes, retention)
+    proposal = propose(estate, homes, retention, Scan(estate.removing))
     if short := shortage(proposal.relieved):
         tell(short)
     due = [each for name in homes for each in proposal.due[name]]

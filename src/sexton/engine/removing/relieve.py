@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.collect import family_of
-from sexton.engine.removing.heaps import Heap, heaps, owners
+from sexton.engine.removing.heaps import Heap, Scan, owners
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.retain import PAGE, Found, Look, policy_of
 from sexton.model.plan import Held, Reason
@@ -38,10 +38,10 @@ class Relieved:
     found: dict[str, Found]
 
 
-def disk_use(estate: Estate, means: Means) -> DiskUse:
+def disk_use(estate: Estate, means: Means, scan: Scan) -> DiskUse:
     """What ledger, vault and files of sessions take, and what is left."""
     size = estate.ledger.hygiene.size()
-    files = sum(heap.bytes for home in means.files for heap in heaps(means, home).values())
+    files = sum(heap.bytes for home in means.files for heap in scan.of(home).values())
     vault = sum(size for _, size in means.vault.names())
     space = None if estate.space is None else estate.space()
     return DiskUse(
@@ -52,20 +52,25 @@ def disk_use(estate: Estate, means: Means) -> DiskUse:
     )
 
 
-def relieved(estate: Estate, homes: Iterable[str], retention: Retention) -> Relieved | None:
+def relieved(
+    estate: Estate, homes: Iterable[str], retention: Retention, scan: Scan
+) -> Relieved | None:
     """What has to go for the budget, oldest first; None while it is kept. Changes nothing."""
     means = estate.removing
     if means is None or not estate.budget.is_set:
         return None
-    use = disk_use(estate, means)
+    use = disk_use(estate, means, scan)
     if not excess(estate.budget, use):
         return None
-    candidates, weights = _gathered(estate, means, homes, retention)
+    candidates, weights = _gathered(estate, means, homes, retention, scan)
     kept_after_all: dict[str, list[Held]] = {}
     for _ in range(ROUNDS):
         relief = relieve(estate.budget, use, weights)
         verdicts = _verdicts(relief, candidates)
-        found = {name: _found(estate, means, name, retention, verdicts[name]) for name in verdicts}
+        found = {
+            name: _found(estate, Look(estate, means, name, retention, scan, those), those)
+            for name, those in verdicts.items()
+        }
         if not _learn(estate.ledger, weights, relief, candidates, found):
             break
         for name, those in found.items():
@@ -76,13 +81,13 @@ def relieved(estate: Estate, homes: Iterable[str], retention: Retention) -> Reli
 
 
 def _gathered(
-    estate: Estate, means: Means, homes: Iterable[str], retention: Retention
+    estate: Estate, means: Means, homes: Iterable[str], retention: Retention, scan: Scan
 ) -> tuple[list[tuple[Session, RetentionClass]], list[Weight]]:
     """What could go, each session with the class it belongs to and with its weight."""
     candidates: list[tuple[Session, RetentionClass]] = []
     weights: list[Weight] = []
     for home in homes:
-        for each, heap in _candidates(estate, means, home, retention):
+        for each, heap in _candidates(estate, means, home, retention, scan):
             size, kept = _weight(each, retention, heap)
             used = each.session.active_at
             weights.append(Weight(ref=len(weights), bytes=size, active_at=used, spared=kept))
@@ -123,7 +128,7 @@ def _learn(
     What keeps a session, and when its conversation was last used, is asked of the chosen only.
     """
     kept = {
-        (home, each.seen.id): Reason(each.holding.code, _plainly(each.holding))
+        (home, each.seen.id): Reason(each.holding.code, those.plainly[each.seen.id])
         for home, those in found.items()
         for each in those.held
     }
@@ -152,14 +157,6 @@ def _last_used(ledger: Ledger, chosen: Sequence[Session]) -> dict[tuple[str, str
     return found
 
 
-def _plainly(holding: Reason) -> str:
-    """What keeps sessions, in the same words for many."""
-    if holding.code == "open_child":
-        return "a child of it is open"
-    _, of_another, text = holding.text.partition(" is of the same conversation, and ")
-    return f"of a part of its conversation: {text}" if of_another else holding.text
-
-
 def _with_archives(means: Means, relief: Relief) -> Relief:
     """Archives are never given up by themselves, so they are in the way, too."""
     sessions, size = _in_vault(means, VaultKind.ARCHIVE)
@@ -185,10 +182,10 @@ def _in_vault(means: Means, kind: VaultKind) -> tuple[int, int]:
 
 
 def _candidates(
-    estate: Estate, means: Means, home: str, retention: Retention
+    estate: Estate, means: Means, home: str, retention: Retention, scan: Scan
 ) -> Iterator[tuple[Remains, Heap | None]]:
     """Every session of a home that is over, with its files."""
-    found, files = heaps(means, home), means.files.get(home)
+    found, files = scan.of(home), means.files.get(home)
     among = max(each.keep_last or 0 for each in (retention.general, *retention.classes))
     if home != NATIVE:
         ids = [id for owner, id in owners(estate, means, home).items() if owner in found]
@@ -227,11 +224,9 @@ def _verdict(policy: RetentionClass, reason: Reason, session: Session) -> Verdic
     return Verdict(files=files, rows=rows, reason=reason, since=session.active_at)
 
 
-def _found(
-    estate: Estate, means: Means, home: str, retention: Retention, verdicts: dict[str, Verdict]
-) -> Found:
-    look, found = Look(estate, means, home, retention, verdicts), Found()
+def _found(estate: Estate, look: Look, verdicts: Mapping[str, Verdict]) -> Found:
+    found = Found()
     ids = sorted(verdicts)
     for start in range(0, len(ids), PAGE):
-        look.judge(estate.ledger.retained.named(home, ids[start : start + PAGE]), found)
+        look.judge(estate.ledger.retained.named(look.home, ids[start : start + PAGE]), found)
     return found

@@ -179,7 +179,7 @@ def _departure(
         moves=moves,
         entry=means.entry(first.kind, file.receipt, first.reason),
         spares=None if archiving else means.clock.now() - SPARED,
-        day=means.day,
+        day=means.day(file.kind),
         at_once=sum([move.stored for move in moves]) <= means.pace.messages.now,
         lasting=bool(load.files),
     )

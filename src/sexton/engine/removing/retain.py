@@ -6,13 +6,14 @@ anything that protects a part of it protects all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sexton.engine.estate import Estate
 from sexton.engine.removing.collect import family_of
-from sexton.engine.removing.heaps import NOBODY, as_orphan, heaps, orphans, owners
+from sexton.engine.removing.heaps import NOBODY, Scan, as_orphan, orphans, owners
+from sexton.engine.removing.keeping import Keeping, held_by
 from sexton.engine.removing.means import Means
 from sexton.model.plan import (
     ArchiveSession,
@@ -36,7 +37,6 @@ from sexton.policies.retention import (
     soonest,
     spared,
 )
-from sexton.policies.shielding import shield
 from sexton.ports import Place
 
 PAGE = 500
@@ -54,22 +54,26 @@ class Due:
 
 @dataclass(slots=True)
 class Found:
-    """What of a home was kept long enough, and what keeps the rest of what was to go."""
+    """What of a home was kept long enough, and what keeps the rest of what was to go.
+
+    `plainly` says by id what keeps a session, in the same words for many.
+    """
 
     due: list[Due] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
+    plainly: dict[str, str] = field(default_factory=dict)
 
 
-def kept_long_enough(estate: Estate, home: str, retention: Retention) -> Found:
+def kept_long_enough(estate: Estate, home: str, retention: Retention, scan: Scan) -> Found:
     """What retention lets go of in a home, and why. Changes nothing."""
     means = estate.removing
     if means is None:
         return Found()
-    look = Look(estate, means, home, retention)
+    look = Look(estate, means, home, retention, scan)
     found = Found()
     for page in look.pages():
         look.judge(page, found)
-    found.due += _orphans(estate, means, home, retention.general.max_age)
+    found.due += _orphans(estate, means, home, retention.general.max_age, scan)
     return found
 
 
@@ -87,34 +91,35 @@ class Look:
         means: Means,
         home: str,
         retention: Retention,
+        scan: Scan,
         verdicts: Mapping[str, Verdict] | None = None,
     ) -> None:
         self._estate = estate
         self._means = means
-        self._home = home
+        self.home = home
         self._retention = retention
         self._verdicts = verdicts
         self._now = estate.clock.now()
         self._among = max((each.keep_last or 0 for each in _classes(retention)), default=0)
-        self._heaps = heaps(means, home)
+        self._heaps = scan.of(home)
         self._seen: set[str] = set()
         self._back: frozenset[str] = frozenset()
 
     def pages(self) -> Iterator[list[Remains]]:
         """The sessions of which something may go."""
-        if self._home != NATIVE:
+        if self.home != NATIVE:
             yield from self._with_files()
-        if not self._means.keeps_records(self._home):
+        if not self._means.keeps_records(self.home):
             return
         retained = self._estate.ledger.retained
-        ours = self._home == NATIVE
-        for source in retained.sources(self._home):
+        ours = self.home == NATIVE
+        for source in retained.sources(self.home):
             policy = _native(self._retention.of(source)) if ours else self._retention.of(source)
             age = soonest(policy, files=ours and bool(self._heaps))
             if age is None:
                 continue
             place: Place | None = None
-            while page := retained.old(self._home, source, place, PAGE, self._among):
+            while page := retained.old(self.home, source, place, PAGE, self._among):
                 last = page[-1].session
                 place = Place(last.active_at, last.ref)
                 yield [each for each in page if self._now - each.session.active_at >= age]
@@ -123,11 +128,11 @@ class Look:
 
     def _with_files(self) -> Iterator[list[Remains]]:
         """A foreign home's sessions that have files."""
-        known = owners(self._estate, self._means, self._home)
+        known = owners(self._estate, self._means, self.home)
         ids = sorted(id for owner, id in known.items() if owner in self._heaps)
         for start in range(0, len(ids), PAGE):
             yield self._estate.ledger.retained.named(
-                self._home, ids[start : start + PAGE], self._among
+                self.home, ids[start : start + PAGE], self._among
             )
 
     def judge(self, page: Sequence[Remains], found: Found) -> None:
@@ -137,11 +142,11 @@ class Look:
             return
         ledger = self._estate.ledger
         ids = [each.session.id for each in wanted]
-        members = ledger.removable.relatives(self._home, named=ids, below=())
-        family = family_of(ledger, self._home, members)
+        members = ledger.removable.relatives(self.home, named=ids, below=())
+        family = family_of(ledger, self.home, members)
         by_id = {each.id: each for each in members}
         ids = [each.id for each in family]
-        self._back = brought_back(self._estate, self._means, self._home, ids)
+        self._back = brought_back(self._estate, self._means, self.home, ids)
         for each in wanted:
             member = by_id.get(each.session.id)
             if member is None or member.id in self._seen:
@@ -159,45 +164,49 @@ class Look:
         verdict, kept = self._of_conversation(talk, asked)
         if verdict.since is None:
             return
-        moves = self._means.keeps_records(self._home) and verdict.rows is not Fate.KEEP
+        moves = self._means.keeps_records(self.home) and verdict.rows is not Fate.KEEP
         here = [each for each in talk if each.state in HERE]
         archiving = verdict.rows is Fate.ARCHIVE
-        holding = kept or _held_by(talk, family, self._now, archiving=archiving or not moves)
+        holding = kept or held_by(talk, family, self._now, archiving=archiving or not moves)
         if self._back & {each.id for each in talk}:
-            holding = holding or BACK
+            holding = holding or Keeping(reason=BACK, plainly=BACK.text)
         actions = self._removals(here, verdict) if moves else self._of_files(here, verdict)
         if not actions:
             return
         if holding is not None:
             found.held += [
-                Held(seen=each.seen, wanted=verdict.reason, holding=holding) for each in actions
+                Held(seen=each.seen, wanted=verdict.reason, holding=holding.reason)
+                for each in actions
             ]
+            found.plainly |= {each.seen.id: holding.plainly for each in actions}
         else:
             found.due.append(Due(actions=tuple(actions), since=verdict.since))
 
     def _of_conversation(
         self, talk: Sequence[Member], asked: Remains
-    ) -> tuple[Verdict, Reason | None]:
+    ) -> tuple[Verdict, Keeping | None]:
         """The verdict on the whole, by when it was last used; and what spares a part of it."""
         if len(talk) == 1:
             return self._verdict(asked), None
         used = max(each.active_at for each in talk)
         parts = self._estate.ledger.retained.named(
-            self._home, [each.id for each in talk if each.state in HERE], self._among
+            self.home, [each.id for each in talk if each.state in HERE], self._among
         )
         whole = replace(asked, session=replace(asked.session, active_at=used))
         for part in parts:
             kept = spared(part, policy_of(self._retention, part))
             if kept is not None:
                 words = f"{part.session.id} is of the same conversation, and {kept.text}"
-                return self._verdict(whole), Reason(kept.code, words)
+                plainly = f"of a part of its conversation: {kept.text}"
+                keeping = Keeping(reason=Reason(kept.code, words), plainly=plainly)
+                return self._verdict(whole), keeping
         return self._verdict(whole), None
 
     def _removals(self, here: Sequence[Member], verdict: Verdict) -> list[Removing | RemoveFiles]:
         name = here[0].id if len(here) > 1 else None
         plain = [
             TrashSession(
-                seen=each.seen(self._home),
+                seen=each.seen(self.home),
                 reason=verdict.reason,
                 source=each.source,
                 size=each.byte_count,
@@ -210,12 +219,12 @@ class Look:
         return list(plain)
 
     def _of_files(self, here: Sequence[Member], verdict: Verdict) -> list[Removing | RemoveFiles]:
-        files = self._means.files.get(self._home)
+        files = self._means.files.get(self.home)
         if files is None:
             return []
         return [
             RemoveFiles(
-                seen=each.seen(self._home),
+                seen=each.seen(self.home),
                 reason=verdict.reason,
                 source=each.source,
                 size=heap.bytes,
@@ -237,11 +246,13 @@ def _archived(action: TrashSession) -> ArchiveSession:
     )
 
 
-def _orphans(estate: Estate, means: Means, home: str, age: timedelta | None) -> Iterator[Due]:
+def _orphans(
+    estate: Estate, means: Means, home: str, age: timedelta | None, scan: Scan
+) -> Iterator[Due]:
     """Files of sessions that a home does not know."""
     if age is None:
         return
-    found = dict(orphans(estate, means, home))
+    found = dict(orphans(estate, means, home, scan))
     back = brought_back(estate, means, home, list(found))
     for owner, heap in found.items():
         if estate.clock.now() - heap.written_at >= age and owner not in back:
@@ -259,20 +270,6 @@ def brought_back(estate: Estate, means: Means, home: str, ids: Sequence[str]) ->
     """What somebody wanted back: it is left alone for as long as the trash would keep it."""
     since = estate.clock.now() - means.grace
     return estate.ledger.retained.brought_back(home, ids, since) if ids else frozenset()
-
-
-def _held_by(
-    talk: Iterable[Member], family: Family, now: datetime, *, archiving: bool
-) -> Reason | None:
-    """What keeps a conversation, whatever the policy says."""
-    members = list(talk)
-    for each in members:
-        if each.state in HERE or each.state == "open":
-            kept = shield(each, now, archiving=archiving)
-            if kept is not None:
-                return kept
-    child = family.open_below(members)
-    return None if child is None else Reason("open_child", f"its child {child.id} is open")
 
 
 def _classes(retention: Retention) -> tuple[RetentionClass, ...]:

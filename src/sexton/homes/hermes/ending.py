@@ -17,8 +17,7 @@ from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.writer import Writer
 from sexton.model.evidence import Evidence, Verdict
-from sexton.model.intent import INTENDED, intent
-from sexton.model.plan import ReapSession, Reason, Seen
+from sexton.model.plan import INTENDED, ReapSession, Reason, Seen
 from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.policies.liveness import SILENT, SUSPECT
@@ -138,10 +137,10 @@ class Ending:
 
     def _intend(self, entries: Sequence[Entry], now: datetime) -> None:
         """Say what is going to be done: after a crash the next look tells how far it came."""
-        reason = intent(entries[0].action, [str(entry.session) for entry in entries])
-        self._journal.write(
-            [replace(entries[0], session=None, result=INTENDED, reason=reason)], now
-        )
+        action, ids = entries[0].action, tuple(str(entry.session) for entry in entries)
+        reason = Reason("intent", f"about to {action} {len(ids)}: {', '.join(ids)}")
+        meant = replace(entries[0], session=None, sessions=ids, result=INTENDED, reason=reason)
+        self._journal.write([meant], now)
 
 
 def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:

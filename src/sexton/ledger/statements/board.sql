@@ -181,7 +181,7 @@ ORDER BY s.started_at, s.ref
 LIMIT :limit;
 
 -- journal_since
-SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation
+SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation, sessions
 FROM journal
 WHERE ref > :after
 ORDER BY ref

@@ -3,6 +3,7 @@ SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.ref > 0 AND s.home = :home
   AND (s.active_slot, s.active_at, s.ref) < (CAST(:active_at AS BIGINT) >> 20, :active_at, :ref)
+  AND s.active_slot >= (CAST(:low AS BIGINT) >> 20)
   AND (CAST(:source AS TEXT) IS NULL OR s.source = :source)
   AND (CAST(:state AS TEXT) IS NULL OR s.state = :state)
   AND (CAST(:key AS TEXT) IS NULL OR s.key = :key)
@@ -10,6 +11,23 @@ WHERE s.ref > 0 AND s.home = :home
       SELECT 1 FROM sessions AS child WHERE child.home = s.home AND child.parent = s.id AND child.inherited > 0
   ))
 ORDER BY s.active_slot DESC, s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- page_open
+-- No index has open sessions by activity, as it would be written with every message: this sorts what is open.
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.home = :home AND s.state = 'open' AND (s.active_at, s.ref) < (:active_at, :ref)
+  AND (CAST(:source AS TEXT) IS NULL OR s.source = :source)
+  AND (CAST(:key AS TEXT) IS NULL OR s.key = :key)
+ORDER BY s.active_at DESC, s.ref DESC
+LIMIT :limit;
+
+-- open_by_id
+SELECT {session}
+FROM homes AS h CROSS JOIN sessions AS s
+WHERE h.name = :home AND s.home = h.ref AND s.state = 'open' AND (s.id, s.ref) > (:id, :ref)
+ORDER BY s.id
 LIMIT :limit;
 
 -- page_due

@@ -29,25 +29,25 @@ WHERE w.left_at IS NULL AND w.dead_at IS NULL
 ORDER BY w.registered_at, w.id;
 
 -- insert_entry
-INSERT INTO journal (at, actor, receipt, home, session, action, result, reason, explanation)
-VALUES (:at, :actor, :receipt, :home, :session, :action, :result, :reason, :explanation);
+INSERT INTO journal (at, actor, receipt, home, session, action, result, reason, explanation, sessions)
+VALUES (:at, :actor, :receipt, :home, :session, :action, :result, :reason, :explanation, :sessions);
 
 -- page_journal
-SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation
+SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation, sessions
 FROM journal
 WHERE ref < :before
 ORDER BY ref DESC
 LIMIT :limit;
 
 -- page_journal_of_session
-SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation
+SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation, sessions
 FROM journal
 WHERE home = :home AND session = :session AND ref < :before
 ORDER BY ref DESC
 LIMIT :limit;
 
 -- page_journal_of_receipt
-SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation
+SELECT ref, at, actor, receipt, home, session, action, result, reason, explanation, sessions
 FROM journal
 WHERE receipt = :receipt AND ref < :before
 ORDER BY ref DESC
