@@ -97,7 +97,7 @@ class PostgresRewind(Rewind):
 
 
 def once_reached(job: Callable[[], T]) -> T:
-    """What comes of a job once its cut connections are replaced; none of it is done twice."""
+    """What comes of a job once its cut connections are replaced; on a cut one nothing is done."""
     for _ in range(TRIES):
         try:
             return job()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -77,12 +78,12 @@ def test_no_old_handle_reaches_a_session_that_others_began_after_a_restore(
     held = {name: _began(house, name, "said after the backup") for name in ACTS}
     rewind.restore()
     stranger = once_reached(other_house.worker)
-    strangers = [_said(stranger.session(f"stranger {name}"), "private") for name in ACTS]
+    strangers = [_said(_opened_by(stranger, f"stranger {name}"), "private") for name in ACTS]
     _reached(house)
     assert _places(held.values()) == _places(strangers), "they would have had the same numbers"
     for name, act in ACTS.items():
         with pytest.raises(SessionRewound):
-            act(held[name])
+            once_reached(partial(act, held[name]))
     for theirs in strangers:
         [found] = other_house.ledger.index.find("native", theirs.id)
         facts = (found.is_open, found.pinned, found.title, found.turn_count, found.message_count)
@@ -94,16 +95,16 @@ def test_no_old_handle_reaches_a_session_that_others_began_after_a_restore(
 def test_after_a_restore_an_agent_opens_its_keys_again(rewind: Rewind, house: Sexton) -> None:
     rewind.back_up()
     worker = once_reached(house.worker)
-    held = _said(worker.session("talk"), "lost")
+    held = _said(_opened_by(worker, "talk"), "lost")
     rewind.restore()
     _reached(house)
     with pytest.raises(SessionRewound):
-        held.append(role="user", content="again")
-    again = _said(worker.session("talk"), "anew")
+        _said(held, "again")
+    again = _said(_opened_by(worker, "talk"), "anew")
     assert again.id != held.id
     assert [message.content for message in again.messages()] == ["anew"]
     with pytest.raises(SessionRewound):
-        held.append(role="user", content="again")
+        _said(held, "again")
 
 
 def test_a_worker_the_restored_ledger_does_not_know_opens_a_key_at_once(
@@ -111,29 +112,29 @@ def test_a_worker_the_restored_ledger_does_not_know_opens_a_key_at_once(
 ) -> None:
     rewind.back_up()
     worker = once_reached(house.worker)
-    held, former = worker.session("talk"), worker.id
+    held, former = _opened_by(worker, "talk"), worker.id
     rewind.restore()
     _reached(house)
-    opened = [_said(worker.session(key), "hello") for key in ("other", None)]
+    opened = [_said(_opened_by(worker, key), "hello") for key in ("other", None)]
     assert [opened[0].epoch, opened[1].epoch] == [1, 1]
     assert worker.id != former
     with pytest.raises(SessionRewound):
-        held.append(role="user", content="hello")
+        _said(held, "hello")
 
 
 def test_messages_that_a_restore_took_away_are_not_written_over(
     rewind: Rewind, house: Sexton
 ) -> None:
     worker = house.worker()
-    held = _said(worker.session("talk"), "kept", "kept too")
+    held = _said(_opened_by(worker, "talk"), "kept", "kept too")
     rewind.back_up()
     _reached(house)
     _said(held, "acknowledged")
     rewind.restore()
     _reached(house)
     with pytest.raises(SessionRewound):
-        held.append(role="user", content="the next one")
-    again = _said(worker.session("talk"), "the next one")
+        _said(held, "the next one")
+    again = _said(_opened_by(worker, "talk"), "the next one")
     assert again.id == held.id
     assert [message.content for message in again.messages()] == ["kept", "kept too", "the next one"]
 
@@ -142,19 +143,20 @@ def test_an_agent_that_did_nothing_since_notices_a_restore_by_its_heartbeat(
     rewind: Rewind, house: Sexton
 ) -> None:
     worker = house.worker()
-    held = _said(worker.session("talk"), "kept")
+    held = _said(_opened_by(worker, "talk"), "kept")
     rewind.back_up()
     _reached(house)
     membership = worker._desk.membership
-    assert membership.renew()
+    assert once_reached(membership.renew)
     rewind.restore()
     _reached(house)
-    assert not membership.renew()
+    once_reached(membership.renew)
+    assert membership.timeline == 1
     with pytest.raises(SessionRewound) as refused:
         list(held.messages())
     assert isinstance(refused.value, SessionFenced)
-    assert (held.id, held.key) == (worker.session("talk").id, "talk")
-    assert membership.renew()
+    assert (held.id, held.key) == (_opened_by(worker, "talk").id, "talk")
+    assert once_reached(membership.renew)
 
 
 def test_a_turn_that_runs_during_a_restore_is_granted_nothing_afterwards(
@@ -166,9 +168,9 @@ def test_a_turn_that_runs_during_a_restore_is_granted_nothing_afterwards(
         rewind.restore()
         _reached(house)
         with pytest.raises(SessionRewound):
-            turn.reserve(input_tokens=1)
+            once_reached(partial(turn.reserve, input_tokens=1))
         with pytest.raises(SessionRewound):
-            held.append(role="user", content="the answer")
+            _said(held, "the answer")
 
 
 def test_a_worker_the_restored_ledger_does_not_know_begins_no_turn(
@@ -180,22 +182,22 @@ def test_a_worker_the_restored_ledger_does_not_know_begins_no_turn(
     rewind.restore()
     _reached(house)
     with pytest.raises(SessionRewound):
-        joined.turn().__enter__()
+        once_reached(lambda: joined.turn().__enter__())
     [found] = house.ledger.index.find("native", first.id)
     assert (found.turn_count, len(found.holders)) == (0, 1)
 
 
 def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton) -> None:
     worker = house.worker()
-    held = _said(worker.session("talk"), "hello")
+    held = _said(_opened_by(worker, "talk"), "hello")
     rewind.back_up()
     _reached(house)
     membership = worker._desk.membership
-    assert not membership.notices_rewind()
-    assert membership.renew()
-    assert not membership.notices_rewind()
-    held.end()
-    assert held.end() is False
+    assert not once_reached(membership.notices_rewind)
+    assert once_reached(membership.renew)
+    assert not once_reached(membership.notices_rewind)
+    once_reached(held.end)
+    assert once_reached(held.end) is False
     assert membership.timeline == 0
 
 
@@ -211,14 +213,18 @@ def _reached(house: Sexton) -> None:
 def _began(house: Sexton, key: str, *said: str) -> OpenSession:
     """A session of a worker of its own: what one worker notices, no other knows."""
     worker: AgentWorker = once_reached(house.worker)
-    return _said(worker.session(key), *said)
+    return _said(_opened_by(worker, key), *said)
+
+
+def _opened_by(worker: AgentWorker, key: str | None) -> OpenSession:
+    return once_reached(lambda: worker.session(key))
 
 
 def _said(held: OpenSession, *contents: str) -> OpenSession:
     for content in contents:
-        held.append(role="user", content=content)
+        once_reached(partial(held.append, role="user", content=content))
     return held
 
 
 def _places(held: Iterable[OpenSession]) -> list[int]:
-    return sorted(each._session.ref >> RANDOM_BITS for each in held)
+    return sorted(each._held.ref >> RANDOM_BITS for each in held)
