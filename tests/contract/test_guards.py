@@ -29,7 +29,7 @@ from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite_transaction import SqliteTransaction
 from sexton.ledger.statements import statements
 from sexton.policies.rulebook import Rulebook, encode
-from sexton.ports import Ledger
+from sexton.ports import Ledger, WorkerUnknown
 from sexton.settings.values import Settings
 from sexton.testing.ledger_contract import LedgerContract
 from sexton.testing.ledger_contract_samples import NOON, born
@@ -43,6 +43,7 @@ NOTICED = (
     ValueError,
     TypeError,
     LookupError,
+    WorkerUnknown,
 )
 SLOW = (
     "any_text",
@@ -58,11 +59,28 @@ EQUAL = {
         (name, "state = 'running'"): "a row has a worker exactly while it runs"
         for name in ("memoise", "finish_finalization", "put_back_finalization")
     },
+    **{
+        (name, "ref = :ref"): "finds the row; the id means the same one"
+        for name in (
+            "end_compressed",
+            "find_readiness",
+            "join_session",
+            "lock_open",
+            "mark_errored",
+            "rest_session",
+            "set_warned",
+            "start_turn",
+            "store_guard",
+            "take_policies",
+        )
+    },
+    ("reap_sessions", "sessions.ref = seen.ref"): "finds the row; the id means the same one",
     ("take_policies", "state = 'open'"): "the policies of an ended session are never asked for",
     ("started_by_day", "s.active_slot >= (CAST(:since AS BIGINT) >> 20)"): (
         "spares rows: what started since was active since"
     ),
     ("spent_since", "s.active_slot >= (CAST(:since AS BIGINT) >> 20)"): "names the index",
+    ("join_session", "id = :id"): "lock_open has asked the same in the same transaction",
     ("join_session", "epoch = :epoch"): "lock_open has asked the same in the same transaction",
     ("join_session", "state = 'open'"): "lock_open has asked the same in the same transaction",
     ("lock_held", "worker = :worker"): "locks only; SQLite has one writer at a time anyway",
@@ -342,6 +360,8 @@ RACING = (
     ),
     ("lock_counter", "FOR UPDATE", "clocks_that_differ_by_a_slice"),
     ("append_messages", " AND epoch = %(epoch)s", "a_write_with_another_epoch"),
+    ("append_messages", " AND id = %(id)s", "whoever_means_another_session"),
+    ("append_messages", " AND last_seq >= %(seen)s", "a_writer_that_has_seen_more"),
     ("append_messages", " AND state = 'open'", "a_write_to_an_ended"),
     ("lock_held", "FOR UPDATE", "two_last_holders"),
     ("publish_policies", "HAVING NOT EXISTS", "policies_published_by_many"),

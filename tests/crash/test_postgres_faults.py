@@ -80,7 +80,7 @@ def test_a_frozen_server_is_given_up_in_time_and_everything_works_once_it_goes_o
     assert say(ledger, begun, "before")
     hurt_server.pause()
     refused_in_time(lambda: say(ledger, begun, "in", "between"))
-    refused_in_time(lambda: ledger.book.end_now(begun.ref, 1, "closed", begun.started_at))
+    refused_in_time(lambda: ledger.book.end_now(begun, "closed", begun.started_at))
     refused_in_time(lambda: ledger.book.current("talk"))
     hurt_server.resume()
     assert say(ledger, begun, "after")

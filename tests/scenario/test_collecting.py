@@ -152,7 +152,7 @@ def test_a_session_that_was_used_between_plan_and_apply_is_left_alone(
 def test_a_session_that_was_revived_between_plan_and_apply_is_left_alone(house: House) -> None:
     with house.opened(1, "talk") as session:
         found = house.sexton.find(session.id)
-        house.sexton.ledger.book.end_now(found.ref, found.epoch, "reaped:test", house.clock.now())
+        house.sexton.ledger.book.end_now(found, "reaped:test", house.clock.now())
         house.later()
         plan = house.sexton.plan(gc=True)
         assert going(plan) == {session.id}

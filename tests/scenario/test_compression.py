@@ -230,7 +230,7 @@ def test_another_holder_goes_on_in_the_child_whatever_it_does_first(house: Sexto
     assert ours.compress(telling())
     lost = house.find(ours.id)
     now = house.clock.now()
-    assert house.ledger.book.end_now(lost.ref, lost.epoch, "reaped:by mistake", now)
+    assert house.ledger.book.end_now(lost, "reaped:by mistake", now)
     theirs.revive()
     assert theirs.append(role="user", content="next") == 12
     ours, theirs = held("reset")

@@ -449,7 +449,7 @@ def test_no_message_is_flushed_twice_however_often_a_session_comes_back(
                 session.append_many([{"role": "user", "content": "x"}] * 3)
                 lost = house.find(session.id)
                 now = manual_clock.now()
-                assert house.ledger.book.end_now(lost.ref, lost.epoch, "reaped:silent", now)
+                assert house.ledger.book.end_now(lost, "reaped:silent", now)
                 if flushed:
                     house.sweep()
                 manual_clock.advance(60)

@@ -57,7 +57,7 @@ def test_what_was_flushed_before_a_fallback_is_not_flushed_again(
     session = house.worker().session("k", source="cli")
     tell(session, 1, 10)
     lost = house.find(session.id)
-    assert house.ledger.book.end_now(lost.ref, lost.epoch, "reaped:test", house.clock.now())
+    assert house.ledger.book.end_now(lost, "reaped:test", house.clock.now())
     house.sweep()
     session.revive()
     tell(session, 11, 20)

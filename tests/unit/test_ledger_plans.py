@@ -23,6 +23,7 @@ WHOLE = {
     "searched": "only a part of other statements",
     "table_sizes": "goes through the schema, which is small",
     "finalization": "only a part of other statements",
+    "new_ref": "only a part of other statements",
     "process": "only a part of other statements",
     "remains": "only a part of other statements",
     "member": "only a part of other statements",

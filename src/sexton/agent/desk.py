@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
-from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
+from sexton.errors import (
+    SessionEnded,
+    SessionError,
+    SessionFenced,
+    SessionNotFound,
+    SessionRewound,
+)
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
 from sexton.model.record import made, record
@@ -96,9 +102,13 @@ class Desk:
             reason=reason,
         )
 
-    def refusal(self, session: Session) -> SessionError:
-        """Why the ledger refused a write to the session."""
-        found = self.ledger.index.find(NATIVE, session.id)
+    def refusal(self, session: Session, seen: int = 0) -> SessionError:
+        """Why the ledger refused a write to the session, whose writer has seen so many messages."""
+        found = self.ledger.index.find(session.home, session.id)
+        if self.membership.notices_rewind():
+            return self.rewound(session)
+        if session.home == NATIVE and _is_set_back(found, session, seen):
+            return self.rewound(session)
         if not found:
             return SessionNotFound(f"the session {session.id} does not exist any more")
         now = found[0]
@@ -109,6 +119,14 @@ class Desk:
             f"this writer has {session.epoch}"
         )
 
+    @staticmethod
+    def rewound(session: Session) -> SessionError:
+        """What whoever opened the session before the ledger was set back is told."""
+        return SessionRewound(
+            f"the ledger was set back to an earlier state since the session {session.id} was "
+            "opened: it was restored from a backup, or a standby without its last commits took over"
+        )
+
     def over(self, session: Session) -> SessionError:
         """Why a session that is not open can not be used: it has ended, or was even removed."""
         if session.state in (State.ENDED, State.FINALIZED):
@@ -117,3 +135,8 @@ class Desk:
 
         file = self.ledger.vault.of_session(session.ref)
         return removed(session.id, session.state, file.receipt if file else None)
+
+
+def _is_set_back(found: Sequence[Session], session: Session, seen: int) -> bool:
+    """Whether less of a native session is there than was: its row, its epoch and counts stay."""
+    return not found or found[0].epoch < session.epoch or found[0].message_count < seen

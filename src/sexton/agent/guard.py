@@ -237,7 +237,7 @@ class Guard:
             return  # the next turn asks again
         entry, now = self.desk.entry(session, "end", reason), self.desk.clock.now()
         end = self.desk.ledger.book.end_now
-        if end(session.ref, session.epoch, reason.code, now, entry) and forced:
+        if end(session, reason.code, now, entry) and forced:
             with suppress(LedgerError):  # it has ended, and a keeper sees to what it left
                 self.desk.stop_processes(session)
 

@@ -27,8 +27,8 @@ class Handle:
 
     def __init__(self, desk: Desk, session: Session) -> None:
         self._desk = desk
-        self._session = session
-        self._warned = session.warned
+        self._timeline = desk.membership.timeline
+        self._go_on(session)
         self._obey(desk.rules(None))
         self._planned: tuple[tuple[int, Limit] | None, Schedule] = (None, Schedule(0))
 
@@ -37,20 +37,27 @@ class Handle:
 
     @property
     def id(self) -> str:
-        return self._session.id
+        return self._held.id
 
     @property
     def key(self) -> str | None:
-        return self._session.key
+        return self._held.key
 
     @property
     def source(self) -> str:
-        return self._session.source
+        return self._held.source
 
     @property
     def epoch(self) -> int:
         """The fence; it rises when somebody takes the session over."""
-        return self._session.epoch
+        return self._held.epoch
+
+    @property
+    def _session(self) -> Session:
+        """The session that is held; SessionRewound if the ledger was set back since."""
+        if self._timeline != self._desk.membership.timeline:
+            raise self._desk.rewound(self._held)
+        return self._held
 
     def _reach(self, attempt: Callable[[Session], T | None]) -> T:
         """Do what needs the fence; where the conversation was compressed, in its newest session."""
@@ -64,7 +71,7 @@ class Handle:
     def _press_on(self, session: Session) -> None:
         """Go on where the conversation does; if nowhere, say why nothing may be done."""
         if not self._follow(session):
-            raise self._desk.refusal(session)
+            raise self._desk.refusal(session, self._seen)
 
     def _follow(self, session: Session) -> bool:
         """Go on where the conversation does; False if that is this session still."""
@@ -78,8 +85,10 @@ class Handle:
         self._follow(self._session)
 
     def _go_on(self, session: Session) -> None:
-        self._session = session
+        self._held = session
         self._warned = session.warned
+        # At most as many as the highest number: what was stored is not to be fewer later.
+        self._seen = session.message_count
 
     def _read(self, ref: int, after: int) -> Iterator[Message]:
         while page := self._desk.ledger.messages.page(ref, after, PAGE_BYTES):
@@ -99,7 +108,8 @@ class Handle:
         return planned
 
     def _learn(self, appended: Appended) -> None:
-        """Take over what the ledger said: newer rules, warnings already given."""
+        """Take over what the ledger said: newer rules, warnings already given, what is stored."""
+        self._seen = max(self._seen, appended.last_seq)
         self._warned = appended.warned
         if appended.serial != self._rules.serial:
             self._obey(self._desk.rules(appended.serial))

@@ -3,6 +3,9 @@
 One thread raises one counter, whatever the number of sessions. A process that could not do so
 for half the time after which others may bury it does not write before it has asked whether it
 still counts; if it does, its agent notices nothing.
+
+The counter also shows that a ledger was set back to an earlier state, by a restore or a failover
+that lost commits: the worker is unknown there, or its counter is lower than it was.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -20,6 +24,9 @@ from sexton.version import __version__
 
 if TYPE_CHECKING:
     from sexton.ports import Clock, Ledger, ProcessTable
+
+FORGOTTEN = timedelta(days=6)
+"""A worker that was declared dead is forgotten by the ledger after a week."""
 
 
 class Membership:
@@ -44,6 +51,8 @@ class Membership:
         self._obeyed: LivenessPolicy | None = None
         self._allowed = 0.0
         self._hold_again: Callable[[], None] = lambda: None
+        self.timeline = 0
+        """How often the ledger was found set back; what was opened before that is not trusted."""
         self._enrol()
 
     @property
@@ -76,23 +85,54 @@ class Membership:
             raise WorkerLeft("the worker has left and holds no sessions any more")
 
     def renew(self) -> bool:
-        """Raise the counter; False if this worker was declared dead and goes on as a new one.
+        """Raise the counter; False if this worker goes on as a new one.
 
-        Its sessions are then guarded by their epochs: what was taken over stays taken over.
+        Either it was declared dead: its sessions are then guarded by their epochs, and what was
+        taken over stays taken over. Or the ledger was set back, and `timeline` rises.
         """
         if self._pid != os.getpid():
             self._begin_anew()
-        id, moment = self._id, self._moment()  # read first: what follows may take long
-        if self._ledger.reaping.beat(id):
-            self._last = moment
+        moment = self._moment()  # read first: what follows may take long
+        id, known = self._stored()
+        beat = self._ledger.reaping.beat(id)
+        if beat is not None and beat > known:
+            with self._lock:
+                if self._id == id:
+                    self._beat, self._last = beat, moment
             return True
+        is_rewound = beat is not None or self._is_rewound(id, known)
         with self._lock:
             is_first = self._id == id and not self._stop.is_set()  # among the threads
             if is_first:
+                self.timeline += is_rewound
                 self._enrol()
-        if is_first:
+        if is_first and is_rewound:
+            _warn()
+        elif is_first:
             self._hold_again()
         return False
+
+    def notices_rewind(self) -> bool:
+        """Ask whether the ledger was set back; if so, this worker goes on as a new one."""
+        if self._pid != os.getpid() or not self._is_rewound(*self._stored()):
+            return False
+        self.renew()
+        return True
+
+    def _stored(self) -> tuple[str, int]:
+        """Which worker this is and how high its counter is at least."""
+        with self._lock:
+            return self._id, self._beat
+
+    def _is_rewound(self, id: str, known: int) -> bool:
+        """Whether what this worker stored durably is not there any more.
+
+        After a week of silence it may have been declared dead and then forgotten.
+        """
+        if self._clock.elapsed() - self._last[1] > FORGOTTEN.total_seconds():
+            return False
+        beat = self._ledger.workers.beat_of(id)
+        return beat is None or beat < known
 
     def leave(self) -> None:
         """Stop the counter."""
@@ -124,7 +164,7 @@ class Membership:
                 registered_at=self._clock.now(),
             )
         )
-        self._id, self._last = id, moment
+        self._id, self._beat, self._last = id, 0, moment
         self._pid = os.getpid()
 
     def _begin_anew(self) -> None:
@@ -136,6 +176,14 @@ class Membership:
 
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
+
+
+def _warn() -> None:
+    import logging  # noqa: PLC0415  # slow to load, and hardly ever needed
+
+    logging.getLogger("sexton.agent").warning(
+        "the ledger was set back to an earlier state; open sessions are given up"
+    )
 
 
 def _beat_until_left(reference: ref[Membership], stop: threading.Event) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from sexton.agent.desk import Desk
@@ -20,7 +22,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
 from sexton.policies.reset import holding, reset_reason
-from sexton.ports import Birth, Lost
+from sexton.ports import Birth, Lost, WorkerUnknown
 
 ATTEMPTS = 50
 
@@ -35,13 +37,14 @@ def open_key(desk: Desk, birth: Birth) -> Session:
     for _ in range(ATTEMPTS):
         now = desk.clock.now()
         current = desk.ledger.book.current(birth.key)
-        opened = (
-            desk.ledger.book.begin(scheduled(desk, birth, now), now)
-            if current is None
-            else _enter(desk, current, birth, now)
-        )
-        if opened is not None:
-            return opened
+        with known_worker(desk):
+            opened = (
+                desk.ledger.book.begin(scheduled(desk, birth, now), now)
+                if current is None
+                else _enter(desk, current, birth, now)
+            )
+            if opened is not None:
+                return opened
     raise LedgerBusy(f"the key {birth.key} changed hands {ATTEMPTS} times while it was opened")
 
 
@@ -54,19 +57,23 @@ def open_id(desk: Desk, id: str) -> Session:
         session = desk.ledger.compression.tip(found[0].ref) or found[0]
         if not session.is_open:
             raise desk.over(session)
-        joined = _join(desk, session, desk.clock.now())
-        if joined is not None:
-            return joined
+        with known_worker(desk):
+            joined = _join(desk, session, desk.clock.now())
+            if joined is not None:
+                return joined
     raise LedgerBusy(f"the session {id} changed hands {ATTEMPTS} times while it was opened")
 
 
 def begin(desk: Desk, birth: Birth) -> Session:
     """A new session without a key."""
-    now = desk.clock.now()
-    begun = desk.ledger.book.begin(scheduled(desk, birth, now), now)
-    if begun is None:
-        raise SessionBusy(f"the id {birth.id} is taken")
-    return begun
+    for _ in range(ATTEMPTS):
+        now = desk.clock.now()
+        with known_worker(desk):
+            begun = desk.ledger.book.begin(scheduled(desk, birth, now), now)
+            if begun is None:
+                raise SessionBusy(f"the id {birth.id} is taken")
+            return begun
+    raise LedgerBusy(f"the ledger lost its worker {ATTEMPTS} times while a session was opened")
 
 
 def reset(desk: Desk, old: Session, *, force: bool) -> Session:
@@ -90,13 +97,12 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
             raise SessionBusy(f"a turn of {whose} is running in the session {old.id}")
         if not force and (left := running(desk.overseer().of_native(current))):
             raise ProcessesRunning(f"the session {old.id} has running processes: {listed(left)}")
-        fresh = desk.ledger.book.replace(
-            current,
-            reason,
-            scheduled(desk, _successor(desk, old), now),
-            desk.entry(old, "end", reason),
-            now,
-        )
+        next_one = scheduled(desk, _successor(desk, old), now)
+        entry = desk.entry(old, "end", reason)
+        try:
+            fresh = desk.ledger.book.replace(current, reason, next_one, entry, now)
+        except WorkerUnknown:
+            break
         if fresh is not None:
             return fresh
     raise desk.refusal(old)
@@ -123,7 +129,7 @@ def revive(desk: Desk, lost: Session) -> Session:
 
 
 def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
-    """The birth with the due time the rules give a session that starts now."""
+    """The birth with the due time the rules give a session that starts now, held by whom we are."""
     in_force = desk.rules(None)
     unborn = Session(
         ref=0,
@@ -135,12 +141,22 @@ def scheduled(desk: Desk, birth: Birth, now: datetime) -> Birth:
         started_at=now,
         active_at=now,
     )
-    return replace(birth, schedule=in_force.rules.schedule(unborn, in_force.serial))
+    schedule = in_force.rules.schedule(unborn, in_force.serial)
+    return replace(birth, schedule=schedule, worker=birth.worker and desk.worker)
 
 
 def new_id() -> str:
     """A name for a session that nothing else has."""
     return os.urandom(16).hex()
+
+
+@contextmanager
+def known_worker(desk: Desk) -> Iterator[None]:
+    """Where the ledger does not know this worker, it was set back: the next try is a new one's."""
+    try:
+        yield
+    except WorkerUnknown:
+        desk.membership.renew()
 
 
 def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:

@@ -105,9 +105,7 @@ class OpenSession(Handle):
         """
         from sexton.model.removal import AWAY  # noqa: PLC0415  # few sessions have files
 
-        self._catch_up()
-        found = self._desk.ledger.index.find(self._session.home, self.id)
-        if not found or found[0].state in AWAY:
+        if self._found().state in AWAY:
             raise self._desk.refusal(self._session)
         return self._desk.directory(self.id)
 
@@ -124,7 +122,7 @@ class OpenSession(Handle):
 
     def processes(self) -> Sequence[Watched]:
         """The processes of this session and what they do, as people and the reset guard see it."""
-        self._catch_up()
+        self._found()
         return self._desk.overseer().of_native(self._session)
 
     def spawn(self, arguments: Program, **options: Any) -> SpawnedProcess:
@@ -145,10 +143,7 @@ class OpenSession(Handle):
 
         def attempt(session: Session) -> bool | None:
             now, entry = self._desk.clock.now(), self._desk.entry(session, "end", said)
-            return (
-                self._desk.ledger.book.end_now(session.ref, session.epoch, reason, now, entry)
-                or None
-            )
+            return self._desk.ledger.book.end_now(session, reason, now, entry) or None
 
         try:
             return self._reach(attempt)
@@ -212,6 +207,14 @@ class OpenSession(Handle):
         self._go_on(child)
         return next(self._read(child.ref, old.head))
 
+    def _found(self) -> Session:
+        """The session as it is in the ledger now, wherever its conversation goes on."""
+        self._catch_up()
+        found = self._desk.ledger.index.find(self._session.home, self.id)
+        if not found:
+            raise self._desk.refusal(self._session)
+        return found[0]
+
     def _mark(self, **marks: Any) -> None:
         session = self._session
         if not self._desk.ledger.book.mark(session.ref, epoch=session.epoch, **marks):
@@ -235,6 +238,7 @@ class OpenSession(Handle):
                 preview=preview,
                 from_human=from_human,
                 spend=self._spent_by(session, len(drafts)) if self._counts_messages else None,
+                seen=self._seen,
             )
             appended = desk.ledger.messages.append(batch, now)
             if appended is not None:

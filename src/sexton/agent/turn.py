@@ -16,7 +16,7 @@ from sexton.errors import UsageInvalid
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.spend import Unit
-from sexton.ports import Appended
+from sexton.ports import Appended, WorkerUnknown
 
 if TYPE_CHECKING:
     from sexton.agent.guard import Guard
@@ -133,7 +133,10 @@ class Turn:
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""
         start, worker = self._desk.ledger.book.start_turn, self._desk.worker
-        return start(self._session, worker, self._schedule(now), now)
+        try:
+            return start(self._session, worker, self._schedule(now), now)
+        except WorkerUnknown:
+            return None
 
     def _running(self) -> TurnSpend:
         if self._spend is None:

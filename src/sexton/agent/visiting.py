@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from sexton.agent.desk import Desk
 from sexton.agent.handle import Handle
+from sexton.agent.opening import known_worker
 from sexton.agent.turn import Turn
 from sexton.agent.worker import AgentWorker
 from sexton.errors import SessionNotFound
@@ -81,9 +82,10 @@ class Visitor(AgentWorker):
             if known is None or not known.is_open:
                 self.tell(told)
                 known = self._known(told)
-            joined = None if known is None else self._join(known)
-            if joined is not None:
-                return GuestSession(self._desk, joined)
+            with known_worker(self._desk):
+                joined = None if known is None else self._join(known)
+                if joined is not None:
+                    return GuestSession(self._desk, joined)
         raise SessionNotFound(f"the session {told.id} of {self.home.name} can not be held")
 
     def tell(self, told: Session) -> None:

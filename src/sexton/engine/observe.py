@@ -40,7 +40,9 @@ class LedgerKnows:
 def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observed:
     """Bring what changed in one home into the ledger, part by part."""
     homes = estate.ledger.homes
-    record = next(each for each in homes.all() if each.ref == record.ref)
+    # By its place: a ledger that was set back may have given its number to another home.
+    place = (record.host, record.path)
+    record = next(each for each in homes.all() if (each.host, each.path) == place)
     result = Observed(home=record.name)
     rulebook = _rulebook(estate, home)
     rules = encode(rulebook)

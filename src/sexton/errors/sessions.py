@@ -38,6 +38,16 @@ class SessionFenced(SessionError):
     hint = "Open its key again; the conversation goes on there with all its messages."
 
 
+class SessionRewound(SessionFenced):
+    """The ledger was set back to an earlier state, by a restore or a failover; nothing was changed.
+
+    Messages that were stored after that state are not in the ledger any more.
+    """
+
+    exit_code = 8
+    hint = "Open its key again, and store once more what the ledger has lost of the conversation."
+
+
 class SessionBusy(SessionError):
     """A turn is running in the session."""
 

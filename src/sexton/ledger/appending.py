@@ -26,10 +26,12 @@ LIGHT = 1_000_000  # bytes that may be in memory once more while they are stored
 REMEMBERED = 10_000  # sessions whose last append is known
 
 GUARD = (
-    "ref", "epoch", "serial", "count", "bytes", "now", "due_at", "at_messages", "at_bytes",
-    "at_turns", "preview", "human",
+    "ref", "id", "epoch", "seen", "serial", "count", "bytes", "now", "due_at", "at_messages",
+    "at_bytes", "at_turns", "preview", "human",
 )  # fmt: skip
 """What the guard of an append is given."""
+
+_SERIAL, _BYTES, _NOW = (GUARD.index(name) for name in ("serial", "bytes", "now"))
 
 Known = tuple[int, int, int]
 """What an append answers: the last message's number, the warnings given, the policies in force."""
@@ -73,7 +75,7 @@ class Append:
     def at_once(self, tx: Any) -> Known | None:
         """Its answer; None if that is too much, or something else is found: nothing is stored."""
         guard, count = self.guard, len(self.drafts)
-        if self.surprised or not 0 < count <= SHORT or (count > 1 and guard[4] >= LIGHT):
+        if self.surprised or not 0 < count <= SHORT or (count > 1 and guard[_BYTES] >= LIGHT):
             return None
         ref, known = guard[0], self.known
         expected = known.get(ref) or self.at_first()
@@ -117,12 +119,12 @@ class Append:
     def at_first(self) -> Known:
         """What is expected of a session that was not written to yet, but by whoever opened it."""
         session = self.batch.session
-        return session.message_count, session.warned.value, self.guard[2]
+        return session.message_count, session.warned.value, self.guard[_SERIAL]
 
     def _whatever_there_is(self, tx: Any) -> Known | None:
         found: Known | None = tx.one("append_guard", **dict(zip(GUARD, self.guard, strict=True)))
         if found is not None:
-            ref, now, first = self.guard[0], self.guard[5], found[0] - len(self.drafts) + 1
+            ref, now, first = self.guard[0], self.guard[_NOW], found[0] - len(self.drafts) + 1
             tx.many(
                 "insert_message",
                 ((ref, seq, now, *draft) for seq, draft in enumerate(self.drafts, first)),
@@ -143,7 +145,7 @@ def _alike(jobs: Sequence[Append]) -> bool:
     return (
         len(jobs) <= MOST
         and len({len(job.drafts) for job in jobs}) == 1
-        and sum([job.guard[4] for job in jobs]) < LIGHT
+        and sum([job.guard[_BYTES] for job in jobs]) < LIGHT
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sexton.errors import SessionRewound
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_moment, micros
@@ -20,13 +21,13 @@ class LedgerCompression:
         self._database = database
 
     def readiness(self, session: Session) -> Readiness | None:
-        fence = {"ref": session.ref, "epoch": session.epoch}
+        fence = rows.fence(session)
         row = self._database.read(lambda tx: tx.one("find_readiness", **fence))
         return None if row is None else Readiness(maybe_moment(row[0]))
 
     def compress(self, wanted: Shortening, now: datetime) -> Session | None:
         def job(tx: Transaction) -> Session | None:
-            fence = {"ref": wanted.session.ref, "epoch": wanted.session.epoch}
+            fence = rows.fence(wanted.session)
             untold = wanted.through if wanted.fallback else None
             if tx.one("end_compressed", **fence, untold=untold, now=micros(now)) is None:
                 return None
@@ -40,7 +41,7 @@ class LedgerCompression:
 
     def rest(self, session: Session, until: datetime, entry: Entry, now: datetime) -> bool:
         def job(tx: Transaction) -> bool:
-            fence = {"ref": session.ref, "epoch": session.epoch}
+            fence = rows.fence(session)
             if tx.one("rest_session", **fence, until=micros(until)) is None:
                 return False
             tx.all("insert_entry", **rows.entry(entry, now))
@@ -59,6 +60,8 @@ class LedgerCompression:
         found = [
             Part(*row) for row in self._database.read(lambda tx: tx.all("find_chain", ref=ref))
         ]
+        if not found:
+            raise SessionRewound("the ledger was set back to a state before the session began")
         # Where the parent of the oldest is gone, its copies are all there is.
         return [part._replace(after=0) for part in found[:1]] + found[1:]
 
@@ -68,7 +71,8 @@ def _begin_shorter(tx: Transaction, wanted: Shortening, now: int) -> int:
     span = {"ref": wanted.session.ref, "head": wanted.head, "through": wanted.through}
     summary = wanted.summary
     root = root_of(tx, wanted.session.ref)
-    row = tx.one("insert_shorter", **span, id=wanted.id, size=summary.size, root=root)
+    new = {"random": rows.random_end(), "id": wanted.id, "root": root}
+    row = tx.one("insert_shorter", **span, **new, size=summary.size)
     assert row is not None
     child: int = row[0]
     tx.all("copy_messages", **span, child=child)

@@ -203,7 +203,12 @@ def _lock(tx: Transaction, session: int) -> None:
 
 
 def _fence(taken: Finalization) -> dict[str, Any]:
-    return {"ref": taken.ref, "worker": taken.worker, "claim": taken.claim}
+    return {
+        "ref": taken.ref,
+        "session": taken.session_ref,
+        "worker": taken.worker,
+        "claim": taken.claim,
+    }
 
 
 def _words(text: str) -> str:

@@ -106,7 +106,7 @@ class LedgerIndex:
 
     def warn(self, seen: Seen, limit: Limit, entry: Entry, now: datetime) -> bool:
         def job(tx: Transaction) -> bool:
-            if tx.one("set_warned", ref=seen.ref, epoch=seen.epoch, limit=int(limit)) is None:
+            if tx.one("set_warned", **rows.fence(seen), limit=int(limit)) is None:
                 return False
             tx.all("insert_entry", **rows.entry(entry, now))
             return True
@@ -149,6 +149,7 @@ def _activity(row: rows.Row) -> tuple[int, int]:
 def _rescheduling(session: Session, schedule: Schedule) -> dict[str, Any]:
     return {
         "ref": session.ref,
+        "id": session.id,
         "due_at": maybe_micros(schedule.at),
         "serial": schedule.serial,
         "active_at": micros(session.active_at),

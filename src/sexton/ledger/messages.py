@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from sexton.errors import SessionRewound
 from sexton.ledger import rows
 from sexton.ledger.appending import GUARD, Append, Known
 from sexton.ledger.database import Database, Transaction
@@ -14,6 +15,7 @@ from sexton.model.message import Draft, Message
 from sexton.ports import Appended, Batch
 
 PAGE = 256
+AWAY = ("archived", "trashed", "purged")
 
 
 class _NotStored(Exception):
@@ -77,8 +79,8 @@ class LedgerMessages:
 
     def _store_anew(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
         """For a session whose due time was computed under other policies."""
-        ref, epoch, serial, *_ = guard
-        if tx.one("take_policies", ref=ref, epoch=epoch, serial=serial) is None:
+        fence = rows.fence(batch.session) | {"seen": batch.seen}
+        if tx.one("take_policies", **fence, serial=batch.schedule.serial) is None:
             return None
         return self._store(tx, batch, guard)
 
@@ -99,9 +101,11 @@ def last_within(tx: Transaction, ref: int, after: int, byte_limit: int) -> int:
 
 
 def _check_here(tx: Transaction, ref: int) -> None:
-    """Refuse to read what was removed: half of it may still be here."""
-    row = tx.one("find_removed", ref=ref)
-    if row is not None:
+    """Refuse to read what was removed, as half of it may still be here, and what is not there."""
+    row = tx.one("find_place", ref=ref)
+    if row is None:
+        raise SessionRewound("the ledger was set back to a state before the session began")
+    if row[1] in AWAY:
         from sexton.model.removal import removed  # noqa: PLC0415  # agents seldom meet it
 
         raise removed(row[0], rows.state(row[1]), row[2])
@@ -123,7 +127,9 @@ def _guard(batch: Batch, now: datetime) -> tuple[Any, ...]:
         size += len(each.content or b"") + len(each.extra or b"")
     return (
         session.ref,
+        session.id,
         session.epoch,
+        batch.seen,
         schedule.serial,
         len(batch.drafts),
         size,

@@ -34,9 +34,10 @@ class LedgerProcesses:
     def register(
         self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
     ) -> Process | None:
-        values = _values(process) | {"session": session.ref, "epoch": session.epoch}
+        place = {"session": session.ref}
+        values = _values(process) | place | {"id": session.id, "epoch": session.epoch}
         names = ("host", "boot_id", "pid", "started")
-        named = {name: values[name] for name in names} | {"session": session.ref}
+        named = {name: values[name] for name in names} | place
 
         def job(tx: Transaction) -> rows.Row | None:
             former = tx.one("former_session", **named)
@@ -145,6 +146,7 @@ class LedgerProcesses:
 
 def _values(process: Process) -> dict[str, Any]:
     return as_dict(process.identity) | {
+        "random": rows.random_end(),
         "task": process.task,
         "kind": process.kind,
         "tag": process.tag,

@@ -12,7 +12,7 @@ from operator import itemgetter
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import maybe_micros, micros, moment
-from sexton.ledger.sessions import holders
+from sexton.ledger.sessions import hold, holders
 from sexton.model.plan import ReapSession, Seen
 from sexton.model.session import Session
 from sexton.model.worker import Worker
@@ -30,8 +30,9 @@ class LedgerReaping:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def beat(self, worker: str) -> bool:
-        return bool(self._database.statement("beat", worker=worker))
+    def beat(self, worker: str) -> int | None:
+        found = self._database.statement("beat", worker=worker)
+        return found[0][0] if found else None
 
     def suspects(self) -> list[Worker]:
         found = self._database.read(lambda tx: tx.all("all_workers") + tx.all("dead_and_holding"))
@@ -87,10 +88,10 @@ class LedgerReaping:
 
     def occupy(self, session: Session, worker: str, now: datetime) -> bool:
         def job(tx: Transaction) -> bool:
-            if tx.one("lock_open", ref=session.ref, epoch=session.epoch) is None:
+            if tx.one("lock_open", **rows.fence(session)) is None:
                 return False
-            tx.all("mark_busy", ref=session.ref, worker=worker, now=micros(now))
-            return True
+            marked = tx.one("mark_busy", ref=session.ref, worker=worker, now=micros(now))
+            return marked is not None
 
         return self._database.write(job)
 
@@ -107,7 +108,7 @@ def _revive(tx: Transaction, lost: Lost, now: datetime) -> Session | None:
     if revived is None:
         return None
     if lost.worker is not None:
-        tx.all("add_holder", ref=lost.ref, worker=lost.worker, now=micros(now))
+        hold(tx, lost.ref, lost.worker, micros(now))
     tx.all("insert_entry", **rows.entry(lost.entry, now))
     row = tx.one("find_by_ref", ref=lost.ref)
     assert row is not None
@@ -194,6 +195,7 @@ def _as_seen(action: ReapSession) -> tuple[int | str, ...]:
         *counts,
         action.reason.code,
         len(action.dead),
+        seen.id,
     )
 
 

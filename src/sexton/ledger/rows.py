@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sexton.model.message import Message, revive_content
-from sexton.model.plan import JournalEntry, Reason
+from sexton.model.plan import JournalEntry, Reason, Seen
 from sexton.model.session import Limit, Relation, Session, State
 from sexton.model.usage import Usage
 from sexton.model.worker import Holder, Identity, Worker
@@ -46,6 +47,16 @@ def maybe_moment(stored: int | None) -> datetime | None:
 # Asked for every row, so there is nothing of ours in between.
 limits = {number: Limit(number) for number in range(sum(Limit) + 1)}.__getitem__
 state = {state.value: state for state in State}.__getitem__
+
+
+def fence(held: Session | Seen) -> dict[str, Any]:
+    """What a statement compares before it changes a session on behalf of its holder or a plan."""
+    return {"ref": held.ref, "id": held.id, "epoch": held.epoch}
+
+
+def random_end() -> int:
+    """The 28 random bits of a session's number, for `new_ref`."""
+    return int.from_bytes(os.urandom(4), "big") >> 4
 
 
 def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
@@ -97,6 +108,7 @@ def facts(seen: Session, home: int) -> dict[str, Any]:
     """An observed session as the parameters of `store_facts`."""
     return {
         "home": home,
+        "random": random_end(),
         "id": seen.id,
         "key": seen.key,
         "source": seen.source,

@@ -13,7 +13,7 @@ from sexton.model.plan import Reason, Seen
 from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, Session
 from sexton.model.worker import Holder
-from sexton.ports import Appended, Birth, Entry
+from sexton.ports import Appended, Birth, Entry, WorkerUnknown
 
 ATTEMPTS = 20
 
@@ -42,12 +42,12 @@ class LedgerSessions:
         self, session: Session, worker: str, dead: Sequence[str], now: datetime
     ) -> Session | None:
         def job(tx: Transaction) -> Session | None:
-            fence = {"ref": session.ref, "epoch": session.epoch}
+            fence = rows.fence(session)
             if tx.one("lock_open", **fence) is None:
                 return None
             tx.many("drop_holder", [{"ref": session.ref, "worker": gone} for gone in dead])
             tx.all("join_session", **fence)
-            tx.all("add_holder", ref=session.ref, worker=worker, now=micros(now))
+            hold(tx, session.ref, worker, micros(now))
             return _reread(tx, session.ref)
 
         return self._database.write(job)
@@ -81,13 +81,13 @@ class LedgerSessions:
         return self._database.write(job)
 
     def end_now(
-        self, ref: int, epoch: int, reason: str, now: datetime, entry: Entry | None = None
+        self, session: Session, reason: str, now: datetime, entry: Entry | None = None
     ) -> bool:
         def job(tx: Transaction) -> bool:
-            ended = tx.one("end_fenced", ref=ref, epoch=epoch, reason=reason, now=micros(now))
+            ended = tx.one("end_fenced", **rows.fence(session), reason=reason, now=micros(now))
             if ended is None:
                 return False
-            tx.all("drop_holders", ref=ref)
+            tx.all("drop_holders", ref=session.ref)
             if entry is not None:
                 tx.all("insert_entry", **rows.entry(entry, now))
             return True
@@ -116,16 +116,12 @@ class LedgerSessions:
     ) -> Appended | None:
         def job(tx: Transaction) -> Appended | None:
             at = micros(now)
-            row = tx.one(
-                "start_turn",
-                ref=session.ref,
-                epoch=session.epoch,
-                at_turns=schedule.at_turns,
-                now=at,
-            )
+            fence = rows.fence(session)
+            row = tx.one("start_turn", **fence, at_turns=schedule.at_turns, now=at)
             if row is None:
                 return None
-            tx.all("mark_busy", ref=session.ref, worker=worker, now=at)
+            if tx.one("mark_busy", ref=session.ref, worker=worker, now=at) is None:
+                raise WorkerUnknown
             return Appended(row[0], rows.limits(row[1]), row[2])
 
         return self._database.write(job)
@@ -133,7 +129,7 @@ class LedgerSessions:
     def finish_turn(
         self, session: Session, worker: str, failed: bool, guard: str | None = None
     ) -> bool:
-        fence = {"ref": session.ref, "epoch": session.epoch}
+        fence = rows.fence(session)
 
         def job(tx: Transaction) -> bool:
             if failed:
@@ -182,6 +178,12 @@ def holders(tx: Transaction, ref: int) -> list[Holder]:
     return [rows.holder(row) for row in tx.all("find_holders", ref=ref)]
 
 
+def hold(tx: Transaction, ref: int, worker: str, now: int) -> None:
+    """Make a worker a holder of a session; WorkerUnknown undoes all that led there."""
+    if tx.one("add_holder", ref=ref, worker=worker, now=now) is None:
+        raise WorkerUnknown
+
+
 def _closing(session: Session, actor: str) -> Entry:
     reason = Reason("closed", "its last holder left, and its source ends with its owner")
     return Entry(
@@ -204,8 +206,7 @@ def _reread(tx: Transaction, ref: int) -> Session:
 def _end_as_seen(tx: Transaction, seen: Seen | Session, reason: str, now: datetime) -> bool:
     ended = tx.one(
         "end_as_seen",
-        ref=seen.ref,
-        epoch=seen.epoch,
+        **rows.fence(seen),
         active_at=micros(seen.active_at),
         message_count=seen.message_count,
         turn_count=seen.turn_count,
@@ -236,6 +237,7 @@ def _begin(tx: Transaction, birth: Birth, now: datetime) -> Session | None:
     at = micros(now)
     row = tx.one(
         "insert_session",
+        random=rows.random_end(),
         id=birth.id,
         key=birth.key,
         source=birth.source,
@@ -252,5 +254,5 @@ def _begin(tx: Transaction, birth: Birth, now: datetime) -> Session | None:
     if row is None:
         return None
     if birth.worker is not None:
-        tx.all("add_holder", ref=row[0], worker=birth.worker, now=at)
+        hold(tx, row[0], birth.worker, at)
     return _reread(tx, row[0])

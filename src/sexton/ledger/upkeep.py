@@ -48,6 +48,10 @@ class LedgerWorkers:
 
         self._database.write(job)
 
+    def beat_of(self, worker: str) -> int | None:
+        row = self._database.read(lambda tx: tx.one("find_beat", worker=worker))
+        return None if row is None else int(row[0])
+
     def swept(self, worker: str, now: datetime, every: timedelta) -> None:
         pace = every // timedelta(microseconds=1)
         self._database.statement("worker_swept", worker=worker, now=micros(now), every=pace)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Place,
         SessionBook,
         SessionIndex,
+        WorkerUnknown,
     )
     from sexton.ports.system import Clock, ProcessTable
     from sexton.ports.upkeep import Entry, Journal, LastSweep, PolicyStore, StoredPolicies, Workers
@@ -63,6 +64,7 @@ __all__ = [
     "ShadowCount",
     "Sighting",
     "StoredPolicies",
+    "WorkerUnknown",
     "Workers",
 ]
 
@@ -96,6 +98,7 @@ _WHERE = {
     "ShadowCount": "liveness",
     "Sighting": "homes",
     "StoredPolicies": "upkeep",
+    "WorkerUnknown": "sessions",
     "Workers": "upkeep",
 }
 

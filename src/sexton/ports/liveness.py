@@ -80,8 +80,8 @@ class ShadowCount:
 class Reaping(Protocol):
     """Workers' beats, and the end of what their death leaves behind."""
 
-    def beat(self, worker: str) -> bool:
-        """Raise the worker's counter; False if it was declared dead or has left."""
+    def beat(self, worker: str) -> int | None:
+        """Raise the worker's counter durably; None if it is declared dead, left or unknown."""
 
     def suspects(self) -> list[Worker]:
         """Every worker that has not left, and dead ones that still hold something."""

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from sexton.ports.spending import Spend
 
 
+class WorkerUnknown(Exception):
+    """The ledger has no such worker, so it can hold nothing; nothing was changed."""
+
+
 @record
 class Birth:
     """What a new session starts with, and who holds it."""
@@ -68,7 +72,8 @@ class Place:
 class Batch:
     """Messages to be stored together, and when to look at their session again.
 
-    `spend` is counted with them where a budget counts messages.
+    `spend` is counted with them where a budget counts messages. `seen` is the highest number
+    under which the writer knows a message of the session to be stored.
     """
 
     session: Session
@@ -77,6 +82,7 @@ class Batch:
     preview: str | None = None
     from_human: bool = False
     spend: Spend | None = None
+    seen: int = 0
 
 
 class SessionBook(Protocol):
@@ -86,7 +92,11 @@ class SessionBook(Protocol):
         """The open session of a key, with its holders."""
 
     def begin(self, birth: Birth, now: datetime) -> Session | None:
-        """Start a session; None if its key has an open one already."""
+        """Start a session; None if its key has an open one already.
+
+        This, `join`, `replace` and `start_turn` raise WorkerUnknown for a worker that the ledger
+        does not know.
+        """
 
     def join(
         self, session: Session, worker: str, dead: Sequence[str], now: datetime
@@ -102,7 +112,7 @@ class SessionBook(Protocol):
         """End an open session, if it still is as seen; the first reason wins."""
 
     def end_now(
-        self, ref: int, epoch: int, reason: str, now: datetime, entry: Entry | None = None
+        self, session: Session, reason: str, now: datetime, entry: Entry | None = None
     ) -> bool:
         """End an open session whatever has been written to it since, if the fence stands."""
 
@@ -145,10 +155,16 @@ class Messages(Protocol):
     """The messages of native sessions."""
 
     def append(self, batch: Batch, now: datetime) -> Appended | None:
-        """Store messages durably, all or none; None if the session ended or the fence fell."""
+        """Store messages durably, all or none; None if the session ended or the fence fell.
+
+        None also if the session has fewer messages than its writer has seen there.
+        """
 
     def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
-        """The next messages in order, at least one if there is one."""
+        """The next messages in order, at least one if there is one.
+
+        SessionRewound if there is no such session, as none is ever deleted.
+        """
 
 
 class SessionIndex(Protocol):

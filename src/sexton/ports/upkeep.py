@@ -26,6 +26,9 @@ class Workers(Protocol):
     def register(self, worker: Worker) -> None:
         """Add a worker."""
 
+    def beat_of(self, worker: str) -> int | None:
+        """How often the worker has raised its counter; None if the ledger does not know it."""
+
     def swept(self, worker: str, now: datetime, every: timedelta) -> None:
         """Record a keeper's finished sweep, and when the next one is to be expected."""
 

@@ -23,6 +23,7 @@ from sexton.testing.ledger_contract_finalizing_foreign import ForeignOwingContra
 from sexton.testing.ledger_contract_finalizing_races import FinalizingRacesContract
 from sexton.testing.ledger_contract_finalizing_work import LookingContract, OutcomesContract
 from sexton.testing.ledger_contract_holders import HoldersContract
+from sexton.testing.ledger_contract_identity import IdentityContract
 from sexton.testing.ledger_contract_index import IndexContract
 from sexton.testing.ledger_contract_liveness import LivenessContract
 from sexton.testing.ledger_contract_liveness_races import LivenessRacesContract
@@ -51,6 +52,7 @@ from sexton.testing.ledger_contract_upkeep import HomesContract, UpkeepContract
 
 class LedgerContract(
     SessionsContract,
+    IdentityContract,
     HoldersContract,
     MessagesContract,
     IndexContract,

@@ -177,7 +177,7 @@ class BoardContract:
     def test_the_newest_of_a_chain_stands_for_all_of_it(self, ledger: Ledger) -> None:
         old, lone = talked(ledger), born(ledger, "lone")
         child = shorter(ledger, old)
-        assert ledger.book.end_now(lone.ref, lone.epoch, "compression", at(60))
+        assert ledger.book.end_now(lone, "compression", at(60))
         twin = told(old.id, NOON - DAY, end_reason="compression")
         observe(ledger, home_of(ledger, "here"), twin, told("part", parent=twin.id))
         tips = [child.id, lone.id, twin.id, "part"]

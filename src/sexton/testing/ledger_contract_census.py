@@ -123,7 +123,7 @@ class CensusContract:
             assert ledger.book.join(shared, second, (), at(1))
         born(ledger, "nobody's")
         ended = born(ledger, "ended", worker=anna)
-        ledger.book.end_now(ended.ref, 1, "done", at(1))
+        ledger.book.end_now(ended, "done", at(1))
         observe(ledger, other, told("a"), told("b", end_reason="done"))
         assert ledger.homes.census.held(home) == {(): 1, (anna,): 3, (anna, berta): 2}
         assert ledger.homes.census.held(other) == {(): 1}
@@ -136,7 +136,7 @@ class CensusContract:
         born(ledger, "held", worker=enrol(ledger, "anna"))
         born(ledger, "cli", source="cli")
         ended = born(ledger, "ended")
-        ledger.book.end_now(ended.ref, 1, "done", at(1))
+        ledger.book.end_now(ended, "done", at(1))
         observe(ledger, other, told("a"))
         silent = ledger.homes.census.silent
         assert (silent(home, "chat", at(1)), silent(home, "cli", at(1))) == (2, 1)

@@ -109,11 +109,11 @@ class CompressionContract:
         old = talked(ledger, worker=enrol(ledger, "anna"))
         before = everything(ledger)
         for epoch in (0, 2):
-            assert ledger.compression.compress(_wanted(replace(old, epoch=epoch)), at(9)) is None
+            assert ledger.compression.compress(wanted(replace(old, epoch=epoch)), at(9)) is None
         assert (everything(ledger), journal(ledger)) == (before, [])
-        assert ledger.book.end_now(old.ref, 1, "closed", at(10))
+        assert ledger.book.end_now(old, "closed", at(10))
         before = everything(ledger)
-        assert ledger.compression.compress(_wanted(old), at(11)) is None
+        assert ledger.compression.compress(wanted(old), at(11)) is None
         assert (everything(ledger), journal(ledger)) == (before, [])
 
     def test_whoever_lost_the_parent_has_lost_the_child(self, ledger: Ledger) -> None:
@@ -177,7 +177,7 @@ class CompressionContract:
         for turn in range(ROUNDS):
             old = talked(ledger, f"{turn}")
             mark = partial(ledger.book.mark, old.ref, pinned=True, epoch=old.epoch)
-            compress = partial(ledger.compression.compress, _wanted(old), at(9))
+            compress = partial(ledger.compression.compress, wanted(old), at(9))
             jobs: list[Callable[[], object]] = [mark, mark, mark, compress, mark, mark, mark]
             race(jobs)
             tip = ledger.compression.tip(old.ref)
@@ -189,7 +189,7 @@ class CompressionContract:
     ) -> None:
         old, other = talked(ledger), born(ledger, "other")
         born(ledger, "branch", parent=other.id, relation=Relation.BRANCH)
-        assert ledger.book.end_now(other.ref, 1, "compression", at(1)), "by somebody else's hand"
+        assert ledger.book.end_now(other, "compression", at(1)), "by somebody else's hand"
         tip = shorter(ledger, shorter(ledger, old), head=0, through=2)
         folded = ledger.index.page(Filter(folded=True), None, 9)
         assert {each.key for each in folded} == {"talk", "other", "branch"}
@@ -214,7 +214,7 @@ class CompressionContract:
         assert ledger.compression.rest(fenced, at(60), entry(old), at(1)) is False
         assert ledger.compression.readiness(fenced) is None
         assert ledger.compression.readiness(old) == (None,)
-        assert ledger.book.end_now(old.ref, 1, "closed", at(2))
+        assert ledger.book.end_now(old, "closed", at(2))
         assert ledger.compression.rest(old, at(60), entry(old), at(3)) is False
         assert ledger.compression.readiness(old) is None
         assert journal(ledger) == []
@@ -226,7 +226,7 @@ class CompressionContract:
             old = talked(ledger, f"{turn}")
             talkers = [partial(_say_until_refused, ledger, old, f"{n}") for n in range(4)]
             shorten = ledger.compression.compress
-            jobs: list[Any] = [*talkers, *(partial(shorten, _wanted(old), at(9)) for _ in range(3))]
+            jobs: list[Any] = [*talkers, *(partial(shorten, wanted(old), at(9)) for _ in range(3))]
             said = race(jobs)
             [child] = filter(None, said[4:])
             assert child == ledger.compression.tip(old.ref)
@@ -242,13 +242,14 @@ def shorter(
     ledger: Ledger, old: Session, head: int = 1, through: int = 4, *, fallback: bool = False
 ) -> Session:
     """The child of a session whose messages after `head` up to `through` are summarised."""
-    wanted = replace(_wanted(old, head, through), fallback=fallback)
-    child = ledger.compression.compress(wanted, at(60))
+    shortening = replace(wanted(old, head, through), fallback=fallback)
+    child = ledger.compression.compress(shortening, at(60))
     assert child is not None
     return child
 
 
-def _wanted(old: Session, head: int = 1, through: int = 4) -> Shortening:
+def wanted(old: Session, head: int = 1, through: int = 4) -> Shortening:
+    """A compression that may be asked for."""
     id = f"after {old.id} {next(_numbers)}"
     return Shortening(
         session=old,

@@ -26,7 +26,7 @@ class CompressionOwingContract:
         old = talked(ledger)
         child = shorter(ledger, old, head=1, through=4)
         assert spans_of(ledger) == []
-        assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+        assert ledger.book.end_now(child, "closed", at(70))
         assert spans_of(ledger) == [(child.id, 0, 4, "pending")]
 
     def test_what_was_covered_in_the_parent_is_not_owed_again(self, ledger: Ledger) -> None:
@@ -35,7 +35,7 @@ class CompressionOwingContract:
             child = shorter(ledger, old, head=2, through=4)
             assert spans_of(ledger, child) == [(child.id, 0, expected, "done")]
             say(ledger, child, "new")
-            assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+            assert ledger.book.end_now(child, "closed", at(70))
             assert (child.id, expected, 6, "pending") in spans_of(ledger, child)
         child = shorter(ledger, revived(ledger, "nothing", 2), head=0)
         assert spans_of(ledger, child) == []
@@ -51,7 +51,7 @@ class CompressionOwingContract:
         say(ledger, child, "g", "h", "i")
         third = shorter(ledger, child, head=0, through=5, fallback=True)
         assert spans_of(ledger, child)[0] == (child.id, 2, 5, "pending")
-        assert ledger.book.end_now(third.ref, third.epoch, "closed", at(70))
+        assert ledger.book.end_now(third, "closed", at(70))
         assert spans_of(ledger, third) == [(third.id, 1, 3, "pending"), (third.id, 0, 1, "done")]
 
     def test_what_was_covered_before_it_was_left_untold_is_not_owed_again(
@@ -74,7 +74,7 @@ class CompressionOwingContract:
         third = shorter(ledger, child, head=0, through=5, fallback=True)
         bare = shorter(ledger, talked(ledger, "bare"), head=1, through=6, fallback=True)
         for each in (third, bare, branch):
-            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+            assert ledger.book.end_now(each, "closed", at(70))
         owe(ledger)
         assert ledger.backfill.estimate("memory", NOON).sessions == 6
         assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 6
@@ -90,7 +90,7 @@ class CompressionOwingContract:
         whole = shorter(ledger, talked(ledger, "whole"), head=6, through=6, fallback=True)
         owe(ledger)
         for each in (child, whole):
-            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+            assert ledger.book.end_now(each, "closed", at(70))
         assert ledger.backfill.estimate("memory", NOON).sessions == 1
         assert ledger.backfill.owe("memory", NOON, 9, at(80)) == 1
         assert spans_of(ledger, child) == [(child.id, 0, 4, "pending")]
@@ -100,7 +100,7 @@ class CompressionOwingContract:
     def test_what_ended_before_the_time_asked_for_is_not_made_up_for(self, ledger: Ledger) -> None:
         old = talked(ledger)
         child = shorter(ledger, old, head=1, through=4, fallback=True)
-        assert ledger.book.end_now(child.ref, child.epoch, "closed", at(70))
+        assert ledger.book.end_now(child, "closed", at(70))
         owe(ledger)
         assert ledger.backfill.owe("memory", at(65), 9, at(80)) == 1
         assert spans_of(ledger, child) == [(child.id, 0, 4, "pending")]
@@ -112,7 +112,7 @@ class CompressionOwingContract:
         old = talked(ledger)
         wanted = _fallback(replace(old, epoch=2))
         assert ledger.compression.compress(wanted, at(9)) is None
-        assert ledger.book.end_now(old.ref, 1, "closed", at(10))
+        assert ledger.book.end_now(old, "closed", at(10))
         assert spans_of(ledger, old) == [(old.id, 0, 6, "pending")]
 
     def test_however_short_a_session_of_a_chain_is_it_owes(self, ledger: Ledger) -> None:
@@ -124,7 +124,7 @@ class CompressionOwingContract:
         lonely = born(ledger, "lonely")
         say(ledger, lonely, "word")
         for each in (child, lonely):
-            assert ledger.book.end_now(each.ref, each.epoch, "closed", at(70))
+            assert ledger.book.end_now(each, "closed", at(70))
         assert spans_of(ledger, child) == [(child.id, 0, 1, "pending")]
         assert spans_of(ledger, old) == [(old.id, 0, 2, "pending")]
         assert spans_of(ledger, lonely) == []
@@ -159,7 +159,7 @@ def revived(ledger: Ledger, key: str, covered: int) -> Session:
     owe(ledger)
     old = born(ledger, key)
     say(ledger, old, *TEXTS[:covered])
-    assert ledger.book.end_now(old.ref, 1, "reaped:test", at(20))
+    assert ledger.book.end_now(old, "reaped:test", at(20))
     [owed] = ledger.finalizing.page(Wanted(session=old.id), None, 9)
     assert ledger.finalizing.decide(owed.ref, FinalizationState.DONE, at(21))
     lost = Lost(ref=old.ref, worker=enrol(ledger, key), schedule=NO_RULES, entry=entry(old))

@@ -48,7 +48,7 @@ def end_as_seen(ledger: Ledger, begun: Session, reason: Reason) -> None:
 
 
 def end_now(ledger: Ledger, begun: Session, reason: Reason) -> None:
-    assert ledger.book.end_now(begun.ref, begun.epoch, reason.code, at(1))
+    assert ledger.book.end_now(begun, reason.code, at(1))
 
 
 def replace_by_next(ledger: Ledger, begun: Session, reason: Reason) -> None:
@@ -94,7 +94,7 @@ class OwingContract:
         rule(ledger, LOG)
         begun = told(ledger, 4, "talk")
         assert not ledger.book.end(seen(begun, turn_count=7), IDLE, entry(begun), at(1))
-        assert not ledger.book.end_now(begun.ref, 7, "closed", at(1))
+        assert not ledger.book.end_now(replace(begun, epoch=7), "closed", at(1))
         taken = birth(begun.key, id=begun.id)
         assert ledger.book.replace(begun, IDLE, taken, entry(begun), at(1)) is None
         assert owed(ledger) == []

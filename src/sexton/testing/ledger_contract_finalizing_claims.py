@@ -95,7 +95,7 @@ class ClaimsContract:
         assert again is not None
         other = ended(ledger)
         assert [each.session for each in claim(ledger, now=at(9000))] == [other.id]
-        assert ledger.book.end_now(again.ref, again.epoch, "closed", at(9000))
+        assert ledger.book.end_now(again, "closed", at(9000))
         [same] = claim(ledger, now=at(9000))
         assert (same.key, same.attempts) == (taken.key, 1)
 

@@ -113,7 +113,7 @@ class FinalizingRacesContract:
             race([partial(takes_all, ledger, "keeper"), partial(revives, ledger, begun, heir)])
             again = reread(ledger, begun)
             say(ledger, again, "three")
-            assert ledger.book.end_now(again.ref, again.epoch, "closed", at(5))
+            assert ledger.book.end_now(again, "closed", at(5))
             for taken in [*owed(ledger, begun), *claim(ledger)]:
                 ledger.finalizing.finish(taken, "fine", at(9000))
             covered = [each[1:] for each in spans(ledger, begun)]
@@ -124,7 +124,7 @@ class FinalizingRacesContract:
         for turn in range(ROUNDS):
             begun = told(ledger, 4, f"{turn}")
             end = partial(ledger.book.end, seen(begun), IDLE, entry(begun), at(1))
-            now = partial(ledger.book.end_now, begun.ref, 1, "closed", at(1))
+            now = partial(ledger.book.end_now, begun, "closed", at(1))
             assert sum(race([end] * 4 + [now] * 4)) == 1
             assert len(owed(ledger, begun)) == 2
 

@@ -37,7 +37,7 @@ def told(ledger: Ledger, count: int = 1, key: str | None = None, **facts: Any) -
 def ended(ledger: Ledger, count: int = 1, second: float = 1, **facts: Any) -> Session:
     """A session that has ended, that many seconds after noon."""
     begun = told(ledger, count, **facts)
-    assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(second))
+    assert ledger.book.end_now(begun, "closed", at(second))
     return begun
 
 

@@ -203,7 +203,7 @@ class LookingContract:
         ended(ledger, 3, 9)
         ended(ledger, 4, 9, source="cron")
         compressed = told(ledger, 4)
-        ledger.book.end_now(compressed.ref, 1, "compression", at(9))
+        ledger.book.end_now(compressed, "compression", at(9))
         told(ledger, 4)
         rule(ledger, LOG, MEMORY)
         enrol(ledger, "keeper")

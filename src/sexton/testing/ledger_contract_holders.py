@@ -79,7 +79,7 @@ class HoldersContract:
     def test_joining_what_has_ended_changes_nothing(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))
         born(ledger, "other")
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(begun, "closed", at(1))
         ended = reread(ledger, begun)
         assert ledger.book.join(begun, enrol(ledger, "berta"), ("anna",), at(2)) is None
         assert reread(ledger, begun) == ended
@@ -91,7 +91,7 @@ class HoldersContract:
         adopted = ledger.book.join(begun, enrol(ledger, "berta"), ("anna",), at(1))
         assert adopted is not None
         assert say(ledger, begun, "from the grave") is None
-        assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(2)) is False
+        assert ledger.book.end_now(begun, "closed", at(2)) is False
         assert ledger.book.mark(begun.ref, pinned=True, epoch=begun.epoch) is False
         assert ledger.book.mark(begun.ref, title="Old", epoch=begun.epoch) is False
         assert ledger.book.finish_turn(begun, "anna", failed=True, guard="{}") is False
@@ -145,6 +145,6 @@ class HoldersContract:
 
     def test_leaving_keeps_the_reason_of_what_had_ended_before(self, ledger: Ledger) -> None:
         begun = born(ledger, source="cli", worker=enrol(ledger, "anna"))
-        assert ledger.book.end_now(begun.ref, 1, "done", at(1))
+        assert ledger.book.end_now(begun, "done", at(1))
         assert ledger.book.leave("anna", DIES, at(2)) == []
         assert reread(ledger, begun).end_reason == "done"

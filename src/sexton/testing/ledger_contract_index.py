@@ -86,7 +86,7 @@ class IndexContract:
         chat, cli = born(ledger, "a"), born(ledger, "b", source="cli", now=at(1))
         observe(ledger, lab, replace(chat, ref=0, home="lab", active_at=at(2)))
         [foreign] = ledger.index.find("lab", chat.id)
-        assert ledger.book.end_now(cli.ref, 1, "closed", at(3))
+        assert ledger.book.end_now(cli, "closed", at(3))
         for wanted, expected in (
             (Filter(), [foreign, reread(ledger, cli), chat]),
             (Filter(home="lab"), [foreign]),
@@ -141,7 +141,7 @@ class IndexContract:
         assert ledger.index.due(at(9.999999), None, ALL) == []
         assert [each.key for each in ledger.index.due(at(10), None, ALL)] == ["10"]
         assert [each.key for each in ledger.index.due(at(99), None, ALL)] == ["10", "20", "30"]
-        assert ledger.book.end_now(due[1].ref, 1, "idle", at(50))
+        assert ledger.book.end_now(due[1], "idle", at(50))
         assert [each.key for each in ledger.index.due(at(99), None, ALL)] == ["20", "30"]
 
     def test_pages_of_due_sessions_are_complete_whatever_their_size(self, ledger: Ledger) -> None:
@@ -160,7 +160,7 @@ class IndexContract:
         for serial in (3, 1, 2):
             born(ledger, f"{serial}", schedule=Schedule(serial))
         ended = born(ledger, "ended", schedule=Schedule(1))
-        assert ledger.book.end_now(ended.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(ended, "closed", at(1))
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
         observe(ledger, lab, replace(ended, home="lab", ref=0))
         assert [each.key for each in ledger.index.stale(3, ALL)] == ["1", "2"]
@@ -190,7 +190,7 @@ class IndexContract:
         ):
             assert ledger.index.reschedule([(stale, plan)]) == 0
         assert reread(ledger, begun) == now
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(3))
+        assert ledger.book.end_now(begun, "closed", at(3))
         assert ledger.index.reschedule([(now, plan), (other, plan)]) == 1
         assert reread(ledger, begun).due_at == at(6)
 
@@ -207,7 +207,7 @@ class IndexContract:
         begun = born(ledger)
         fenced = seen(begun, epoch=2)
         assert ledger.index.warn(fenced, Limit.BYTES, entry(begun), at(1)) is False
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(2))
+        assert ledger.book.end_now(begun, "closed", at(2))
         assert ledger.index.warn(seen(begun), Limit.BYTES, entry(begun), at(3)) is False
         assert reread(ledger, begun).warned is Limit.NONE
         assert journal(ledger) == []
@@ -239,7 +239,7 @@ def _make(
         observe(ledger, lab, observed)
         return reread(ledger, observed)
     if over:
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(9))
+        assert ledger.book.end_now(begun, "closed", at(9))
     return reread(ledger, begun)
 
 

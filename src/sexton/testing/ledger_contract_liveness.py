@@ -36,7 +36,8 @@ class BeatsContract:
     def test_a_beat_raises_the_counter_of_its_worker_and_nothing_else(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
         begun = born(ledger, worker=anna)
-        assert [ledger.reaping.beat(anna) for _ in range(3)] == [True] * 3
+        assert [ledger.reaping.beat(anna) for _ in range(3)] == [1, 2, 3]
+        assert (ledger.workers.beat_of(anna), ledger.workers.beat_of("nobody")) == (3, None)
         assert (worker(ledger, anna).beat, worker(ledger, berta).beat) == (3, 0)
         assert reread(ledger, begun).active_at == begun.active_at
 
@@ -46,7 +47,7 @@ class BeatsContract:
         dead, left = enrol(ledger, "dead"), enrol(ledger, "left")
         assert ledger.reaping.declare([(worker(ledger, dead), "process_gone: x")], at(1)) == 1
         ledger.book.leave(left, (), at(1))
-        assert [ledger.reaping.beat(each) for each in (dead, left, "nobody")] == [False] * 3
+        assert [ledger.reaping.beat(each) for each in (dead, left, "nobody")] == [None] * 3
 
     def test_death_is_declared_only_of_a_worker_that_has_not_beaten_since(
         self, ledger: Ledger
@@ -89,7 +90,7 @@ class BeatsContract:
         alone = born(ledger, "alone", worker=anna)
         others = born(ledger, "another's", worker=berta)
         over = born(ledger, "over", worker=anna)
-        ledger.book.end_now(over.ref, 1, "closed", at(1))
+        ledger.book.end_now(over, "closed", at(1))
         assert ledger.reaping.sessions_of(anna) == [shared, alone]
         assert ledger.reaping.sessions_of(anna, berta) == [shared, alone, others]
         assert ledger.reaping.sessions_of() == []
@@ -149,7 +150,7 @@ class BeatsContract:
         assert replace(reread(ledger, begun), holders=begun.holders) == begun
         assert ledger.book.finish_turn(begun, anna, False)
         assert reread(ledger, begun).holders == begun.holders
-        assert ledger.book.end_now(over.ref, over.epoch, "done", at(2))
+        assert ledger.book.end_now(over, "done", at(2))
         assert not ledger.reaping.occupy(over, anna, at(3))
         assert not ledger.reaping.occupy(replace(begun, epoch=7), anna, at(3))
         assert reread(ledger, begun).holders == begun.holders
@@ -195,7 +196,7 @@ class ReapingContract:
         begun = born(ledger, worker=enrol(ledger, "anna"))
         ended = [begun, born(ledger, "nobody's")]
         for each in ended:
-            ledger.book.end_now(each.ref, 1, "done", at(1))
+            ledger.book.end_now(each, "done", at(1))
         reaps = [reap_of(begun), ReapSession(seen=seen(ended[1]), reason=GONE)]
         assert reap(ledger, *reaps) == [False, False]
         assert [reread(ledger, each).end_reason for each in ended] == ["done", "done"]

@@ -27,7 +27,7 @@ CROWD = 16
 
 def beats(ledger: Ledger, id: str) -> int:
     """How many beats were heard."""
-    return int(ledger.reaping.beat(id))
+    return int(ledger.reaping.beat(id) is not None)
 
 
 def reaps(ledger: Ledger, *sessions: Session) -> int:

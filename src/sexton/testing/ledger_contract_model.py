@@ -161,7 +161,7 @@ class Histories(RuleBasedStateMachine):
     @rule(sight=sights)
     def end_now(self, sight: Session) -> None:
         truth = self.touch(sight)
-        ended = self.book.end_now(sight.ref, sight.epoch, "asked", at(self.now))
+        ended = self.book.end_now(sight, "asked", at(self.now))
         assert ended == truth.is_as(sight)
         if ended:
             truth.reason, truth.holders = "asked", set()

@@ -55,7 +55,7 @@ def pids(found: list[Process]) -> list[int]:
 
 
 def end(ledger: Ledger, session: Session, now: datetime = NOON) -> None:
-    assert ledger.book.end_now(session.ref, session.epoch, "closed", now)
+    assert ledger.book.end_now(session, "closed", now)
 
 
 class ProcessesContract:

@@ -59,7 +59,7 @@ class RacesContract:
             begun = born(ledger, f"{turn}")
             ends = [
                 *[partial(ledger.book.end, seen(begun), IDLE, entry(begun), at(1))] * 8,
-                *[partial(ledger.book.end_now, begun.ref, 1, "closed", at(1))] * 8,
+                *[partial(ledger.book.end_now, begun, "closed", at(1))] * 8,
             ]
             results = race(ends)
             assert sum(results) == 1
@@ -225,7 +225,7 @@ def _finish(ledger: Ledger, session: Session, worker: str) -> list[Session]:
 
 
 def _end(ledger: Ledger, session: Session) -> list[Any]:
-    assert ledger.book.end_now(session.ref, session.epoch, "closed", at(2))
+    assert ledger.book.end_now(session, "closed", at(2))
     return []
 
 

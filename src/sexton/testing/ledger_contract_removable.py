@@ -31,7 +31,7 @@ def active(ledger: Ledger, count: int, second: float, **facts: str) -> Session:
     begun = born(ledger, None, now=at(second), **facts)
     if count:
         assert say(ledger, begun, *["word"] * count, now=at(second))
-    assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(9000))
+    assert ledger.book.end_now(begun, "closed", at(9000))
     return reread(ledger, begun)
 
 

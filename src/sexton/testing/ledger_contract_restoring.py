@@ -160,7 +160,7 @@ class PurgingContract:
         drafts = [draft("user", "secret")] * 3
         batch = Batch(session=begun, drafts=drafts, schedule=NO_RULES, preview="secret")
         assert ledger.messages.append(batch, NOON)
-        assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(1))
+        assert ledger.book.end_now(begun, "closed", at(1))
         session = reread(ledger, begun)
         kept = trashed(ledger, session, expires_at=at(100))
         trashed(ledger, other, name="other", expires_at=at(200))

@@ -28,7 +28,7 @@ from sexton.testing.ledger_contract_samples import (
 def used(ledger: Ledger, second: float, key: str | None = None, **facts: Any) -> Session:
     """A session that has ended and was last used so long after noon."""
     begun = born(ledger, key, now=at(second), **facts)
-    assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(9000))
+    assert ledger.book.end_now(begun, "closed", at(9000))
     return reread(ledger, begun)
 
 
@@ -114,7 +114,7 @@ class RetainedContract:
             for _ in range(2):
                 say(ledger, begun, *"12345", now=at(30))
                 begun = shorter(ledger, begun)
-            assert ledger.book.end_now(begun.ref, begun.epoch, "closed", at(9000))
+            assert ledger.book.end_now(begun, "closed", at(9000))
         found = ledger.retained.old("native", "chat", None, 9, among=9)
         assert [each.rank for each in found if each.session.end_reason == "closed"] == [2, 2, 1, 1]
 

@@ -72,9 +72,7 @@ def _again(ledger: Ledger, lost: Lost) -> Session | None:
 def end(ledger: Ledger, session: Session, action: str = "end") -> int:
     """End the session for good; the journal's entry of it."""
     current = reread(ledger, session)
-    assert ledger.book.end_now(
-        current.ref, current.epoch, "closed", at(1), entry(current, action=action)
-    )
+    assert ledger.book.end_now(current, "closed", at(1), entry(current, action=action))
     return journal(ledger, current)[0].ref
 
 
@@ -101,7 +99,7 @@ class RevivingContract:
 
     def test_only_what_was_reaped_is_revived(self, ledger: Ledger) -> None:
         opened, closed = born(ledger, "open"), born(ledger, "closed")
-        ledger.book.end_now(closed.ref, 1, "closed", at(1))
+        ledger.book.end_now(closed, "closed", at(1))
         before = everything(ledger)
         assert [revive(ledger, each, enrol(ledger, each.id)) for each in (opened, closed)] == [
             None,
@@ -117,7 +115,7 @@ class RevivingContract:
         newer = born(ledger)
         assert revive(ledger, begun, enrol(ledger, "berta")) is None
         assert not reread(ledger, begun).is_open
-        ledger.book.end_now(newer.ref, 1, "closed", at(1))
+        ledger.book.end_now(newer, "closed", at(1))
         assert revive(ledger, begun, "berta"), "it is the last of its key again"
 
     def test_a_session_without_a_key_is_revived_beside_others(self, ledger: Ledger) -> None:

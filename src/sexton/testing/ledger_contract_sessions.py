@@ -59,7 +59,7 @@ class SessionsContract:
 
     def test_an_ended_session_makes_room_for_the_next_of_its_key(self, ledger: Ledger) -> None:
         first = born(ledger, "talk")
-        assert ledger.book.end_now(first.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(first, "closed", at(1))
         assert ledger.book.current("talk") is None
         second = born(ledger, "talk")
         assert ledger.book.current("talk") == second != first
@@ -67,7 +67,7 @@ class SessionsContract:
     def test_an_id_is_given_once_even_after_its_session_ended(self, ledger: Ledger) -> None:
         first = born(ledger, "talk", id="same")
         assert ledger.book.begin(birth("other", id="same"), NOON) is None
-        assert ledger.book.end_now(first.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(first, "closed", at(1))
         assert ledger.book.begin(birth("other", id="same"), at(2)) is None
         assert len(everything(ledger)) == 1
 
@@ -100,8 +100,8 @@ class SessionsContract:
 
     def test_the_first_reason_wins(self, ledger: Ledger) -> None:
         begun = born(ledger)
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(1)) is True
-        assert ledger.book.end_now(begun.ref, 1, "late", at(2)) is False
+        assert ledger.book.end_now(begun, "closed", at(1)) is True
+        assert ledger.book.end_now(begun, "late", at(2)) is False
         assert ledger.book.end(seen(begun), IDLE, entry(begun), at(3)) is False
         ended = reread(ledger, begun)
         assert (ended.end_reason, ended.ended_at) == ("closed", at(1))
@@ -133,25 +133,26 @@ class SessionsContract:
         first, second, third = (born(ledger, key, worker=anna) for key in ("a", "b", "c"))
         assert ledger.book.end(seen(first), IDLE, entry(first), at(1))
         assert [reread(ledger, each) for each in (second, third)] == [second, third]
-        assert ledger.book.end_now(second.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(second, "closed", at(1))
         assert reread(ledger, third) == third
         assert ledger.book.replace(reread(ledger, third), IDLE, birth("d"), entry(third), at(2))
         assert [each.key for each in everything(ledger) if each.is_open] == ["d"]
         fourth = born(ledger, "e", worker=anna, now=at(3))
-        assert ledger.book.end_now(fourth.ref + 1, 1, "closed", at(4)) is False
+        assert ledger.book.end_now(replace(fourth, ref=fourth.ref + 1), "closed", at(4)) is False
+        assert ledger.book.end_now(replace(fourth, id="another"), "closed", at(4)) is False
         assert reread(ledger, fourth) == fourth
 
     def test_ending_now_ends_what_has_been_written_since(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))
         say(ledger, begun, "hello")
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(1)) is True
+        assert ledger.book.end_now(begun, "closed", at(1)) is True
         ended = reread(ledger, begun)
         assert (ended.message_count, ended.end_reason, ended.holders) == (1, "closed", ())
 
     def test_ending_now_and_leaving_are_journalled_too(self, ledger: Ledger) -> None:
         first = born(ledger, "a")
-        assert ledger.book.end_now(first.ref, 1, "closed", at(1), entry(first)) is True
-        assert ledger.book.end_now(first.ref, 1, "closed", at(2), entry(first)) is False
+        assert ledger.book.end_now(first, "closed", at(1), entry(first)) is True
+        assert ledger.book.end_now(first, "closed", at(2), entry(first)) is False
         second = born(ledger, "b", source="cli", worker=enrol(ledger, "anna"))
         ledger.book.leave("anna", ("cli",), at(3), "me")
         assert [line.at for line in journal(ledger, first)] == [at(1)]
@@ -161,7 +162,7 @@ class SessionsContract:
     def test_ending_now_with_another_epoch_changes_nothing(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))
         for epoch in (0, 2):
-            assert ledger.book.end_now(begun.ref, epoch, "closed", at(1)) is False
+            assert ledger.book.end_now(replace(begun, epoch=epoch), "closed", at(1)) is False
         assert reread(ledger, begun) == begun
 
     def test_replacing_ends_one_and_begins_the_next_in_one_step(self, ledger: Ledger) -> None:
@@ -179,7 +180,7 @@ class SessionsContract:
         fenced = replace(old, epoch=2)
         assert ledger.book.replace(fenced, IDLE, birth(), entry(old), at(1)) is None
         assert everything(ledger) == [old]
-        assert ledger.book.end_now(old.ref, 1, "closed", at(1))
+        assert ledger.book.end_now(old, "closed", at(1))
         assert ledger.book.replace(old, IDLE, birth(), entry(old), at(2)) is None
         assert [each.end_reason for each in everything(ledger)] == ["closed"]
         assert journal(ledger) == []
@@ -237,7 +238,7 @@ class SessionsContract:
         fenced = replace(begun, epoch=2)
         assert ledger.book.start_turn(fenced, anna, NO_RULES, at(1)) is None
         assert reread(ledger, begun) == begun
-        assert ledger.book.end_now(begun.ref, 1, "closed", at(2))
+        assert ledger.book.end_now(begun, "closed", at(2))
         ended = reread(ledger, begun)
         assert ledger.book.start_turn(begun, anna, NO_RULES, at(3)) is None
         assert reread(ledger, begun) == ended

@@ -132,7 +132,7 @@ class SpendingContract:
         )
         assert isinstance(ledger.spending.take(wanted, NOON), Taken)
         assert ledger.spending.take(replace(wanted, epoch=2), NOON) is None
-        assert ledger.book.end_now(session.ref, 1, "closed", NOON)
+        assert ledger.book.end_now(session, "closed", NOON)
         assert ledger.spending.take(wanted, NOON) is None
         assert used(ledger, session, limit) == 1
 
@@ -155,12 +155,13 @@ class SpendingContract:
             budget(Scope.TREE),
             budget(Scope.TREE, per=HOUR),
         ]
+        first = {other.id: 1, session.id: 11}
         for each in (other, session):
-            for amount, limit in enumerate(limits, each.ref):
+            for amount, limit in enumerate(limits, first[each.id]):
                 granted(ledger, each, limit, input_tokens=amount)
         for each in (session, other):
             found = [used(ledger, each, limit) for limit in limits]
-            assert found == list(range(each.ref, each.ref + 4))
+            assert found == list(range(first[each.id], first[each.id] + 4))
 
     def test_a_day_begins_anew_and_a_grant_counts_on_the_day_it_was_made(
         self, ledger: Ledger

@@ -113,7 +113,7 @@ class SpendingPeopleContract:
         [found] = ledger.spending.look(who(session), session.epoch, bounds, NOON) or []
         assert found == standing(ledger, session, limit)
         assert ledger.spending.look(who(session), session.epoch + 1, bounds, NOON) is None
-        ledger.book.end_now(session.ref, session.epoch, "over", NOON, entry(session))
+        ledger.book.end_now(session, "over", NOON, entry(session))
         assert ledger.spending.look(who(session), session.epoch, bounds, NOON) is None
 
     def test_the_number_of_a_grant_is_never_used_again(self, ledger: Ledger) -> None:

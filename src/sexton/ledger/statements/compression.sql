@@ -1,23 +1,23 @@
 -- find_readiness
-SELECT compress_after FROM sessions WHERE ref = :ref AND epoch = :epoch AND state = 'open';
+SELECT compress_after FROM sessions WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open';
 
 -- rest_session
-UPDATE sessions SET compress_after = :until WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+UPDATE sessions SET compress_after = :until WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
 RETURNING ref;
 
 -- end_compressed
 UPDATE sessions
 SET state = 'ended', ended_at = :now, end_reason = 'compression', untold = CAST(:untold AS BIGINT)
-WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
 RETURNING ref;
 
 -- insert_shorter
 -- After its parent has ended in the same transaction: a key has one open session. It is the same conversation, so
 -- its clocks and turns go on; warnings about its size (1 messages, 2 bytes) may be given again.
-INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, epoch, started_at, active_at, active_slot,
+INSERT INTO sessions (ref, home, id, key, source, chat_type, job, parent, relation, epoch, started_at, active_at, active_slot,
                       due_at, policy_serial, last_seq, message_count, byte_count, turn_count, title, preview, pinned,
                       human_touched, errored, warned, inherited, root)
-SELECT s.home, :id, s.key, s.source, s.chat_type, s.job, s.id, 'compression', s.epoch, s.started_at, s.active_at,
+SELECT {new_ref}, s.home, :id, s.key, s.source, s.chat_type, s.job, s.id, 'compression', s.epoch, s.started_at, s.active_at,
        s.active_slot, s.due_at, s.policy_serial, s.last_seq - :through + :head + 1, kept.messages + 1, kept.bytes + :size,
        s.turn_count, s.title, s.preview, s.pinned, s.human_touched, s.errored, s.warned & 12,
        s.last_seq - :through + :head + 1, CAST(:root AS BIGINT)

@@ -72,14 +72,14 @@ SELECT memo FROM finalizations WHERE ref = :ref;
 
 -- memoise
 UPDATE finalizations SET memo = :memo, memo_host = (SELECT host FROM workers WHERE id = :worker)
-WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+WHERE ref = :ref AND session = :session AND worker = :worker AND claim = :claim AND state = 'running'
 RETURNING ref;
 
 -- finish_finalization
 UPDATE finalizations
 SET state = 'done', worker = NULL, memo = NULL, memo_host = NULL, note = :note, finished_at = :now,
     attempts = attempts + 1, last_error = NULL
-WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+WHERE ref = :ref AND session = :session AND worker = :worker AND claim = :claim AND state = 'running'
 RETURNING ref;
 
 -- put_back_finalization
@@ -87,7 +87,7 @@ UPDATE finalizations
 SET state = :state, worker = NULL, attempts = attempts + :counted, last_error = :error,
     finished_at = CAST(:finished AS BIGINT),
     not_before = COALESCE(CAST(:again AS BIGINT), not_before)
-WHERE ref = :ref AND worker = :worker AND claim = :claim AND state = 'running'
+WHERE ref = :ref AND session = :session AND worker = :worker AND claim = :claim AND state = 'running'
 RETURNING ref;
 
 -- finalize_session

@@ -20,11 +20,11 @@ UPDATE homes SET mark = :mark, rules = :rules, observed_at = :now WHERE ref = :h
 -- store_facts
 -- Facts replace facts; what only the ledger knows (warnings already given) stays. Of what is in the vault the
 -- copy there is the truth, also while it is on its way there or back.
-INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, state, started_at, active_at,
+INSERT INTO sessions (ref, home, id, key, source, chat_type, job, parent, relation, state, started_at, active_at,
                       active_slot, due_at, ended_at, end_reason, last_seq, message_count, byte_count, turn_count,
                       input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_micros,
                       title, preview, pinned, human_touched, errored)
-VALUES (:home, :id, :key, :source, :chat_type, :job, :parent, :relation, :state, :started_at, :active_at,
+VALUES ({new_ref}, :home, :id, :key, :source, :chat_type, :job, :parent, :relation, :state, :started_at, :active_at,
         CAST(:active_at AS BIGINT) >> 20, :due_at, :ended_at, :end_reason, :message_count, :message_count, :byte_count, :turn_count,
         :input_tokens, :output_tokens, :cached_tokens, :reasoning_tokens, :cost_micros,
         :title, :preview, :pinned, :human_touched, :errored)

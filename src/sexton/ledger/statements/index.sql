@@ -49,12 +49,12 @@ LIMIT :limit;
 -- A write that came in between has stored a due time of its own, which is better.
 UPDATE sessions
 SET due_at = :due_at, policy_serial = :serial
-WHERE ref = :ref AND state = 'open' AND active_at = :active_at
+WHERE ref = :ref AND id = :id AND state = 'open' AND active_at = :active_at
   AND message_count = :message_count AND turn_count = :turn_count
 RETURNING ref;
 
 -- set_warned
 UPDATE sessions
 SET warned = warned | :limit
-WHERE ref = :ref AND state = 'open' AND epoch = :epoch AND (warned & :limit) = 0
+WHERE ref = :ref AND id = :id AND state = 'open' AND epoch = :epoch AND (warned & :limit) = 0
 RETURNING ref;

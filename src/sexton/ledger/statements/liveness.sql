@@ -59,13 +59,14 @@ FROM json_array_elements(CAST(:deaths AS JSON)) AS each
 
 -- reaps [sqlite]
 SELECT value ->> 0 AS ref, value ->> 1 AS epoch, value ->> 2 AS active_at,
-       value ->> 3 AS message_count, value ->> 4 AS turn_count, value ->> 5 AS reason, value ->> 6 AS dead
+       value ->> 3 AS message_count, value ->> 4 AS turn_count, value ->> 5 AS reason, value ->> 6 AS dead,
+       value ->> 7 AS id
 FROM json_each(:reaps)
 
 -- reaps [postgres]
 SELECT CAST(each ->> 0 AS BIGINT) AS ref, CAST(each ->> 1 AS BIGINT) AS epoch, CAST(each ->> 2 AS BIGINT) AS active_at,
        CAST(each ->> 3 AS BIGINT) AS message_count, CAST(each ->> 4 AS BIGINT) AS turn_count,
-       each ->> 5 AS reason, CAST(each ->> 6 AS BIGINT) AS dead
+       each ->> 5 AS reason, CAST(each ->> 6 AS BIGINT) AS dead, each ->> 7 AS id
 FROM json_array_elements(CAST(:reaps AS JSON)) AS each
 
 -- entries [sqlite]
@@ -114,7 +115,7 @@ WHERE o.session = seen.session AND o.worker = seen.worker AND w.id = o.worker
 UPDATE sessions
 SET state = 'ended', ended_at = sessions.active_at, end_reason = seen.reason
 FROM ({reaps}) AS seen
-WHERE sessions.ref = seen.ref AND sessions.state = 'open' AND sessions.epoch = seen.epoch
+WHERE sessions.ref = seen.ref AND sessions.id = seen.id AND sessions.state = 'open' AND sessions.epoch = seen.epoch
   AND sessions.active_at = seen.active_at
   AND sessions.message_count = seen.message_count AND sessions.turn_count = seen.turn_count
   AND seen.dead = (SELECT COUNT(*) FROM holders WHERE holders.session = sessions.ref)

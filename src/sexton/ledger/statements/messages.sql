@@ -1,5 +1,6 @@
 -- append_guard
--- The fence, the counts and the due time in one step; no row means that nothing may be written.
+-- The fence, the counts and the due time in one step; no row means that nothing may be written. The writer has seen
+-- a message stored under the number `seen`: a session that has fewer was set back to an earlier state.
 UPDATE sessions
 SET last_seq      = last_seq + :count,
     message_count = message_count + :count,
@@ -11,7 +12,7 @@ SET last_seq      = last_seq + :count,
                          THEN :now ELSE :due_at END,
     preview       = COALESCE(preview, :preview),
     human_touched = human_touched | :human
-WHERE ref = :ref AND epoch = :epoch AND state = 'open' AND policy_serial = :serial
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open' AND policy_serial = :serial AND last_seq >= :seen
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS serial;
 
 -- take_policies
@@ -19,7 +20,7 @@ RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies) AS s
 -- comes second finds them taken, and goes on all the same.
 UPDATE sessions
 SET policy_serial = :serial
-WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open' AND last_seq >= :seen
 RETURNING ref;
 
 -- insert_message
@@ -39,10 +40,11 @@ WITH guard AS (
 )
 SELECT last_seq, warned, serial FROM guard;
 
--- find_removed
+-- find_place
+-- Where the messages of a session are: here, or in the vault.
 SELECT s.id, s.state, v.receipt
 FROM sessions AS s LEFT JOIN vault AS v ON v.ref = s.vault
-WHERE s.ref = :ref AND s.state IN ('archived', 'trashed', 'purged');
+WHERE s.ref = :ref;
 
 -- page_sizes
 SELECT seq, COALESCE(LENGTH(content), 0) + COALESCE(LENGTH(extra), 0)

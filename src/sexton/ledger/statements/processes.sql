@@ -6,14 +6,15 @@ FROM processes AS p LEFT JOIN sessions AS s ON s.ref = p.session
 
 -- register_process
 -- The same process registered again, by whomever, begins anew; a tag stays, as its environment does, and so does
--- what a person decided.
-INSERT INTO processes (session, home, session_id, task, kind, host, boot_id, pid, started, inode, pid_namespace, uid,
+-- what a person decided. Its number never comes again, as that of a session.
+INSERT INTO processes (ref, session, home, session_id, task, kind, host, boot_id, pid, started, inode, pid_namespace, uid,
                        tag, command, cwd, started_at, expires_at, registered_by)
-SELECT s.ref, h.name, s.id, CAST(:task AS TEXT), CAST(:kind AS TEXT), CAST(:host AS TEXT), CAST(:boot_id AS TEXT),
+SELECT ((SELECT COALESCE(MAX(ref), 0) >> 28 FROM processes) + 1) * 268435456 + :random,
+       s.ref, h.name, s.id, CAST(:task AS TEXT), CAST(:kind AS TEXT), CAST(:host AS TEXT), CAST(:boot_id AS TEXT),
        :pid, :started, CAST(:inode AS BIGINT), CAST(:pid_namespace AS BIGINT), :uid, CAST(:tag AS TEXT),
        CAST(:command AS TEXT), CAST(:cwd AS TEXT), :started_at, CAST(:expires_at AS BIGINT), CAST(:registered_by AS TEXT)
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
-WHERE s.ref = :session AND s.epoch = :epoch AND s.state = 'open'
+WHERE s.ref = :session AND s.id = :id AND s.epoch = :epoch AND s.state = 'open'
 ON CONFLICT (host, boot_id, pid, started) WHERE ended_at IS NULL AND pid > 0
 DO UPDATE SET session = excluded.session, home = excluded.home, session_id = excluded.session_id,
     task = excluded.task, kind = excluded.kind, inode = excluded.inode, pid_namespace = excluded.pid_namespace,

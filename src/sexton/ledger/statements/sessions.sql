@@ -40,18 +40,25 @@ FROM holders AS o JOIN workers AS w ON w.id = o.worker
 WHERE o.session IN (SELECT CAST(json_array_elements_text(CAST(:refs AS JSON)) AS BIGINT))
 ORDER BY o.session, o.joined_at, w.id;
 
+-- new_ref
+-- Higher than every number there is, with 28 random bits at its end: a ledger that is set back to an earlier state
+-- counts from there again, but gives no number a second time. Old handles find nothing under theirs.
+((SELECT COALESCE(MAX(ref), 0) >> 28 FROM sessions) + 1) * 268435456 + :random
+
 -- insert_session
-INSERT INTO sessions (home, id, key, source, chat_type, job, parent, relation, root, title,
+INSERT INTO sessions (ref, home, id, key, source, chat_type, job, parent, relation, root, title,
                       started_at, active_at, active_slot, due_at, policy_serial)
-VALUES (1, :id, :key, :source, :chat_type, :job, :parent, :relation, :root, :title,
+VALUES ({new_ref}, 1, :id, :key, :source, :chat_type, :job, :parent, :relation, :root, :title,
         :now, :now, CAST(:now AS BIGINT) >> 20, :due_at, :serial)
 ON CONFLICT DO NOTHING
 RETURNING ref;
 
 -- add_holder
+-- No row: the ledger does not know the worker.
 INSERT INTO holders (session, worker, joined_at)
-VALUES (:ref, :worker, :now)
-ON CONFLICT DO NOTHING;
+SELECT :ref, id, :now FROM workers WHERE id = :worker
+ON CONFLICT (session, worker) DO UPDATE SET joined_at = holders.joined_at
+RETURNING session;
 
 -- drop_holder
 DELETE FROM holders WHERE session = :ref AND worker = :worker;
@@ -63,23 +70,23 @@ DELETE FROM holders WHERE session = :ref;
 DELETE FROM holders WHERE worker = :worker;
 
 -- lock_open [sqlite]
-SELECT ref FROM sessions WHERE ref = :ref AND epoch = :epoch AND state = 'open';
+SELECT ref FROM sessions WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open';
 
 -- lock_open [postgres]
 -- The session before its holders, as everywhere: moves that meet wait instead of deadlocking.
-SELECT ref FROM sessions WHERE ref = :ref AND epoch = :epoch AND state = 'open' FOR UPDATE;
+SELECT ref FROM sessions WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open' FOR UPDATE;
 
 -- join_session
 -- A session without any holder left is adopted: whoever wrote under the old epoch is fenced off.
 UPDATE sessions
 SET epoch = epoch + CASE WHEN EXISTS (SELECT 1 FROM holders WHERE session = :ref) THEN 0 ELSE 1 END
-WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
 RETURNING epoch;
 
 -- end_as_seen
 UPDATE sessions
 SET state = 'ended', ended_at = :now, end_reason = :reason
-WHERE ref = :ref AND state = 'open' AND epoch = :epoch
+WHERE ref = :ref AND id = :id AND state = 'open' AND epoch = :epoch
   AND active_at = :active_at AND message_count = :message_count
   AND turn_count = :turn_count AND pinned = :pinned
 RETURNING ref;
@@ -87,7 +94,7 @@ RETURNING ref;
 -- end_fenced
 UPDATE sessions
 SET state = 'ended', ended_at = :now, end_reason = :reason
-WHERE ref = :ref AND state = 'open' AND epoch = :epoch
+WHERE ref = :ref AND id = :id AND state = 'open' AND epoch = :epoch
 RETURNING ref;
 
 -- lock_held [sqlite]
@@ -112,15 +119,17 @@ RETURNING ref;
 UPDATE sessions
 SET turn_count = turn_count + 1,
     due_at = CASE WHEN turn_count + 1 >= :at_turns THEN :now ELSE due_at END
-WHERE ref = :ref AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
 
 -- mark_busy
 -- A forked child that goes on with its parent's session becomes a holder by its first turn.
+-- No row: the ledger does not know the worker.
 INSERT INTO holders (session, worker, joined_at, turns, busy_since)
-VALUES (:ref, :worker, :now, 1, :now)
+SELECT :ref, id, :now, 1, :now FROM workers WHERE id = :worker
 ON CONFLICT (session, worker) DO UPDATE
-SET turns = holders.turns + 1, busy_since = COALESCE(holders.busy_since, excluded.busy_since);
+SET turns = holders.turns + 1, busy_since = COALESCE(holders.busy_since, excluded.busy_since)
+RETURNING session;
 
 -- clear_busy
 UPDATE holders
@@ -131,7 +140,7 @@ WHERE session = :ref AND worker = :worker AND turns > 0
 RETURNING session;
 
 -- mark_errored
-UPDATE sessions SET errored = 1 WHERE ref = :ref AND epoch = :epoch AND errored = 0;
+UPDATE sessions SET errored = 1 WHERE ref = :ref AND id = :id AND epoch = :epoch AND errored = 0;
 
 -- mark_pinned
 -- Together with all that it was compressed from: a conversation is kept or let go as one.

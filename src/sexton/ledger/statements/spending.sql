@@ -139,4 +139,4 @@ SELECT ref FROM sessions WHERE home = 1 AND id = :id;
 SELECT guard FROM sessions WHERE ref = :ref;
 
 -- store_guard
-UPDATE sessions SET guard = :guard WHERE ref = :ref AND epoch = :epoch;
+UPDATE sessions SET guard = :guard WHERE ref = :ref AND id = :id AND epoch = :epoch;

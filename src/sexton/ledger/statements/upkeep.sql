@@ -9,6 +9,9 @@ WHERE COALESCE(left_at, dead_at) < :before
   AND NOT EXISTS (SELECT 1 FROM holders WHERE holders.worker = workers.id)
   AND (swept_at IS NULL OR swept_at < (SELECT MAX(swept_at) FROM workers));
 
+-- find_beat
+SELECT beat FROM workers WHERE id = :worker;
+
 -- worker_left
 UPDATE workers SET left_at = :now WHERE id = :worker AND left_at IS NULL;
 

@@ -1,0 +1,230 @@
+"""A ledger that is set back to an earlier state under living agents, on both engines.
+
+So does a restore from a backup, and a failover to a standby that lacks the last commits. Others
+open new sessions in it before the agents notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from sexton.agent.session import OpenSession
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.errors import SessionFenced, SessionRewound
+from sexton.ledger.opening import open_ledger
+from sexton.ports import Filter
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from sexton.testing.postgres import PostgresServer
+from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind, once_reached
+
+RANDOM_BITS = 28
+
+ACTS: dict[str, Callable[[OpenSession], object]] = {
+    "append": lambda held: held.append(role="user", content="meant for another"),
+    "append_many": lambda held: held.append_many([{"role": "user", "content": "as well"}]),
+    "compress": lambda held: held.compress(lambda _: "all of it"),
+    "directory": lambda held: held.directory,
+    "end": lambda held: held.end(),
+    "history": lambda held: list(held.history()),
+    "messages": lambda held: list(held.messages()),
+    "pin": lambda held: held.pin(),
+    "processes": lambda held: held.processes(),
+    "reset": lambda held: held.reset(force=True),
+    "retitle": lambda held: held.retitle("of another"),
+    "revive": lambda held: held.revive(),
+    "spawn": lambda held: held.spawn(["true"]),
+    "turn": lambda held: held.turn().__enter__(),
+}
+
+_names = count(1)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def rewind(request: pytest.FixtureRequest) -> Iterator[Rewind]:
+    if request.param == "sqlite":
+        path: Path = request.getfixturevalue("new_file")
+        yield SqliteRewind(path)
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    database = PostgresRewind(server, f"rewound_{next(_names)}")
+    yield database
+    database.drop()
+
+
+@pytest.fixture
+def house(rewind: Rewind, manual_clock: ManualClock) -> Iterator[Sexton]:
+    with closing(_opened(rewind, manual_clock)) as house:
+        yield house
+
+
+@pytest.fixture
+def other_house(rewind: Rewind, house: Sexton, manual_clock: ManualClock) -> Iterator[Sexton]:
+    with closing(_opened(rewind, manual_clock)) as other_house:
+        yield other_house
+
+
+def test_no_old_handle_reaches_a_session_that_others_began_after_a_restore(
+    rewind: Rewind, house: Sexton, other_house: Sexton
+) -> None:
+    rewind.back_up()
+    held = {name: _began(house, name, "said after the backup") for name in ACTS}
+    rewind.restore()
+    stranger = once_reached(other_house.worker)
+    strangers = [_said(_opened_by(stranger, f"stranger {name}"), "private") for name in ACTS]
+    _reached(house)
+    assert _places(held.values()) == _places(strangers), "they would have had the same numbers"
+    for name, act in ACTS.items():
+        with pytest.raises(SessionRewound):
+            once_reached(partial(act, held[name]))
+    for theirs in strangers:
+        [found] = other_house.ledger.index.find("native", theirs.id)
+        facts = (found.is_open, found.pinned, found.title, found.turn_count, found.message_count)
+        assert facts == (True, False, None, 0, 1)
+        assert [message.content for message in theirs.messages()] == ["private"]
+    assert len(other_house.ledger.index.page(Filter(), None, 100)) == len(ACTS)
+
+
+def test_after_a_restore_an_agent_opens_its_keys_again(rewind: Rewind, house: Sexton) -> None:
+    rewind.back_up()
+    worker = once_reached(house.worker)
+    held = _said(_opened_by(worker, "talk"), "lost")
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        _said(held, "again")
+    again = _said(_opened_by(worker, "talk"), "anew")
+    assert again.id != held.id
+    assert [message.content for message in again.messages()] == ["anew"]
+    with pytest.raises(SessionRewound):
+        _said(held, "again")
+
+
+def test_a_worker_the_restored_ledger_does_not_know_opens_a_key_at_once(
+    rewind: Rewind, house: Sexton
+) -> None:
+    rewind.back_up()
+    worker = once_reached(house.worker)
+    held, former = _opened_by(worker, "talk"), worker.id
+    rewind.restore()
+    _reached(house)
+    opened = [_said(_opened_by(worker, key), "hello") for key in ("other", None)]
+    assert [opened[0].epoch, opened[1].epoch] == [1, 1]
+    assert worker.id != former
+    with pytest.raises(SessionRewound):
+        _said(held, "hello")
+
+
+def test_messages_that_a_restore_took_away_are_not_written_over(
+    rewind: Rewind, house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "kept", "kept too")
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        _said(held, "the next one")
+    again = _said(_opened_by(worker, "talk"), "the next one")
+    assert again.id == held.id
+    assert [message.content for message in again.messages()] == ["kept", "kept too", "the next one"]
+
+
+def test_an_agent_that_did_nothing_since_notices_a_restore_by_its_heartbeat(
+    rewind: Rewind, house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "kept")
+    rewind.back_up()
+    _reached(house)
+    membership = worker._desk.membership
+    assert once_reached(membership.renew)
+    rewind.restore()
+    _reached(house)
+    once_reached(membership.renew)
+    assert membership.timeline == 1
+    with pytest.raises(SessionRewound) as refused:
+        list(held.messages())
+    assert isinstance(refused.value, SessionFenced)
+    assert (held.id, held.key) == (_opened_by(worker, "talk").id, "talk")
+    assert once_reached(membership.renew)
+
+
+def test_a_turn_that_runs_during_a_restore_is_granted_nothing_afterwards(
+    rewind: Rewind, house: Sexton
+) -> None:
+    rewind.back_up()
+    held = _began(house, "talk", "lost")
+    with held.turn() as turn:
+        rewind.restore()
+        _reached(house)
+        with pytest.raises(SessionRewound):
+            once_reached(partial(turn.reserve, input_tokens=1))
+        with pytest.raises(SessionRewound):
+            _said(held, "the answer")
+
+
+def test_a_worker_the_restored_ledger_does_not_know_begins_no_turn(
+    rewind: Rewind, house: Sexton
+) -> None:
+    first = _began(house, "talk", "kept")
+    rewind.back_up()
+    joined = _began(house, "talk")
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        once_reached(lambda: joined.turn().__enter__())
+    [found] = house.ledger.index.find("native", first.id)
+    assert (found.turn_count, len(found.holders)) == (0, 1)
+
+
+def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "hello")
+    rewind.back_up()
+    _reached(house)
+    membership = worker._desk.membership
+    assert not once_reached(membership.notices_rewind)
+    assert once_reached(membership.renew)
+    assert not once_reached(membership.notices_rewind)
+    once_reached(held.end)
+    assert once_reached(held.end) is False
+    assert membership.timeline == 0
+
+
+def _opened(rewind: Rewind, clock: ManualClock) -> Sexton:
+    return Sexton(open_ledger(rewind.url), Settings(), clock=clock)
+
+
+def _reached(house: Sexton) -> None:
+    """Replace the connections that were cut: what follows fails for reasons of its own."""
+    once_reached(house.ledger.workers.all)
+
+
+def _began(house: Sexton, key: str, *said: str) -> OpenSession:
+    """A session of a worker of its own: what one worker notices, no other knows."""
+    worker: AgentWorker = once_reached(house.worker)
+    return _said(_opened_by(worker, key), *said)
+
+
+def _opened_by(worker: AgentWorker, key: str | None) -> OpenSession:
+    return once_reached(lambda: worker.session(key))
+
+
+def _said(held: OpenSession, *contents: str) -> OpenSession:
+    for content in contents:
+        once_reached(partial(held.append, role="user", content=content))
+    return held
+
+
+def _places(held: Iterable[OpenSession]) -> list[int]:
+    return sorted(each._held.ref >> RANDOM_BITS for each in held)
