@@ -1,6 +1,6 @@
 """Prints the branch coverage of each package and fails where one is below its floor.
 
-The floors are what was measured when they were set; raise them when a package gets better. What runs
+The floors are what was measured when they were set; raise them when a package gets better. Work
 in other processes (crash tests, programs of the command line) does not count.
 """
 
