@@ -179,3 +179,23 @@ def test_a_migration_that_fails_changes_nothing(
     ledger = open_ledger(engine_url)
     born(ledger)
     ledger.close()
+
+
+def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
+    engine_url: str, tmp_path: Path
+) -> None:
+    other = open_ledger(f"sqlite:///{tmp_path / 'another.db'}")
+    fresh = open_ledger(engine_url)
+    key = fresh.plan_key()
+    assert len(key) == 32
+    assert key not in (other.plan_key(), bytes(32))
+    assert key.hex() not in repr(fresh)
+    for ledger in (fresh, other):
+        ledger.close()
+    tell(engine_url, "ALTER TABLE ledger DROP COLUMN plan_key")
+    tell(engine_url, "UPDATE ledger SET schema_version = 14")
+    open_database(engine_url, upgrade=True).close()
+    again = open_ledger(engine_url)
+    made = again.plan_key()
+    assert (len(made), made == key, again.plan_key() == made) == (32, False, True)
+    again.close()

@@ -20,14 +20,21 @@ from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, mend, observe_all, reaching
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import say_outcome, show_plan, tallied
-from sexton.cli.stopping import carry_out, keep_rest, report, stoppable, stopped_with
+from sexton.cli.stopping import (
+    carry_out,
+    keep_rest,
+    report,
+    rest_of,
+    stoppable,
+    stopped_with,
+)
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
-from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.plan_file import read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Plan
@@ -71,12 +78,13 @@ def command(
     given settings file is put in force first.
     """
     options = shared(ctx)
-    given = None if plan_file is None else read_plan(_text(plan_file))
+    text = None if plan_file is None else _text(plan_file)
     settings = chosen_settings(options)
     with attaching(options) as opened:
+        ledger = opened.ledger
+        given = None if text is None else read_plan(text, ledger.id, ledger.plan_key())
         estate, name = estate_of(opened, home)
         if given is not None:
-            check_ledger(given, opened.ledger.id)
             if home is None:  # what was planned for one that was only named goes on there
                 estate = reaching(opened, {action.seen.home for action in given.actions})
         else:
@@ -90,9 +98,9 @@ def command(
             allow_remove_all=allow_remove_all,
             tell=note,
         )
-        plan = of_source(opened.ledger, plan, source)
+        plan = of_source(ledger, plan, source)
         if dry_run and options.json:
-            write(write_plan(plan))
+            write(write_plan(plan, ledger.plan_key()))
             return
         if not options.json:
             show_plan(plan)
@@ -133,7 +141,8 @@ def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> No
     left = len(plan.actions) - len(outcomes)
     rest = None
     if left:
-        rest = keep_rest(plan, len(outcomes), f"apply-{receipt}", ledger_file(chosen_url(options)))
+        remaining = rest_of(plan, len(outcomes), opened.ledger)
+        rest = keep_rest(remaining, f"apply-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
         document(report(plan, receipt, outcomes, rest))
     else:

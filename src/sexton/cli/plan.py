@@ -83,10 +83,10 @@ def command(
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))
             with private_file(output, force=force, ledger=ledger) as file:
-                file.write(write_plan(plan))
+                file.write(write_plan(plan, opened.ledger.plan_key()))
             note(f"{summary(plan)}; written to {output}")
         elif output is not None or options.json:
-            write(write_plan(plan))
+            write(write_plan(plan, opened.ledger.plan_key()))
         else:
             show_plan(plan)
         note_keeper(opened.ledger, opened.clock)

@@ -153,6 +153,7 @@ class Result(StrEnum):
     DONE = "done"
     SKIPPED = "skipped"  # the world had moved on; normal, not an error
     RECORDED = "recorded"  # the home is only observed: this is what would have been done
+    OBSERVED = "observed"  # the home is only observed, and nobody allowed to change it
 
 
 @record

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sexton.engine.sealing import digest_of
 from sexton.errors import PlanInvalid
 from sexton.model.plan import Plan, Reason
 from sexton.model.record import record
+from sexton.ports import Ledger
 from sexton.shapes import planned
 
 MOST = 100
@@ -80,6 +80,11 @@ class Proposals:
             self._waiting[proposal.digest] = proposal
         return proposal
 
+    def __contains__(self, digest: str) -> bool:
+        """Whether it is remembered."""
+        with self._lock:
+            return digest in self._waiting
+
     def of(self, digest: str) -> Proposal:
         """What was shown under that digest; PlanInvalid if that is too long ago."""
         with self._lock:
@@ -92,14 +97,14 @@ class Proposals:
         return found
 
 
-def of_errand(errand: Errand, ledger: str, made_at: str) -> Proposal:
+def of_errand(errand: Errand, ledger: Ledger, made_at: str) -> Proposal:
     """An errand in the form in which plans are shown."""
     named: planned.Seen = {"home": errand.home, "id": errand.session}
     shown: planned.Plan = {
         "format": "sexton-errand",
         "version": 1,
         "id": uuid.uuid4().hex,
-        "ledger": ledger,
+        "ledger": ledger.id,
         "made_at": made_at,
         "actions": [
             {
@@ -116,6 +121,6 @@ def of_errand(errand: Errand, ledger: str, made_at: str) -> Proposal:
         "held": [],
         "digest": "",
     }
-    canonical = json.dumps(shown, sort_keys=True, separators=(",", ":"))
-    digest = f"sha256:{hashlib.sha256(canonical.encode('utf-8', 'replace')).hexdigest()}"
-    return Proposal(digest=digest, shown={**shown, "digest": digest}, work=errand)
+    content = {name: value for name, value in shown.items() if name != "digest"}
+    shown["digest"] = digest_of(content, ledger.plan_key())
+    return Proposal(digest=shown["digest"], shown=shown, work=errand)

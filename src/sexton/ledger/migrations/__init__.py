@@ -111,6 +111,7 @@ def _bring_up_to_date(
             run(named["update_ledger_row"], **row)
         else:
             run(named["insert_ledger_row"], id=os.urandom(16).hex(), **row)
+        run(named["make_plan_key"], key=os.urandom(32).hex())
     return bool(missing)
 
 

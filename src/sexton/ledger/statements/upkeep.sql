@@ -75,3 +75,9 @@ VALUES (1, :id, :version, :oldest_reader);
 
 -- update_ledger_row
 UPDATE ledger SET schema_version = :version, oldest_reader = :oldest_reader;
+
+-- plan_key
+SELECT plan_key FROM ledger;
+
+-- make_plan_key
+UPDATE ledger SET plan_key = :key WHERE plan_key IS NULL;

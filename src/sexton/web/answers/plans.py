@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
@@ -17,10 +17,11 @@ from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
-from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.plan_file import read_plan, write_plan
 from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
+from sexton.engine.sealing import is_digest_of
 from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
 from sexton.model.plan import (
     EndSession,
@@ -101,7 +102,7 @@ def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
 
 def remember(desk: Desk, plan: Plan) -> planned.Plan:
     """The plan as it is shown, to be confirmed by its digest."""
-    shown = cast("planned.Plan", json.loads(write_plan(plan)))
+    shown = cast("planned.Plan", json.loads(write_plan(plan, desk.house.ledger.plan_key())))
     desk.proposals.add(Proposal(digest=shown["digest"], shown=shown, work=plan))
     return shown
 
@@ -120,27 +121,32 @@ def observe(estate: Estate) -> list[str]:
 def apply_shown(desk: Desk, digest: str) -> Report:
     """Carry out what was shown under a digest."""
     work = desk.proposals.of(digest).work
-    return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work)
+    return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work, shown=True)
 
 
-def apply_document(desk: Desk, text: str) -> Report:
+def apply_document(desk: Desk, content: Mapping[str, Any]) -> Report:
     """Carry out a plan that comes along as a whole, as `sexton plan` writes it."""
-    plan = read_plan(text)
-    check_ledger(plan, desk.house.ledger.id)
-    return _apply(desk, plan)
+    ledger, digest = desk.house.ledger, str(content["digest"])
+    rest = {name: value for name, value in content.items() if name != "digest"}
+    if digest in desk.proposals and is_digest_of(rest, ledger.plan_key(), digest):
+        return apply_shown(desk, digest)
+    return _apply(desk, read_plan(json.dumps(content), ledger.id, ledger.plan_key()), shown=False)
 
 
-def _apply(desk: Desk, plan: Plan) -> Report:
+def _apply(desk: Desk, plan: Plan, *, shown: bool) -> Report:
     receipt = new_receipt()
-    return _report(plan, receipt, list(carried_out(desk, plan, receipt)))
+    return _report(plan, receipt, list(carried_out(desk, plan, receipt, shown=shown)))
 
 
-def carried_out(desk: Desk, plan: Plan, receipt: str) -> Iterator[Outcome]:
-    """Carry out a plan, after what somebody began who died at it."""
+def carried_out(desk: Desk, plan: Plan, receipt: str, *, shown: bool = True) -> Iterator[Outcome]:
+    """Carry out a plan, after what somebody began who died at it.
+
+    No policy asks for what an operator asked for: that is done only if it was `shown` here.
+    """
     estate = desk.lookout.fresh()
     assert estate.removing is not None
     recover(estate.removing, estate.evidence, receipt)
-    return carry_out(estate, plan, receipt)
+    return carry_out(estate, plan, receipt, observed=True, just_made=shown and not plan.policies)
 
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> Report:

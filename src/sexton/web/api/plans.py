@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
@@ -76,7 +75,7 @@ def router(desk: Desk) -> APIRouter:
         """
         whole = plan.model_dump(exclude={"troubles"})  # what is told beside a plan is none of it
         if len(whole) > 1:
-            return plans.apply_document(desk, json.dumps(whole))
+            return plans.apply_document(desk, whole)
         return plans.apply_shown(desk, plan.digest)
 
     @routes.post("/undo", responses=answers(404, 409, 413))
