@@ -199,3 +199,16 @@ def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
     made = again.plan_key()
     assert (len(made), made == key, again.plan_key() == made) == (32, False, True)
     again.close()
+
+
+def test_a_later_migration_leaves_the_key_of_plans_as_it_is(
+    engine_url: str, next_version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_ledger(engine_url)
+    key = before.plan_key()
+    before.close()
+    monkeypatch.setattr(migrations, "FOLDER", next_version)
+    open_database(engine_url, upgrade=True).close()
+    after = open_ledger(engine_url)
+    assert after.plan_key() == key
+    after.close()

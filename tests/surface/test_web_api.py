@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from sexton.engine.sealing import digest_of
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
@@ -179,6 +182,24 @@ def test_no_answer_holds_the_key_that_signs_plans(any_site: Served) -> None:
     )
     for path in (*paths, "plan", "settings", ""):
         assert key not in site.get(f"/{path}").body, path
+
+
+def test_looking_at_a_plan_again_keeps_nothing_more(
+    new_file: Path, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    rules = Rulebook(reset=ResetPolicy(mode=Mode.IDLE))
+    with serving(str(new_file), tmp_path, manual_clock, Settings(rulebook=rules)) as site:
+        site.house.publish()
+        for number in range(40):
+            site.talk(f"key {number}", "hello")
+        manual_clock.advance(timedelta(days=30))
+        first = site.get("/v1/plan").json()
+        assert len(first["actions"]) == 40
+        size = site.desk.proposals.size
+        shown = [site.get("/v1/plan").json()["digest"] for _ in range(20)]
+        assert len(set(shown)) == 20
+        assert site.desk.proposals.size < size + 20 * 1_500
+        assert site.post("/v1/apply", {"digest": first["digest"]}).json()["done"] == 40
 
 
 def test_pinning_is_shown_done_and_undone(site: Served) -> None:

@@ -37,6 +37,11 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 def write_plan(plan: Plan, key: bytes) -> str:
     """The plan as text that `read_plan` turns into an equal plan, with the same key."""
+    return json.dumps(plan_document(plan, key), indent=2) + "\n"
+
+
+def plan_document(plan: Plan, key: bytes) -> dict[str, Any]:
+    """The plan as the JSON object that is written, with its digest."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -47,7 +52,7 @@ def write_plan(plan: Plan, key: bytes) -> str:
         "actions": [_write_action(action) for action in plan.actions],
         "held": [_write_held(held) for held in plan.held],
     }
-    return json.dumps({**content, "digest": digest_of(content, key)}, indent=2) + "\n"
+    return {**content, "digest": digest_of(content, key)}
 
 
 def read_plan(text: str, ledger: str, key: bytes) -> Plan:

@@ -29,7 +29,7 @@ class Desk:
     activity: Activity
     counts: Counts
     news: News
-    proposals: Proposals = field(default_factory=Proposals)
+    proposals: Proposals
     sweeps: Sweeps = field(default_factory=Sweeps)
     is_keeping: bool = False
     shows_messages: bool = True

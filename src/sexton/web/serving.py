@@ -22,6 +22,7 @@ from sexton.web.app import create_app
 from sexton.web.desk import Desk
 from sexton.web.events import News
 from sexton.web.lookout import Lookout
+from sexton.web.proposals import Proposals
 from sexton.web.rendering import Templates
 
 ENDING = 5
@@ -116,6 +117,7 @@ def desk_for(
         activity=activity,
         counts=Counts(),
         news=News(house, activity),
+        proposals=Proposals(house.clock),
         is_keeping=keeping,
         shows_messages=house.settings.serve.messages or not house.ledger.is_shared,
     )

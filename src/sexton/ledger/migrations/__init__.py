@@ -106,12 +106,15 @@ def _bring_up_to_date(
     for _, text in missing:
         run(text)
     if missing:
-        row: dict[str, Any] = {"version": missing[-1][0], "oldest_reader": OLDEST_READER}
+        row: dict[str, Any] = {
+            "version": missing[-1][0],
+            "oldest_reader": OLDEST_READER,
+            "key": os.urandom(32).hex(),
+        }
         if exists:
             run(named["update_ledger_row"], **row)
         else:
             run(named["insert_ledger_row"], id=os.urandom(16).hex(), **row)
-        run(named["make_plan_key"], key=os.urandom(32).hex())
     return bool(missing)
 
 

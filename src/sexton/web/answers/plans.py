@@ -17,7 +17,7 @@ from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
-from sexton.engine.plan_file import read_plan, write_plan
+from sexton.engine.plan_file import plan_document, read_plan
 from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
@@ -33,7 +33,7 @@ from sexton.model.plan import (
 from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
 from sexton.web.desk import Desk
-from sexton.web.proposals import Errand, Proposal
+from sexton.web.proposals import Errand
 
 SHOWN = 1000
 """So many actions and outcomes are listed; of more only their number is told."""
@@ -102,9 +102,15 @@ def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
 
 def remember(desk: Desk, plan: Plan) -> planned.Plan:
     """The plan as it is shown, to be confirmed by its digest."""
-    shown = cast("planned.Plan", json.loads(write_plan(plan, desk.house.ledger.plan_key())))
-    desk.proposals.add(Proposal(digest=shown["digest"], shown=shown, work=plan))
-    return shown
+    shown = plan_document(plan, desk.house.ledger.plan_key())
+    desk.proposals.add_plan(shown)
+    return cast("planned.Plan", shown)
+
+
+def work_of(desk: Desk, digest: str) -> Plan | Errand:
+    """What was shown under a digest; PlanInvalid if that is too long ago."""
+    work, ledger = desk.proposals.of(digest), desk.house.ledger
+    return work if isinstance(work, Errand) else read_plan(work, ledger.id, ledger.plan_key())
 
 
 def observe(estate: Estate) -> list[str]:
@@ -120,7 +126,7 @@ def observe(estate: Estate) -> list[str]:
 
 def apply_shown(desk: Desk, digest: str) -> Report:
     """Carry out what was shown under a digest."""
-    work = desk.proposals.of(digest).work
+    work = work_of(desk, digest)
     return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work, shown=True)
 
 

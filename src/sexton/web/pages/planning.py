@@ -13,7 +13,7 @@ from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.shapes.wording import counted, number
-from sexton.web.answers.plans import carried_out, observe, remember
+from sexton.web.answers.plans import carried_out, observe, remember, work_of
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.plans import SHOWN, grouped, held_back, told
@@ -84,7 +84,7 @@ def of_session(plan: Plan, home: str, id: str) -> Plan:
 
 def applied(desk: Desk, deeds: Deeds, digest: str) -> Response:
     """Carry out what was shown: a plan, or one thing that a person asked for."""
-    work, receipt = desk.proposals.of(digest).work, new_receipt()
+    work, receipt = work_of(desk, digest), new_receipt()
     if isinstance(work, Errand):
         deeds.put(receipt, _ran(work, receipt))
     else:
