@@ -12,6 +12,7 @@ import click
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.removing import garbage
 from sexton.cli.arguments import (
+    allow_observed_option,
     dry_run_option,
     force_file_option,
     home_option,
@@ -56,6 +57,7 @@ class _Wish:
 
     dry_run: bool
     yes: bool
+    allow_observed: bool
     limit: int
     output: Path | None
     force: bool
@@ -78,6 +80,7 @@ class _Wish:
 @source_option
 @dry_run_option
 @yes_option
+@allow_observed_option
 @limit_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan there."
@@ -113,9 +116,20 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
             return
         if not estate.removing.keeps_records(name or NATIVE):
             raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
+        if plan.would_do() and wish.yes and not wish.allow_observed:
+            raise HomeObserved(
+                f"the home '{name}' is only observed",
+                hint="Add --allow-observed to change it, or set 'act: true' in its settings.",
+            )
         if plan.actions and not wish.yes:
-            confirm(question(plan, files), ask=not options.json)
+            confirm(_question(plan, files), ask=not options.json)
         _apply(ctx, opened, estate, plan, files)
+
+
+def _question(plan: Plan, files: Mapping[str, int]) -> str:
+    """What a person is asked; whoever says yes allows to change a home that is only observed."""
+    observed = f"The home '{plan.actions[0].seen.home}' is only observed. "
+    return (observed if plan.would_do() else "") + question(plan, files)
 
 
 def _only_shown(
@@ -144,7 +158,7 @@ def _apply(
     if not options.json:
         say(f"receipt {receipt}")
     with stoppable(estate) as (stopping, stop):
-        outcomes = carry_out(stopping, plan, receipt, "removing")
+        outcomes = carry_out(stopping, plan, receipt, "removing", observed=True)
     rest: Path | None = None
     if stop.is_set() and len(outcomes) < len(plan.actions):
         text = rest_of(plan, len(outcomes), opened.ledger)

@@ -39,11 +39,13 @@ def carry_out(
     receipt: str,
     words: str,
     tell: Callable[[Outcome], None] = lambda _: None,
+    *,
+    observed: bool = False,
 ) -> list[Outcome]:
     """Apply a plan, and show on a terminal how far it is; what was not begun has no outcome."""
     outcomes = []
     with bar(words, len(plan.actions)) as advance:
-        for outcome in apply(estate, plan, receipt, observed=True):
+        for outcome in apply(estate, plan, receipt, observed=observed):
             outcomes.append(outcome)
             advance(1)
             tell(outcome)

@@ -81,6 +81,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         made_at=now,
         actions=tuple(each for each in decided.values() if not isinstance(each, Held)),
         held=tuple(each for each in decided.values() if isinstance(each, Held)),
+        observed=tuple(sorted(estate.observed_homes())),
     )
     return Survey(plan, tuple(settled), deaths)
 

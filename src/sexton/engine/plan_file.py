@@ -49,7 +49,11 @@ def plan_document(plan: Plan, key: bytes) -> dict[str, Any]:
         "ledger": plan.ledger,
         "policies": plan.policies,
         "made_at": _stamp(plan.made_at),
-        "actions": [_write_action(action) for action in plan.actions],
+        "observed": list(plan.observed),
+        "actions": [
+            _write_action(action) | {"observed": action.seen.home in plan.observed}
+            for action in plan.actions
+        ],
         "held": [_write_held(held) for held in plan.held],
     }
     return {**content, "digest": digest_of(content, key)}
@@ -173,6 +177,7 @@ def _read_plan(content: Mapping[str, Any]) -> Plan:
         made_at=_moment(content["made_at"]),
         actions=tuple(_read_action(action) for action in content["actions"]),
         held=tuple(_read_held(held) for held in content["held"]),
+        observed=tuple(_text(home) for home in content["observed"]),
     )
 
 

@@ -32,6 +32,7 @@ from sexton.model.plan import (
 )
 from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
+from sexton.shapes.outlook import outlook
 from sexton.web.desk import Desk
 from sexton.web.proposals import Errand
 
@@ -40,11 +41,12 @@ SHOWN = 1000
 
 
 class Counted(TypedDict):
-    """How many actions went how."""
+    """How many actions went how; those `observed` were left out, as nobody allowed them."""
 
     done: int
     skipped: int
     recorded: int
+    observed: int
 
 
 class Report(Counted):
@@ -73,8 +75,9 @@ def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
         raise HomeNotFound(f"no home is called '{home}'", hint="GET /v1/homes lists them.")
     troubles = observe(estate)
     plan = with_retention(estate, survey(estate, home).plan, home)
-    shown = remember(desk, of_source(estate.ledger, plan, source))
-    return {**shown, "troubles": troubles}
+    narrowed = of_source(estate.ledger, plan, source)
+    shown = remember(desk, narrowed)
+    return {**shown, "outlook": outlook(desk.house, narrowed), "troubles": troubles}
 
 
 def propose_end(desk: Desk, name: str, code: str) -> planned.Plan:
@@ -124,27 +127,33 @@ def observe(estate: Estate) -> list[str]:
     return troubles
 
 
-def apply_shown(desk: Desk, digest: str) -> Report:
+def apply_shown(desk: Desk, digest: str, *, observed: bool) -> Report:
     """Carry out what was shown under a digest."""
     work = work_of(desk, digest)
-    return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work, shown=True)
+    if isinstance(work, Errand):
+        return _run(desk, work)
+    return _apply(desk, work, shown=True, observed=observed)
 
 
-def apply_document(desk: Desk, content: Mapping[str, Any]) -> Report:
+def apply_document(desk: Desk, content: Mapping[str, Any], *, observed: bool) -> Report:
     """Carry out a plan that comes along as a whole, as `sexton plan` writes it."""
     ledger, digest = desk.house.ledger, str(content["digest"])
     rest = {name: value for name, value in content.items() if name != "digest"}
     if digest in desk.proposals and is_digest_of(rest, ledger.plan_key(), digest):
-        return apply_shown(desk, digest)
-    return _apply(desk, read_plan(json.dumps(content), ledger.id, ledger.plan_key()), shown=False)
+        return apply_shown(desk, digest, observed=observed)
+    plan = read_plan(json.dumps(content), ledger.id, ledger.plan_key())
+    return _apply(desk, plan, shown=False, observed=observed)
 
 
-def _apply(desk: Desk, plan: Plan, *, shown: bool) -> Report:
+def _apply(desk: Desk, plan: Plan, *, shown: bool, observed: bool) -> Report:
     receipt = new_receipt()
-    return _report(plan, receipt, list(carried_out(desk, plan, receipt, shown=shown)))
+    done = carried_out(desk, plan, receipt, shown=shown, observed=observed)
+    return _report(plan, receipt, list(done))
 
 
-def carried_out(desk: Desk, plan: Plan, receipt: str, *, shown: bool = True) -> Iterator[Outcome]:
+def carried_out(
+    desk: Desk, plan: Plan, receipt: str, *, shown: bool = True, observed: bool
+) -> Iterator[Outcome]:
     """Carry out a plan, after what somebody began who died at it.
 
     No policy asks for what an operator asked for: that is done only if it was `shown` here.
@@ -152,7 +161,8 @@ def carried_out(desk: Desk, plan: Plan, receipt: str, *, shown: bool = True) -> 
     estate = desk.lookout.fresh()
     assert estate.removing is not None
     recover(estate.removing, estate.evidence, receipt)
-    return carry_out(estate, plan, receipt, observed=True, just_made=shown and not plan.policies)
+    just_made = shown and not plan.policies
+    return carry_out(estate, plan, receipt, observed=observed, just_made=just_made)
 
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> Report:
@@ -210,4 +220,5 @@ def _counted(results: Counter[Result]) -> Counted:
         "done": results[Result.DONE],
         "skipped": results[Result.SKIPPED],
         "recorded": results[Result.RECORDED],
+        "observed": results[Result.OBSERVED],
     }
