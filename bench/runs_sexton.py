@@ -188,7 +188,9 @@ class SextonLedgers:
             estate = opened.estate()
             found = survey(estate)
             bury(estate, found.deaths)
-            done.update(outcome.result for outcome in apply(estate, found.plan, "bench"))
+            done.update(
+                outcome.result for outcome in apply(estate, found.plan, "bench", just_made=True)
+            )
 
         return seconds(run), done[Result.DONE]
 
@@ -274,7 +276,7 @@ class SextonLedgers:
 
         def run() -> None:
             plan = collect(estate, "hermes", garbage_of(opened, {"trivial_max": 1_000_000}))
-            done.update(outcome.result for outcome in apply(estate, plan, "bench"))
+            done.update(outcome.result for outcome in apply(estate, plan, "bench", observed=True))
 
         return seconds(run), done[Result.DONE]
 

@@ -189,7 +189,7 @@ def test_what_an_older_version_was_about_to_do_is_still_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     older = tmp_path / "older"
-    skipped = shutil.ignore_patterns("*.py", "__pycache__", "0015_*")
+    skipped = shutil.ignore_patterns("*.py", "__pycache__", "0015_*", "0016_*")
     shutil.copytree(migrations.FOLDER, older, ignore=skipped)
     file = f"sqlite:///{tmp_path / 'ledger.db'}"
     url = file if engine == "sqlite" else str(request.getfixturevalue("postgres_url"))
@@ -211,3 +211,36 @@ def test_what_an_older_version_was_about_to_do_is_still_known(
     told = ledger.journal.page(None, "r", None, 9)
     ledger.close()
     assert [each.sessions for each in told] == [(), (), ("a", "b [c]", '\u00e4"[')]
+
+
+def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
+    engine_url: str, tmp_path: Path
+) -> None:
+    other = open_ledger(f"sqlite:///{tmp_path / 'another.db'}")
+    fresh = open_ledger(engine_url)
+    key = fresh.plan_key()
+    assert len(key) == 32
+    assert key not in (other.plan_key(), bytes(32))
+    assert key.hex() not in repr(fresh)
+    for ledger in (fresh, other):
+        ledger.close()
+    tell(engine_url, "ALTER TABLE ledger DROP COLUMN plan_key")
+    tell(engine_url, "UPDATE ledger SET schema_version = 15")
+    open_database(engine_url, upgrade=True).close()
+    again = open_ledger(engine_url)
+    made = again.plan_key()
+    assert (len(made), made == key, again.plan_key() == made) == (32, False, True)
+    again.close()
+
+
+def test_a_later_migration_leaves_the_key_of_plans_as_it_is(
+    engine_url: str, next_version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_ledger(engine_url)
+    key = before.plan_key()
+    before.close()
+    monkeypatch.setattr(migrations, "FOLDER", next_version)
+    open_database(engine_url, upgrade=True).close()
+    after = open_ledger(engine_url)
+    assert after.plan_key() == key
+    after.close()

@@ -55,8 +55,8 @@ class House:
         return self.sexton.plan("work", gc=wanted or True)
 
     def apply(self, plan: Plan, receipt: str = "receipt") -> dict[str, str]:
-        """What came of each action."""
-        return results(self.sexton.apply(plan, receipt))
+        """What came of each action, at the word of a person."""
+        return results(self.sexton.apply(plan, receipt, observed=True))
 
     def session(self, id: str) -> Session:
         """What the ledger knows of a session of the home."""

@@ -140,7 +140,9 @@ def test_a_session_that_was_used_between_plan_and_apply_is_left_alone(
     house.later()
     plan = house.sexton.plan(gc=True)
     house.sexton.ledger.book.mark(house.sexton.find(pinned).ref, pinned=True)
-    outcomes = house.sexton.apply(read_plan(write_plan(plan)))
+    ledger = house.sexton.ledger
+    written = write_plan(plan, ledger.plan_key())
+    outcomes = house.sexton.apply(read_plan(written, ledger.id, ledger.plan_key()))
     assert {each.action.seen.id: (each.result, each.detail) for each in outcomes} == {
         pinned: (SKIPPED, "it was pinned meanwhile"),
         other: (DONE, outcomes[0].action.reason.text),

@@ -290,7 +290,13 @@ def test_a_hermes_home_is_collected_at_a_persons_word_and_comes_back(
     home = ("--home", str(scene.path))
     assert "trivial" in cli.ok("gc", "--dry-run", *home)
     cli.ok("gc", "--output", str(tmp_path / "plan.json"), *home)
-    done = cli("apply", str(tmp_path / "plan.json"), "--json").json()  # which knows its home
+    left = cli("apply", str(tmp_path / "plan.json"), "--json").json()
+    assert (left["done"], left["observed"]) == (0, 1)
+    refused = cli("gc", "--yes", *home)
+    assert (refused.code, "--allow-observed" in refused.err) == (53, True)
+    assert scene.sql("SELECT id FROM sessions") == [["trivial"]]
+    allowed = ("--allow-observed", "--json")
+    done = cli("apply", str(tmp_path / "plan.json"), *allowed).json()  # which knows its home
     assert scene.sql("SELECT * FROM sessions") == []
     cli.ok("undo", done["receipt"])
     assert scene.sql("SELECT id, end_reason FROM sessions") == [["trivial", "cli_close"]]
@@ -303,7 +309,7 @@ def test_what_was_ended_in_a_hermes_home_is_opened_again_by_the_receipt(
     scene.start("left")
     scene.close()
     home = ("--home", str(scene.path))
-    receipt = cli("apply", "--yes", "--json", *home).json()["receipt"]
+    receipt = cli("apply", "--yes", "--allow-observed", "--json", *home).json()["receipt"]
     assert scene.sql("SELECT end_reason FROM sessions") == [["reaped"]]
     scene.close()
     assert "1 session would be opened again" in cli.ok("undo", receipt, "--dry-run")
@@ -325,7 +331,7 @@ def test_files_of_a_hermes_home_that_a_person_let_go_come_back_by_the_receipt(
     os.utime(file, (old, old))
     for name in ("started_at", "ended_at"):
         scene.sql(f"UPDATE sessions SET {name} = {name} - ?", MONTH.total_seconds())
-    done = cli("apply", "--home", str(scene.path), "--yes", "--json").json()
+    done = cli("apply", "--home", str(scene.path), "--yes", "--allow-observed", "--json").json()
     assert done["done"] == 1
     assert not file.exists()
     refused = cli("archive", "restore", "hermes/20260101_101010_abcdef")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,53 @@ def test_an_edited_plan_is_refused_before_anything_is_done(
     assert refused.code == 41
     assert "Make a new plan" in refused.err
     assert cli("sessions", "show", session, "--json").json()["state"] == "open"
+
+
+def test_a_plan_that_somebody_wrote_without_the_ledger_ends_nothing(
+    any_cli: Cli, due: str, short: str, tmp_path: Path
+) -> None:
+    with sexton.open(any_cli.url, short) as house, house.worker() as worker:
+        living = worker.session(source="cli")
+        (holder,) = house.find(living.id).holders
+        plan = any_cli("plan", "--json", "--config", short).json()
+        del plan["digest"]
+        (action,) = plan["actions"]
+        action |= {"kind": "reap", "dead": [[worker.id, holder.worker.beat]]}
+        action["session"] |= {
+            "ref": house.find(living.id).ref, "id": living.id, "message_count": 0,
+            "active_at": house.find(living.id).active_at.isoformat(),
+        }  # fmt: skip
+        canonical = json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()
+        by_hand = hmac.new(b"a guess", canonical, sha256).hexdigest()
+        file = tmp_path / "forged.json"
+        for digest, code in (
+            (f"sha256:{sha256(canonical).hexdigest()}", 40),
+            (f"hmac-sha256:{by_hand}", 41),
+            (f"hmac-sha256:{sha256(canonical).hexdigest()}", 41),
+        ):
+            file.write_text(json.dumps(plan | {"digest": digest}))
+            refused = any_cli("apply", str(file), "--config", short)
+            assert (refused.code, "new plan" in refused.err) == (code, True)
+        assert house.find(living.id).is_open
+        assert house.find(due).is_open
+
+
+def test_no_command_shows_the_key_that_signs_plans(any_cli: Cli, due: str, short: str) -> None:
+    with sexton.open(any_cli.url, short) as house:
+        key = house.ledger.plan_key().hex()
+    for args in (
+        ("plan", "--json"),
+        ("doctor", "--json"),
+        ("config", "show"),
+        ("config", "show", "--json"),
+        ("why", due, "--json"),
+        ("sessions", "show", due, "--json"),
+        ("sessions", "export", due),
+        ("journal", "--json"),
+        ("apply", "--yes", "--json"),
+    ):
+        said = any_cli(*args, "--config", short)
+        assert key not in said.out + said.err, args
 
 
 def test_a_plan_of_another_ledger_is_refused(cli: Cli, short: str, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ SETTINGS = {
     ],
 }
 AS_TEXT = ("/metrics", "/v1/events")
-EMPTY = {"/v1/plan": {"held", "troubles"}}
+EMPTY = {"/v1/plan": {"held", "observed", "troubles"}}
 """The lists that nothing is in: a plan that nothing holds back, of homes that can be read."""
 
 

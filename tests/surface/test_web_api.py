@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from sexton.engine.sealing import digest_of
+from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
@@ -134,6 +138,68 @@ def test_a_plan_is_applied_as_it_was_shown_or_not_at_all(site: Served) -> None:
     assert site.post("/v1/apply", {"digest": "sha256:unknown"}).status == 422
     assert site.post("/v1/apply", shown).json()["done"] == 1
     assert site.get(f"/v1/sessions/{id}").json()["end_reason"] == "reset"
+
+
+def test_what_is_sent_back_whole_is_done_only_with_the_key_of_the_ledger(any_site: Served) -> None:
+    site = any_site
+    key = site.house.ledger.plan_key()
+    for action in ("end", "pin"):
+        id = site.talk(f"talk {action}", "hello")
+        shown = site.get(f"/v1/plan?action={action}&session={id}").json()
+        content = {name: value for name, value in shown.items() if name != "digest"}
+        assert shown["digest"] == digest_of(content, key)
+        forged = content | {"digest": digest_of(content, b"a guess")}
+        assert site.post("/v1/apply", forged).status == 422
+        assert site.get(f"/v1/sessions/{id}").json()["state"] == "open"
+        assert site.post("/v1/apply", shown).json()["done"] == 1
+
+
+def test_an_end_that_this_site_never_showed_is_not_done_even_with_the_key(
+    any_site: Served,
+) -> None:
+    site = any_site
+    id = site.talk("talk", "hello")
+    content = site.get(f"/v1/plan?action=end&session={id}").json() | {"id": "another"}
+    del content["digest"]
+    forged = content | {"digest": digest_of(content, site.house.ledger.plan_key())}
+    told = site.post("/v1/apply", forged).json()
+    assert (told["done"], told["skipped"]) == (0, 1)
+    assert site.get(f"/v1/sessions/{id}").json()["state"] == "open"
+
+
+def test_no_answer_holds_the_key_that_signs_plans(any_site: Served) -> None:
+    site = any_site
+    site.talk("talk", "hello")
+    key = site.house.ledger.plan_key().hex().encode()
+    paths = (
+        "v1/plan",
+        "v1/overview",
+        "v1/settings",
+        "v1/homes",
+        "v1/workers",
+        "metrics",
+        "healthz",
+    )
+    for path in (*paths, "plan", "settings", ""):
+        assert key not in site.get(f"/{path}").body, path
+
+
+def test_looking_at_a_plan_again_keeps_nothing_more(
+    new_file: Path, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    rules = Rulebook(reset=ResetPolicy(mode=Mode.IDLE))
+    with serving(str(new_file), tmp_path, manual_clock, Settings(rulebook=rules)) as site:
+        site.house.publish()
+        for number in range(40):
+            site.talk(f"key {number}", "hello")
+        manual_clock.advance(timedelta(days=30))
+        first = site.get("/v1/plan").json()
+        assert len(first["actions"]) == 40
+        size = site.desk.proposals.size
+        shown = [site.get("/v1/plan").json()["digest"] for _ in range(20)]
+        assert len(set(shown)) == 20
+        assert site.desk.proposals.size < size + 20 * 1_500
+        assert site.post("/v1/apply", {"digest": first["digest"]}).json()["done"] == 40
 
 
 def test_pinning_is_shown_done_and_undone(site: Served) -> None:

@@ -94,10 +94,10 @@ class Visitor:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def send(self, page: Page, action: str, status: int = 200) -> Page:
-        """The page that comes of a form of this one."""
+    def send(self, page: Page, action: str, status: int = 200, **ticked: str) -> Page:
+        """The page that comes of a form of this one, with the boxes that were ticked."""
         (form,) = [each for each in page.forms if each[""] == action]
-        fields = {name: value for name, value in form.items() if name}
+        fields = {name: value for name, value in form.items() if name} | ticked
         answer = self._client.post(action, data=fields)
         assert answer.status_code == status, answer.text
         return Page(answer.status_code, answer.text)

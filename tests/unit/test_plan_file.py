@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine import plan_file
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
 from sexton.model.plan import (
     ArchiveSession,
@@ -81,6 +83,23 @@ plans = st.builds(
         st.builds(Held, seen=sights, wanted=reasons, holding=reasons, by=words), max_size=2
     ).map(tuple),
 )
+
+KEY = b"a key that only the ledger knows"
+OTHER_KEY = b"a key of somebody else's making."
+
+
+def write_plan(plan: Plan, key: bytes = KEY) -> str:
+    return plan_file.write_plan(plan, key)
+
+
+def read_plan(text: str, ledger: str | None = None, key: bytes = KEY) -> Plan:
+    """The plan a text holds, read for the ledger it names unless told otherwise."""
+    try:
+        named = json.loads(text)["ledger"] if ledger is None else ledger
+    except (ValueError, KeyError, TypeError, RecursionError):
+        named = "l"
+    return plan_file.read_plan(text, named, key)
+
 
 SEEN = Seen(
     ref=7,
@@ -195,7 +214,8 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": 2},
+        {"version": 1},
+        {"version": 3},
         {"format": "other"},
         {"id": 3},
         {"made_at": "2026-01-02T03:04:05"},
@@ -246,9 +266,27 @@ def test_a_limit_that_does_not_exist_is_refused(limit: int) -> None:
 
 
 def test_a_plan_of_another_ledger_is_refused() -> None:
-    check_ledger(PLAN, "l")
+    assert read_plan(write_plan(PLAN), "l") == PLAN
     with pytest.raises(PlanForeign, match="made for ledger l"):
-        check_ledger(PLAN, "other")
+        read_plan(write_plan(PLAN), "other")
+    with pytest.raises(PlanForeign):
+        read_plan(write_plan(PLAN, OTHER_KEY), "other")
+
+
+def test_a_plan_that_was_written_without_the_key_is_refused() -> None:
+    with pytest.raises(PlanEdited):
+        read_plan(write_plan(PLAN, OTHER_KEY))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_plan_with_a_digest_that_anybody_can_make_is_refused(version: int) -> None:
+    content = json.loads(write_plan(PLAN)) | {"version": version}
+    del content["digest"]
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    unkeyed = f"sha256:{sha256(canonical.encode()).hexdigest()}"
+    with pytest.raises(PlanInvalid) as refused:
+        read_plan(json.dumps(content | {"digest": unkeyed}))
+    assert "new plan" in (refused.value.hint or "")
 
 
 def signed(document: dict[str, Any]) -> str:
@@ -258,8 +296,6 @@ def signed(document: dict[str, Any]) -> str:
 
 
 def digest_of(content: dict[str, Any]) -> str:
-    """The digest as the documentation says: over canonical JSON."""
-    from hashlib import sha256
-
+    """The digest as the documentation says: over canonical JSON, with the key."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{sha256(canonical.encode()).hexdigest()}"
+    return f"hmac-sha256:{hmac.new(KEY, canonical.encode(), sha256).hexdigest()}"

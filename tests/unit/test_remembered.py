@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import count
 
 from sexton.testing.clock import ManualClock
-from sexton.web.pages.memory import SHARE, Remembered
+from sexton.web.memory import SHARE, Remembered
 
 
 def test_an_answer_is_good_for_a_while_and_asked_anew_about_something_else(

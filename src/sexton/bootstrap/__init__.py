@@ -144,15 +144,22 @@ class Sexton:
         estate = self.estate()
         return with_retention(estate, survey(estate, home, rules).plan, home, rules)
 
-    def apply(self, plan: Plan, receipt: str | None = None) -> list[Outcome]:
+    def apply(
+        self, plan: Plan, receipt: str | None = None, *, observed: bool = False
+    ) -> list[Outcome]:
         """Carry out a plan; what came of each action."""
-        return list(self.applying(plan, receipt))
+        return list(self.applying(plan, receipt, observed=observed))
 
-    def applying(self, plan: Plan, receipt: str | None = None) -> Iterator[Outcome]:
-        """Carry out a plan action by action, as the outcomes are asked for."""
+    def applying(
+        self, plan: Plan, receipt: str | None = None, *, observed: bool = False
+    ) -> Iterator[Outcome]:
+        """Carry out a plan action by action, as the outcomes are asked for.
+
+        Actions on homes that are only observed are left out unless `observed` allows them.
+        """
         from sexton.engine.apply import apply, new_receipt  # noqa: PLC0415  # agents seldom apply
 
-        return apply(self.estate(), plan, receipt or new_receipt())
+        return apply(self.estate(), plan, receipt or new_receipt(), observed=observed)
 
     def undo(self, receipt: str) -> list[Restored]:
         """Bring back what an apply removed, rows and files, and open again what it ended."""

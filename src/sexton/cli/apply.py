@@ -9,6 +9,7 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.cli.arguments import (
+    allow_observed_option,
     dry_run_option,
     home_option,
     remove_all_option,
@@ -19,18 +20,27 @@ from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, mend, observe_all, reaching
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
-from sexton.cli.plan_view import say_outcome, show_plan, tallied
-from sexton.cli.stopping import carry_out, keep_rest, report, stoppable, stopped_with
+from sexton.cli.plan_view import question, say_outcome, show_plan, tallied
+from sexton.cli.stopping import (
+    carry_out,
+    keep_rest,
+    report,
+    rest_of,
+    stoppable,
+    stopped_with,
+)
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
 from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
-from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.plan_file import read_plan, write_plan
 from sexton.engine.removing.proposal import with_retention
 from sexton.errors import PlanInvalid
-from sexton.model.plan import Plan
+from sexton.model.plan import Outcome, Plan, Result
+from sexton.model.record import replace
+from sexton.shapes.outlook import outlook
 
 MOST_BYTES = 1_000_000_000
 
@@ -51,6 +61,7 @@ MOST_BYTES = 1_000_000_000
 @yes_option
 @dry_run_option
 @remove_all_option
+@allow_observed_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -60,23 +71,26 @@ def command(
     yes: bool,
     dry_run: bool,
     allow_remove_all: bool,
+    allow_observed: bool,
 ) -> None:
     """Carry out a plan.
 
     Without a file it makes a plan, shows it and asks. With a file, or '-' for standard input, it
     carries out what 'sexton plan' wrote. Every action checks once more that its session still is
-    as it was seen: what has moved on is skipped, so an old plan does no harm. A home that a keeper
-    only observes is changed by this, too. The receipt names the whole in the journal; 'sexton undo'
-    takes it. Ctrl-C stops after the current step and writes down what is left. Once confirmed, a
-    given settings file is put in force first.
+    as it was seen: what has moved on is skipped, so an old plan does no harm. Actions in homes that
+    are only observed are left out, unless --allow-observed is given or a person says yes to that
+    question. The receipt names the whole in the journal; 'sexton undo' takes it. Ctrl-C stops after
+    the current step and writes down what is left. Once confirmed, a given settings file is put in
+    force first.
     """
     options = shared(ctx)
-    given = None if plan_file is None else read_plan(_text(plan_file))
+    text = None if plan_file is None else _text(plan_file)
     settings = chosen_settings(options)
     with attaching(options) as opened:
+        ledger = opened.ledger
+        given = None if text is None else read_plan(text, ledger.id, ledger.plan_key())
         estate, name = estate_of(opened, home)
         if given is not None:
-            check_ledger(given, opened.ledger.id)
             if home is None:  # what was planned for one that was only named goes on there
                 estate = reaching(opened, {action.seen.home for action in given.actions})
         else:
@@ -90,18 +104,20 @@ def command(
             allow_remove_all=allow_remove_all,
             tell=note,
         )
-        plan = of_source(opened.ledger, plan, source)
+        observed_now = tuple(sorted(estate.observed_homes()))
+        plan = replace(of_source(ledger, plan, source), observed=observed_now)
         if dry_run and options.json:
-            write(write_plan(plan))
+            write(write_plan(plan, ledger.plan_key()))
             return
         if not options.json:
-            show_plan(plan)
+            show_plan(plan, outlook(opened, plan, rules))
         if dry_run or not (plan.actions or options.json):
             return
         _confirmed(plan, given, yes, ask=not options.json)
+        observed = allow_observed or _allowed(plan, ask=not (yes or options.json))
         if settings is not None:
             opened.publish()
-        _apply(ctx, opened, estate, plan)
+        _apply(ctx, opened, estate, plan, observed=observed)
 
 
 def _text(path: Path) -> str:
@@ -118,22 +134,41 @@ def _text(path: Path) -> str:
 
 def _confirmed(plan: Plan, given: Plan | None, yes: bool, *, ask: bool) -> None:
     """A file was looked at when it was made; a plan made just now needs a person's word."""
-    if plan.actions and given is None and not yes:
-        confirm(f"Carry out {len(plan.actions)} actions?", ask=ask)
+    if plan.will_do() and given is None and not yes:
+        confirm(question(plan, observed=False), ask=ask)
 
 
-def _apply(ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan) -> None:
+def _allowed(plan: Plan, *, ask: bool) -> bool:
+    """Whether a person allows to change homes that are only observed; unasked, nobody does."""
+    would = plan.would_do()
+    if not would:
+        return False
+    if ask and sys.stdin.isatty():
+        return click.confirm(question(plan, observed=True), err=True)
+    note(f"{len(would)} actions in homes that are only observed are left out: --allow-observed")
+    return False
+
+
+def _say(outcome: Outcome) -> None:
+    if outcome.result is not Result.OBSERVED:  # they may be thousands, and were shown as left out
+        say_outcome(outcome)
+
+
+def _apply(
+    ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan, *, observed: bool
+) -> None:
     options, receipt = shared(ctx), new_receipt()
     mend(opened, receipt)
     if not options.json:
         say(f"receipt {receipt}")
     with stoppable(estate) as (stopping, _):
-        tell = (lambda _: None) if options.json else say_outcome
-        outcomes = carry_out(stopping, plan, receipt, "applying", tell)
+        tell = (lambda _: None) if options.json else _say
+        outcomes = carry_out(stopping, plan, receipt, "applying", tell, observed=observed)
     left = len(plan.actions) - len(outcomes)
     rest = None
     if left:
-        rest = keep_rest(plan, len(outcomes), f"apply-{receipt}", ledger_file(chosen_url(options)))
+        remaining = rest_of(plan, len(outcomes), opened.ledger)
+        rest = keep_rest(remaining, f"apply-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
         document(report(plan, receipt, outcomes, rest))
     else:

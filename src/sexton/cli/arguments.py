@@ -70,6 +70,11 @@ remove_all_option = click.option(
     is_flag=True,
     help="Also what a policy removes that leaves no session of a home.",
 )
+allow_observed_option = click.option(
+    "--allow-observed",
+    is_flag=True,
+    help="Also change homes that are only observed ('act: false' in the settings).",
+)
 force_file_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
 
 

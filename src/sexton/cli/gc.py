@@ -12,6 +12,7 @@ import click
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.removing import garbage
 from sexton.cli.arguments import (
+    allow_observed_option,
     dry_run_option,
     force_file_option,
     home_option,
@@ -26,7 +27,14 @@ from sexton.cli.gc_view import files_of, question, show_garbage, totals
 from sexton.cli.homes import estate_of, mend, observe_all
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
-from sexton.cli.stopping import carry_out, keep_rest, report, stoppable, stopped_with
+from sexton.cli.stopping import (
+    carry_out,
+    keep_rest,
+    report,
+    rest_of,
+    stoppable,
+    stopped_with,
+)
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
 from sexton.engine.apply import new_receipt
@@ -49,6 +57,7 @@ class _Wish:
 
     dry_run: bool
     yes: bool
+    allow_observed: bool
     limit: int
     output: Path | None
     force: bool
@@ -71,6 +80,7 @@ class _Wish:
 @source_option
 @dry_run_option
 @yes_option
+@allow_observed_option
 @limit_option
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan there."
@@ -102,25 +112,38 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
         plan = collect(estate, name or NATIVE, policy)
         assert estate.removing is not None
         files = files_of(estate.removing, plan)
-        if _only_shown(options, plan, wish, files):
+        if _only_shown(options, opened, plan, wish, files):
             return
         if not estate.removing.keeps_records(name or NATIVE):
             raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
+        if plan.would_do() and wish.yes and not wish.allow_observed:
+            raise HomeObserved(
+                f"the home '{name}' is only observed",
+                hint="Add --allow-observed to change it, or set 'act: true' in its settings.",
+            )
         if plan.actions and not wish.yes:
-            confirm(question(plan, files), ask=not options.json)
+            confirm(_question(plan, files), ask=not options.json)
         _apply(ctx, opened, estate, plan, files)
 
 
-def _only_shown(options: Shared, plan: Plan, wish: _Wish, files: Mapping[str, int]) -> bool:
+def _question(plan: Plan, files: Mapping[str, int]) -> str:
+    """What a person is asked; whoever says yes allows to change a home that is only observed."""
+    observed = f"The home '{plan.actions[0].seen.home}' is only observed. "
+    return (observed if plan.would_do() else "") + question(plan, files)
+
+
+def _only_shown(
+    options: Shared, opened: Sexton, plan: Plan, wish: _Wish, files: Mapping[str, int]
+) -> bool:
     """Show or write the plan; whether that is all there is to do."""
     if wish.output is not None:
         ledger = ledger_file(chosen_url(options))
         with private_file(wish.output, force=wish.force, ledger=ledger) as file:
-            file.write(write_plan(plan))
+            file.write(write_plan(plan, opened.ledger.plan_key()))
         note(f"{question(plan, files)[:-1]}: written to {wish.output}")
         return True
     if wish.dry_run and options.json:
-        write(write_plan(plan))
+        write(write_plan(plan, opened.ledger.plan_key()))
         return True
     if not options.json:
         show_garbage(plan, wish.limit, files)
@@ -135,10 +158,11 @@ def _apply(
     if not options.json:
         say(f"receipt {receipt}")
     with stoppable(estate) as (stopping, stop):
-        outcomes = carry_out(stopping, plan, receipt, "removing")
+        outcomes = carry_out(stopping, plan, receipt, "removing", observed=True)
     rest: Path | None = None
     if stop.is_set() and len(outcomes) < len(plan.actions):
-        rest = keep_rest(plan, len(outcomes), f"gc-{receipt}", ledger_file(chosen_url(options)))
+        text = rest_of(plan, len(outcomes), opened.ledger)
+        rest = keep_rest(text, f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
         document(report(plan, receipt, outcomes, rest) | {"sources": totals(plan, files)})
     else:

@@ -25,6 +25,7 @@ from sexton.engine.narrowing import of_source
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import write_plan
 from sexton.engine.removing.proposal import with_retention
+from sexton.shapes.outlook import outlook
 
 
 @click.command(
@@ -59,6 +60,10 @@ def command(
 ) -> None:
     """Show what should be done now, and why.
 
+    Actions in homes that are only observed are listed apart: nobody does them unless a person
+    allows it ('sexton apply --allow-observed'). Also says which end-of-session jobs would start,
+    and what they may cost.
+
     Observes the homes and asks the policies about every session whose time has come. Nothing is
     changed; a settings file that is not in force yet is planned with, and stays without force until
     'sexton apply' or 'sexton keep'. With --json or --output the plan is written in the form that
@@ -83,10 +88,10 @@ def command(
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))
             with private_file(output, force=force, ledger=ledger) as file:
-                file.write(write_plan(plan))
+                file.write(write_plan(plan, opened.ledger.plan_key()))
             note(f"{summary(plan)}; written to {output}")
         elif output is not None or options.json:
-            write(write_plan(plan))
+            write(write_plan(plan, opened.ledger.plan_key()))
         else:
-            show_plan(plan)
+            show_plan(plan, outlook(opened, plan, rules))
         note_keeper(opened.ledger, opened.clock)

@@ -19,6 +19,7 @@ from sexton.engine.plan_file import write_plan
 from sexton.errors import InputInvalid
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace as changed
+from sexton.ports import Ledger
 from sexton.shapes import values as shapes
 
 
@@ -38,11 +39,13 @@ def carry_out(
     receipt: str,
     words: str,
     tell: Callable[[Outcome], None] = lambda _: None,
+    *,
+    observed: bool = False,
 ) -> list[Outcome]:
     """Apply a plan, and show on a terminal how far it is; what was not begun has no outcome."""
     outcomes = []
     with bar(words, len(plan.actions)) as advance:
-        for outcome in apply(estate, plan, receipt):
+        for outcome in apply(estate, plan, receipt, observed=observed):
             outcomes.append(outcome)
             advance(1)
             tell(outcome)
@@ -65,13 +68,17 @@ def report(
     }
 
 
-def keep_rest(plan: Plan, done: int, name: str, ledger: Path | None) -> Path | None:
+def rest_of(plan: Plan, done: int, ledger: Ledger) -> str:
+    """The text of a plan of what is left after so many actions."""
+    return write_plan(changed(plan, actions=plan.actions[done:]), ledger.plan_key())
+
+
+def keep_rest(text: str, name: str, ledger: Path | None) -> Path | None:
     """Write what is left of a plan to a file; None if there is no place for it here."""
-    rest = changed(plan, actions=plan.actions[done:])
     path = Path(f"sexton-{name}.json")
     try:
         with private_file(path, force=False, ledger=ledger) as file:
-            file.write(write_plan(rest))
+            file.write(text)
     except InputInvalid:
         return None
     return path

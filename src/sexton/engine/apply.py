@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
-from itertools import compress, groupby, islice, takewhile
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from itertools import groupby, islice, takewhile
 from typing import assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.moved import what_else, what_keeps, what_moved
 from sexton.engine.observe import observe_home
+from sexton.engine.recheck import Recheck
+from sexton.engine.recorded import entry_of, recorded
 from sexton.engine.removing.files import file_chunks, put_files_away
+from sexton.engine.removing.heaps import orphans
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
@@ -25,18 +30,15 @@ from sexton.model.plan import (
     Removing,
     Result,
     Seen,
+    Tending,
     TrashSession,
     WarnSession,
 )
-from sexton.model.removal import AWAY
-from sexton.model.schedule import Schedule
-from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import SILENT
-from sexton.policies.rulebook import bounded
-from sexton.ports import Entry, Home
+from sexton.model.session import NATIVE
+from sexton.ports import Home
 
 REAPS_TOGETHER = 500
-_REAP, _REMOVAL, _FILES = "reap", "removal", "files"
+_REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
 
 
 def new_receipt() -> str:
@@ -44,11 +46,20 @@ def new_receipt() -> str:
     return uuid.uuid4().hex[:12]
 
 
-def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
+def apply(
+    estate: Estate,
+    plan: Plan,
+    receipt: str,
+    *,
+    observed: bool = False,
+    just_made: bool = False,
+) -> Iterator[Outcome]:
     """Carry out a plan action by action; stopping between two leaves a valid state.
 
     Each action checks in its own transaction that the session still is as it was seen, so a
-    stale plan does no harm and two keepers may apply the same one.
+    stale plan does no harm and two keepers may apply the same one. The policies decide each action
+    again, unless the caller has `just_made` the plan itself. Actions on homes that are only
+    observed are left out unless a person allows them (`observed`).
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
@@ -59,22 +70,66 @@ def apply(estate: Estate, plan: Plan, receipt: str) -> Iterator[Outcome]:
     def goes_on(_: object) -> bool:
         return estate.removing is None or not estate.removing.stopping()
 
-    for kind, run in groupby(plan.actions, key=_run):
-        if kind[0] == _REMOVAL and estate.removing is not None and _lets_go(estate, kind[1]):
+    leaves_out = estate.observed_homes() if not (observed or estate.unattended) else frozenset()
+    recheck = None if just_made else Recheck(estate)
+    for kind, run in groupby(plan.actions, key=partial(_run, leaves_out)):
+        if kind[0] == _LEFT_OUT:
+            yield from map(_left_out, run)
+        elif kind[0] == _REMOVAL and _lets_go(estate, kind[1]):
+            assert estate.removing is not None
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
             yield from _remove(estate, estate.removing, leaving, receipt, allowed)
+        else:
+            batches = takewhile(goes_on, _batches(kind[0], run))
+            yield from _tend(estate, batches, receipt, allowed, recheck)
+
+
+def _tend(
+    estate: Estate,
+    batches: Iterator[list[Action]],
+    receipt: str,
+    allowed: Callable[[], bool],
+    recheck: Recheck | None,
+) -> Iterator[Outcome]:
+    """Carry out batch by batch what the policies still ask for; without `recheck`, all of it."""
+    for batch in batches:
+        if not allowed():
+            yield from map(_outdated, batch)
             continue
-        for batch in takewhile(goes_on, _batches(kind[0], run)):
-            if allowed():
-                yield from _carry_out(estate, batch, receipt)
-            else:
-                yield from map(_outdated, batch)
+        going, refused = _rechecked(estate, batch, recheck)
+        yield from refused
+        if going:
+            yield from _carry_out(estate, going, receipt, is_checked=recheck is None)
+
+
+def _rechecked(
+    estate: Estate, batch: list[Action], recheck: Recheck | None
+) -> tuple[list[Action], list[Outcome]]:
+    """The actions that hold now, and what is told of the others."""
+    going: list[Action] = []
+    refused: list[Outcome] = []
+    for action in batch:
+        # A home that is not reached from here is not changed, and its owners cannot be asked.
+        is_far = not isinstance(action, WarnSession) and action.seen.home not in estate.homes
+        if recheck is None or is_far or not isinstance(action, Tending):
+            going.append(action)
+        elif isinstance(again := recheck(action), str):
+            why = what_moved(estate, action) or again
+            refused.append(Outcome(action=action, result=Result.SKIPPED, detail=why))
+        else:
+            going.append(again)
+    return going, refused
 
 
 def _lets_go(estate: Estate, home: str) -> bool:
     """Whether sessions of a home may be removed from here."""
     means = estate.removing
     return means is not None and means.keeps_records(home) and not estate.is_observed(home)
+
+
+def _left_out(action: Action) -> Outcome:
+    words = f"the home '{action.seen.home}' is only observed, and nobody allowed to change it"
+    return Outcome(action=action, result=Result.OBSERVED, detail=words)
 
 
 def _outdated(action: Action) -> Outcome:
@@ -91,7 +146,9 @@ def _batches(kind: str, run: Iterator[Action]) -> Iterator[list[Action]]:
         yield batch
 
 
-def _run(action: Action) -> tuple[str, str]:
+def _run(leaves_out: Collection[str], action: Action) -> tuple[str, str]:
+    if action.seen.home in leaves_out:
+        return _LEFT_OUT, ""
     match action:
         case ReapSession(seen=seen):
             return _REAP, seen.home
@@ -103,15 +160,17 @@ def _run(action: Action) -> tuple[str, str]:
             return "", ""
 
 
-def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Outcome]:
+def _carry_out(
+    estate: Estate, batch: list[Action], receipt: str, *, is_checked: bool
+) -> Iterator[Outcome]:
     try:
         if isinstance(batch[0], RemoveFiles):
             files = [each for each in batch if isinstance(each, RemoveFiles)]
-            yield from _remove_files(estate, files, receipt)
+            yield from _remove_files(estate, files, receipt, is_checked=is_checked)
             return
         results = _act(estate, batch, receipt)
     except HomeObserved as observed:
-        yield from _recorded(estate, batch, receipt, str(observed))
+        yield from recorded(estate, batch, receipt, str(observed))
         return
     except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
         for action in batch:
@@ -121,7 +180,7 @@ def _carry_out(estate: Estate, batch: list[Action], receipt: str) -> Iterator[Ou
         if done:
             yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
         else:
-            moved = _what_moved(estate, action)
+            moved = what_moved(estate, action) or what_else(action)
             yield Outcome(action=action, result=Result.SKIPPED, detail=moved)
 
 
@@ -140,11 +199,13 @@ def _remove(
             elif action.seen.ref in done.gone:
                 yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
             else:
-                why = done.refused.get(action.seen.ref) or _what_keeps(estate, action.seen)
+                why = done.refused.get(action.seen.ref) or what_keeps(estate, action.seen)
                 yield Outcome(action=action, result=Result.SKIPPED, detail=why)
 
 
-def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Iterator[Outcome]:
+def _remove_files(
+    estate: Estate, batch: list[RemoveFiles], receipt: str, *, is_checked: bool
+) -> Iterator[Outcome]:
     """Files of an observed home go at a person's word only."""
     means, home = estate.removing, batch[0].seen.home
     if means is None or home not in means.files:
@@ -153,16 +214,27 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], receipt: str) -> Ite
         raise HomeObserved(f"the home '{home}' is only observed")
     if home in estate.records:  # what is known of a foreign home may be as old as the plan
         observe_home(estate, estate.homes[home], estate.records[home])
-    kept = put_files_away(means, batch, receipt)
+    kept = {} if is_checked else _claimed(estate, means, batch)
+    loose = [each for each in batch if each.seen.id not in kept]
+    kept |= put_files_away(means, loose, receipt) if loose else {}
     for action in batch:
         why = kept.get(action.seen.id)
         result = Result.DONE if why is None else Result.SKIPPED
         yield Outcome(action=action, result=result, detail=why or action.reason.text)
 
 
+def _claimed(estate: Estate, means: Means, batch: list[RemoveFiles]) -> dict[str, str]:
+    """Files that the plan says are nobody's, and that belong to a session."""
+    nobodys = [each.seen.id for each in batch if not each.seen.ref]
+    if not nobodys:
+        return {}
+    free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home)}
+    return {owner: "a session owns it now" for owner in nobodys if owner not in free}
+
+
 def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
     now = estate.clock.now()
-    entries = [_entry(estate, action, receipt, Result.DONE) for action in batch]
+    entries = [entry_of(estate, action, receipt, Result.DONE) for action in batch]
     match batch[0]:
         case EndSession(seen=seen, reason=reason):
             return [_home(estate, seen).end(seen, reason, entries[0], now)]
@@ -193,82 +265,3 @@ def _home(estate: Estate, seen: Seen) -> Home:
     if estate.is_observed(seen.home):
         raise HomeObserved(f"the home '{seen.home}' is only observed")
     return home
-
-
-def _recorded(estate: Estate, batch: list[Action], receipt: str, why: str) -> Iterator[Outcome]:
-    """Write down what would have been done, each once; there may be very many."""
-    now = estate.clock.now()
-    reaps = [each for each in batch if isinstance(each, ReapSession)]
-    fresh = set(compress(map(id, reaps), estate.ledger.samples.record(*reaps, now=now)))
-    told = [each for each in batch if not isinstance(each, ReapSession) or id(each) in fresh]
-    entries = [_entry(estate, each, receipt, Result.RECORDED) for each in told]
-    estate.ledger.journal.write(entries, now)
-    _settle(estate, batch)
-    for each in batch:
-        detail = f"{each.reason.text}; {why}"
-        yield Outcome(action=each, result=Result.RECORDED, detail=detail)
-
-
-def _settle(estate: Estate, batch: list[Action]) -> None:
-    """Nothing is due of what was recorded until the session changes.
-
-    But whoever was to be reset may still be taken for dead later, if it stays silent.
-    """
-    liveness = estate.rules(None).rules.liveness
-    planned = []
-    for action in batch:
-        if isinstance(action, ReapSession) and action.reason.code != SILENT:
-            continue  # it was not due, but found
-        for session in estate.ledger.index.find(action.seen.home, action.seen.id):
-            told = isinstance(action, ReapSession)
-            later = Schedule(0) if told else bounded(Schedule(0), session, liveness)
-            planned.append((session, later))
-    estate.ledger.index.reschedule(planned)
-
-
-def _what_moved(estate: Estate, action: Action) -> str:
-    seen = action.seen
-    found = estate.ledger.index.find(seen.home, seen.id)
-    if not found:
-        return "it is gone"
-    session = found[0]
-    if not session.is_open:
-        return f"it has ended already: {session.end_reason}"
-    if isinstance(action, ReapSession) and seen.home != NATIVE:
-        return _what_changed(session, seen) or "somebody may have it again"
-    return _what_changed(session, seen) or "it was done already"
-
-
-def _what_keeps(estate: Estate, seen: Seen) -> str:
-    """Why a session that was to be removed is not one that could be."""
-    found = estate.ledger.index.find(seen.home, seen.id)
-    if not found:
-        return "it is gone"
-    session = found[0]
-    if session.state in AWAY:
-        return f"it is {session.state} already"
-    if session.is_open:
-        return "it is open again"
-    return _what_changed(session, seen) or "what belongs to it has changed meanwhile"
-
-
-def _what_changed(session: Session, seen: Seen) -> str | None:
-    if session.epoch != seen.epoch:
-        return "it was taken over meanwhile"
-    if session.pinned != seen.pinned:
-        return "it was pinned meanwhile" if session.pinned else "its pin was taken off meanwhile"
-    if (session.message_count, session.turn_count) != (seen.message_count, seen.turn_count):
-        return "it was active meanwhile"
-    return None
-
-
-def _entry(estate: Estate, action: Action, receipt: str, result: Result) -> Entry:
-    return Entry(
-        actor=estate.actor,
-        receipt=receipt,
-        home=action.seen.home,
-        session=action.seen.id,
-        action=action.kind,
-        result=result,
-        reason=action.reason,
-    )

@@ -57,6 +57,10 @@ class Estate:
         """Whether nothing in a home is to be changed now: only a person's word would do it."""
         return self.unattended and home in self.records and not self.records[home].act
 
+    def observed_homes(self) -> frozenset[str]:
+        """The homes that keepers only observe; a person may allow to change them."""
+        return frozenset(name for name, record in self.records.items() if not record.act)
+
     def look(self) -> Look:
         """This moment, on all clocks of the observer."""
         elapsed = self.clock.elapsed()

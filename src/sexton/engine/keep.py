@@ -163,7 +163,7 @@ class Keeper:
         tell_freed(freed)
         receipt = new_receipt()
         outcomes = []
-        for outcome in apply(estate, found.plan, receipt):
+        for outcome in apply(estate, found.plan, receipt, just_made=True):
             outcomes.append(outcome)
             tell_outcome(outcome)
             if self._is_over():

@@ -70,7 +70,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         elsewhere = session.home not in estate.homes or home not in (None, session.home)
         if session.ref in decided or elsewhere:
             continue
-        decision = _decide(estate, rules, session, deaths, guard)
+        decision = decide_one(estate, rules, session, deaths, guard)
         if decision is not None:
             decided[session.ref] = decision
         elif session.due_at is not None and session.due_at <= now:
@@ -82,6 +82,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         made_at=now,
         actions=tuple(each for each in decided.values() if not isinstance(each, Held)),
         held=tuple(each for each in decided.values() if isinstance(each, Held)),
+        observed=tuple(sorted(estate.observed_homes())),
     )
     return Survey(plan, tuple(settled), deaths)
 
@@ -89,7 +90,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
 def decider(estate: Estate, rules: Rules) -> Callable[[Session], Tending | Held | None]:
     """What a plan says of any open session, from one look at the dead and at processes."""
     deaths, guard = find_deaths(estate, rules.in_force.rules.liveness), estate.guard()
-    return lambda session: _decide(estate, rules, session, deaths, guard)
+    return lambda session: decide_one(estate, rules, session, deaths, guard)
 
 
 def decide(
@@ -146,9 +147,10 @@ def reschedule_stale(estate: Estate) -> int:
     return count
 
 
-def _decide(
+def decide_one(
     estate: Estate, rules: Rules, session: Session, deaths: Deaths, guard: Guard
 ) -> Tending | Held | None:
+    """What a plan says of one open session."""
     now = estate.clock.now()
     liveness = rules.in_force.rules.liveness
     evidence = estate.of_holders(session)
@@ -177,7 +179,7 @@ def _recorded_only(estate: Estate) -> list[str]:
 
     What a keeper has recorded there is due no more, and it was not done.
     """
-    return [] if estate.unattended else [n for n, each in estate.records.items() if not each.act]
+    return [] if estate.unattended else sorted(estate.observed_homes())
 
 
 def _due(estate: Estate, now: datetime) -> Iterator[Session]:

@@ -1,18 +1,18 @@
 """How does a plan travel as a file, and how is an edited one noticed?
 
 The digest covers everything but itself, in canonical form: white space is no edit, anything
-else is.
+else is. It is made with the ledger's key, so nobody without the ledger can write a plan.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, assert_never
 
+from sexton.engine.sealing import SCHEME, digest_of, is_digest_of
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
 from sexton.model.plan import (
     Action,
@@ -30,13 +30,18 @@ from sexton.model.plan import (
 from sexton.model.session import Limit
 
 FORMAT = "sexton-plan"
-VERSION = 1
+VERSION = 2
 LARGEST = 2**63 - 1
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def write_plan(plan: Plan) -> str:
-    """The plan as text that `read_plan` turns into an equal plan."""
+def write_plan(plan: Plan, key: bytes) -> str:
+    """The plan as text that `read_plan` turns into an equal plan, with the same key."""
+    return json.dumps(plan_document(plan, key), indent=2) + "\n"
+
+
+def plan_document(plan: Plan, key: bytes) -> dict[str, Any]:
+    """The plan as the JSON object that is written, with its digest."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -44,19 +49,35 @@ def write_plan(plan: Plan) -> str:
         "ledger": plan.ledger,
         "policies": plan.policies,
         "made_at": _stamp(plan.made_at),
-        "actions": [_write_action(action) for action in plan.actions],
+        "observed": list(plan.observed),
+        "actions": [
+            _write_action(action) | {"observed": action.seen.home in plan.observed}
+            for action in plan.actions
+        ],
         "held": [_write_held(held) for held in plan.held],
     }
-    return json.dumps({**content, "digest": _digest(content)}, indent=2) + "\n"
+    return {**content, "digest": digest_of(content, key)}
 
 
-def read_plan(text: str) -> Plan:
-    """The plan a text holds; PlanInvalid if it is none, PlanEdited if it was changed since."""
+def read_plan(text: str, ledger: str, key: bytes) -> Plan:
+    """The plan a text holds, made for the ledger with that id and key.
+
+    PlanInvalid if the text is no plan, PlanForeign if the plan is another ledger's, PlanEdited if
+    somebody else than Sexton wrote it or changed it.
+    """
     content = _parse(text)
     digest = content.pop("digest", None)
     if not isinstance(digest, str):
         raise PlanInvalid("the file is not a plan: it has no digest")
-    if digest != _digest(content):
+    if not digest.startswith(SCHEME):
+        raise PlanInvalid(
+            "the digest of the plan was made without the key of a ledger",
+            hint="Make a new plan with 'sexton plan'; this Sexton applies no plan of an older one.",
+        )
+    made_for = content.get("ledger")
+    if isinstance(made_for, str) and made_for != ledger:
+        raise PlanForeign(f"the plan was made for ledger {made_for}, this is {ledger}")
+    if not is_digest_of(content, key, digest):
         raise PlanEdited("the plan was changed after it was made")
     if (content.get("format"), content.get("version")) != (FORMAT, VERSION):
         raise PlanInvalid(
@@ -67,12 +88,6 @@ def read_plan(text: str) -> Plan:
         return _read_plan(content)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
         raise PlanInvalid(f"the file is not a plan: {problem!r}") from None
-
-
-def check_ledger(plan: Plan, ledger: str) -> None:
-    """Refuse a plan that was made for another ledger."""
-    if plan.ledger != ledger:
-        raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {ledger}")
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -91,11 +106,6 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise PlanEdited("the plan was changed after it was made: it names something twice")
     return found
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
 
 def _write_action(action: Action) -> dict[str, Any]:
@@ -168,6 +178,7 @@ def _read_plan(content: Mapping[str, Any]) -> Plan:
         made_at=_moment(content["made_at"]),
         actions=tuple(_read_action(action) for action in content["actions"]),
         held=tuple(_read_held(held) for held in content["held"]),
+        observed=tuple(_text(home) for home in content["observed"]),
     )
 
 

@@ -37,7 +37,7 @@ class HomeObserved(HomeError):
     """The home is only observed; its sessions are not changed from here."""
 
     exit_code = 53
-    hint = "Say 'sexton apply', or set 'act: true' for the home in the settings."
+    hint = "Say 'sexton apply --allow-observed', or set 'act: true' for the home in the settings."
 
 
 class HomeRefused(HomeError):

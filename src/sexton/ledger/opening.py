@@ -28,6 +28,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         schema=row[1],
         url=masked(url),
         is_shared=database.dialect == "postgres",
+        plan_key=lambda: _plan_key(database),
         book=LedgerSessions(database),
         messages=LedgerMessages(database),
         index=late("index", "LedgerIndex", database),
@@ -52,6 +53,12 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         gauges=late("gauges", "LedgerGauges", database),
         close=database.close,
     )
+
+
+def _plan_key(database: Database) -> bytes:
+    row = database.read(lambda tx: tx.one("plan_key"))
+    assert row is not None
+    return bytes.fromhex(row[0])
 
 
 def open_database(

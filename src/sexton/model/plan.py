@@ -137,7 +137,10 @@ class Held:
 
 @record
 class Plan:
-    """Actions with their reasons, made at one moment for one ledger under one set of policies."""
+    """Actions with their reasons, made at one moment for one ledger under one set of policies.
+
+    Homes that are `observed` may be acted on only if a person allows it.
+    """
 
     id: str
     ledger: str
@@ -145,6 +148,15 @@ class Plan:
     made_at: datetime
     actions: tuple[Action, ...] = ()
     held: tuple[Held, ...] = ()
+    observed: tuple[str, ...] = ()
+
+    def will_do(self) -> tuple[Action, ...]:
+        """The actions on homes that may be acted on."""
+        return tuple(each for each in self.actions if each.seen.home not in self.observed)
+
+    def would_do(self) -> tuple[Action, ...]:
+        """The actions on homes that are only observed, which a person has to allow."""
+        return tuple(each for each in self.actions if each.seen.home in self.observed)
 
 
 class Result(StrEnum):
@@ -153,6 +165,7 @@ class Result(StrEnum):
     DONE = "done"
     SKIPPED = "skipped"  # the world had moved on; normal, not an error
     RECORDED = "recorded"  # the home is only observed: this is what would have been done
+    OBSERVED = "observed"  # the home is only observed, and nobody allowed to change it
 
 
 @record

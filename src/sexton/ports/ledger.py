@@ -25,12 +25,16 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
 
 @record
 class Ledger:
-    """All the ports of one database, and its name; a shared one is used from several machines."""
+    """All the ports of one database, and its name; a shared one is used from several machines.
+
+    `plan_key` reads the secret that signs plans, when it is needed; no surface shows it.
+    """
 
     id: str
     schema: int
     url: str
     is_shared: bool
+    plan_key: Callable[[], bytes]
     book: SessionBook
     messages: Messages
     index: SessionIndex

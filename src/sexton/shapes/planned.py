@@ -37,6 +37,7 @@ class Action(TypedDict):
     session: Seen
     reason: Reason
     reversible: bool
+    observed: NotRequired[bool]
     target: NotRequired[str]
     steps: NotRequired[list[Step]]
     dead: NotRequired[list[tuple[str, int]]]
@@ -57,8 +58,46 @@ class HeldAction(TypedDict):
     by: NotRequired[str]
 
 
+class Calls(TypedDict):
+    """About how often a model is asked; `cost_micros` is null where its price is unknown."""
+
+    calls: int
+    tokens: int
+    cost_micros: int | None
+
+
+class Jobs(TypedDict):
+    """The jobs of one finalizer that a plan starts at most; without `calls` the cost is unknown."""
+
+    finalizer: str
+    kind: str | None
+    jobs: int
+    messages: int
+    bytes: int
+    calls: Calls | None
+
+
+class Part(TypedDict):
+    """Some actions of a plan, in which homes they are, and the jobs they start."""
+
+    actions: int
+    homes: list[str]
+    jobs: list[Jobs]
+
+
+class Outlook(TypedDict):
+    """What a plan will do, and what it would do if a person allows it in homes only observed."""
+
+    will: Part
+    if_allowed: Part
+
+
 class Plan(TypedDict):
-    """What would be done: a plan as `sexton plan` writes it, or one action that is no plan's."""
+    """What would be done: a plan as `sexton plan` writes it, or one action that is no plan's.
+
+    Homes that are `observed` are acted on only if a person allows it. `outlook` and `troubles` are
+    told beside a plan: they are no part of what the digest covers.
+    """
 
     format: Literal["sexton-plan", "sexton-errand"]
     version: int
@@ -66,7 +105,9 @@ class Plan(TypedDict):
     ledger: str
     policies: NotRequired[str]
     made_at: Moment
+    observed: NotRequired[list[str]]
     actions: list[Action]
     held: list[HeldAction]
     digest: str
+    outlook: NotRequired[Outlook]
     troubles: NotRequired[list[str]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sexton.bootstrap import Sexton
 from sexton.web.access.keys import Keys
 from sexton.web.lookout import Lookout
+from sexton.web.next_sweep import NextSweep
 from sexton.web.proposals import Proposals
 from sexton.web.rendering import Templates
 from sexton.web.sweeps import Sweeps
@@ -29,7 +30,8 @@ class Desk:
     activity: Activity
     counts: Counts
     news: News
-    proposals: Proposals = field(default_factory=Proposals)
+    proposals: Proposals
+    next_sweep: NextSweep
     sweeps: Sweeps = field(default_factory=Sweeps)
     is_keeping: bool = False
     shows_messages: bool = True

@@ -23,6 +23,8 @@ from sexton.web.app import create_app
 from sexton.web.desk import Desk
 from sexton.web.events import News
 from sexton.web.lookout import Lookout
+from sexton.web.next_sweep import NextSweep
+from sexton.web.proposals import Proposals
 from sexton.web.rendering import Templates
 
 ENDING = 5
@@ -118,6 +120,8 @@ def desk_for(
         activity=activity,
         counts=Counts(),
         news=News(house, activity),
+        proposals=Proposals(house.clock),
+        next_sweep=NextSweep(house),
         is_keeping=keeping,
         shows_messages=house.settings.serve.messages or not house.ledger.is_shared,
     )

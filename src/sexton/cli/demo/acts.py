@@ -78,7 +78,7 @@ def apply(course: Course) -> dict[str, Any]:
     for each in course.plans:
         receipt = new_receipt()
         course.receipts.append(receipt)
-        done = course.opened.apply(each, receipt)
+        done = course.opened.apply(each, receipt, observed=True)
         course.say(f"receipt {receipt}: {tallied(done)}")
         outcomes += done
     results = Counter(each.result for each in outcomes)

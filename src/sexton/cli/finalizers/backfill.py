@@ -7,6 +7,7 @@ from datetime import timedelta
 import click
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.prospects import calls_of
 from sexton.cli.arguments import named, span_option, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
@@ -14,19 +15,12 @@ from sexton.cli.opening import deciding
 from sexton.cli.terminal import document, say
 from sexton.model.spend import Unit
 from sexton.policies.budgets import shown
-from sexton.policies.pricing import own_tariff
 from sexton.ports.finalizing import Backlog
 from sexton.settings.values import FinalizerSetting
 from sexton.shapes.wording import counted, number, size
-from sexton.system.effects.memory import part_bytes
-from sexton.system.prices import listed_tariff
 
 CHUNK = 500
 LONGEST = timedelta(days=36_500)
-BYTES_PER_TOKEN = 4
-QUESTION_TOKENS = 250
-ANSWER_TOKENS = 250
-"""What is asked beside the text, and what a model usually answers."""
 
 
 @click.command(
@@ -74,22 +68,12 @@ def _setting(opened: Sexton, name: str) -> FinalizerSetting:
 
 def _cost(opened: Sexton, setting: FinalizerSetting, backlog: Backlog) -> str:
     text = f"{counted(backlog.messages, 'message')}, {size(backlog.bytes)} of text"
-    if setting.context_tokens is None or setting.model is None:
+    model = calls_of(opened, setting, backlog.sessions, backlog.bytes)
+    if model is None:
         return f"{text}, {counted(backlog.sessions, 'run')}"
-    tokens = backlog.bytes // BYTES_PER_TOKEN
-    calls = backlog.sessions + backlog.bytes // part_bytes(setting.context_tokens)
-    asked = f"{text}, about {number(tokens)} tokens in about {counted(calls, 'call')}"
-    return f"{asked}{_money(opened, setting.model, tokens, calls)}"
-
-
-def _money(opened: Sexton, model: str, tokens: int, calls: int) -> str:
-    """What so many tokens in so many calls cost, where the price is known."""
-    prices = opened.rules(None).rules.spend.prices
-    tariff = own_tariff(prices, model) or listed_tariff(model)
-    if tariff is None or not calls:
-        return ""
-    each = {Unit.INPUT: tokens // calls + QUESTION_TOKENS, Unit.OUTPUT: ANSWER_TOKENS}
-    return f", about {shown(Unit.USD, calls * tariff(each))}"
+    asked = f"{text}, about {number(model.tokens)} tokens in about {counted(model.calls, 'call')}"
+    micros = model.cost_micros
+    return asked if micros is None else f"{asked}, about {shown(Unit.USD, micros)}"
 
 
 def _owe(opened: Sexton, finalizer: str, since: timedelta) -> int:

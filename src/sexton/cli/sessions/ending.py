@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from sexton.bootstrap import Sexton
-from sexton.engine.apply import new_receipt
+from sexton.engine.apply import apply, new_receipt
 from sexton.engine.preconditions import as_seen
 from sexton.errors import HomeObserved, ProcessesRunning, SessionBusy, SessionEnded
 from sexton.model.plan import EndSession, Outcome, Plan, Reason, Result
@@ -54,7 +54,7 @@ def end_session(
             made_at=opened.clock.now(),
             actions=(EndSession(seen=as_seen(session), reason=reason),),
         )
-        for outcome in opened.apply(plan, receipt):
+        for outcome in apply(opened.estate(), plan, receipt, just_made=True):
             if outcome.result is Result.DONE:
                 return receipt, outcome
     raise SessionBusy(f"the session {name} is written to all the time", hint="Try again.")

@@ -117,7 +117,7 @@ def _moved(action: RemoveFiles, session: Session | None) -> str | None:
     seen = action.seen
     if not seen.ref:
         return None if session is None else "a session owns it now"
-    if session is None:
+    if session is None or session.ref != seen.ref:
         return "it is gone"
     if session.is_open:
         return "it is open again"

@@ -84,7 +84,7 @@ class Housekeeping:
                 self._propose(estate, home, due, receipt)
                 continue
             plan = _plan(estate, self._allowed(estate, means, home, due))
-            for outcome in apply(estate, plan, receipt):
+            for outcome in apply(estate, plan, receipt, just_made=True):
                 outcomes.append(outcome)
                 if stopped():
                     return outcomes

@@ -97,9 +97,20 @@ def take(means: Means, batch: Sequence[Removing]) -> Load:
     load = Load(list(batch), rows)
     here = {ref for ref, found in rows.items() if found.state in HERE}
     load.leave_out(each.seen.ref for each in batch if each.seen.ref not in here)
+    load.leave_out(_misnamed(means, load), "it is gone")
     _take_rows(means, load)
     _take_files(means, load)
     return load
+
+
+def _misnamed(means: Means, load: Load) -> list[int]:
+    """Rows that a plan names wrongly: its files and its row would be those of two sessions."""
+    if not load.actions:
+        return []
+    wanted = [each.seen for each in load.actions]
+    named = means.ledger.retained.named(wanted[0].home, [seen.id for seen in wanted])
+    refs = {each.session.id: each.session.ref for each in named}
+    return [seen.ref for seen in wanted if refs.get(seen.id) != seen.ref]
 
 
 def contents(means: Means, load: Load) -> Iterator[SessionContent]:

@@ -106,7 +106,11 @@ def _bring_up_to_date(
     for _, text in missing:
         run(text)
     if missing:
-        row: dict[str, Any] = {"version": missing[-1][0], "oldest_reader": OLDEST_READER}
+        row: dict[str, Any] = {
+            "version": missing[-1][0],
+            "oldest_reader": OLDEST_READER,
+            "key": os.urandom(32).hex(),
+        }
         if exists:
             run(named["update_ledger_row"], **row)
         else:

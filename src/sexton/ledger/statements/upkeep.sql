@@ -73,8 +73,12 @@ RETURNING serial;
 SELECT id, schema_version, oldest_reader FROM ledger;
 
 -- insert_ledger_row
-INSERT INTO ledger (only_row, id, schema_version, oldest_reader)
-VALUES (1, :id, :version, :oldest_reader);
+INSERT INTO ledger (only_row, id, schema_version, oldest_reader, plan_key)
+VALUES (1, :id, :version, :oldest_reader, :key);
 
 -- update_ledger_row
-UPDATE ledger SET schema_version = :version, oldest_reader = :oldest_reader;
+UPDATE ledger
+SET schema_version = :version, oldest_reader = :oldest_reader, plan_key = COALESCE(plan_key, :key);
+
+-- plan_key
+SELECT plan_key FROM ledger;

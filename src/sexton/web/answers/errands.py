@@ -211,7 +211,7 @@ def _of_process(
 
 def _shown(desk: Desk, errand: Errand) -> Proposal:
     made_at = iso(desk.house.clock.now())
-    return desk.proposals.add(of_errand(errand, desk.house.ledger.id, made_at))
+    return desk.proposals.add(of_errand(errand, desk.house.ledger, made_at))
 
 
 def _entry(

@@ -43,9 +43,14 @@ class HomeFigures(Home, Standings):
 
 
 class Overview(Standings):
-    """How the ledger does now; `oldest_work` says since when each finalizer owes some."""
+    """How the ledger does now; `oldest_work` says since when each finalizer owes some.
+
+    `due` are the actions of the next sweep, `due_if_allowed` those that wait for a person's word.
+    """
 
     at: Moment
+    due: int
+    due_if_allowed: int
     held: int
     finalizing: int
     dead_letters: int
@@ -107,7 +112,7 @@ class Counts:
 
 def _count(desk: Desk) -> Overview:
     estate, ledger = desk.lookout.estate(), desk.house.ledger
-    homes = ledger.homes.all()
+    homes, ahead = ledger.homes.all(), desk.next_sweep()
     tallies = tally(estate, homes)
     whole = sum(tallies.values(), Counter[Standing]())
     states = ledger.gauges.tally()
@@ -119,6 +124,8 @@ def _count(desk: Desk) -> Overview:
     return {
         "at": iso(estate.clock.now()),
         **_standings(whole),
+        "due": len(ahead.will),
+        "due_if_allowed": len(ahead.if_allowed),
         "held": held,
         "finalizing": now[Name.FINALIZING],
         "dead_letters": now[Name.DEAD_LETTERS],

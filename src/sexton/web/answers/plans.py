@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from typing_extensions import TypedDict
 
@@ -17,10 +17,11 @@ from sexton.engine.estate import Estate
 from sexton.engine.narrowing import of_source
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
-from sexton.engine.plan_file import check_ledger, read_plan, write_plan
+from sexton.engine.plan_file import plan_document, read_plan
 from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
+from sexton.engine.sealing import is_digest_of
 from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
 from sexton.model.plan import (
     EndSession,
@@ -31,19 +32,21 @@ from sexton.model.plan import (
 )
 from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
+from sexton.shapes.outlook import outlook
 from sexton.web.desk import Desk
-from sexton.web.proposals import Errand, Proposal
+from sexton.web.proposals import Errand
 
 SHOWN = 1000
 """So many actions and outcomes are listed; of more only their number is told."""
 
 
 class Counted(TypedDict):
-    """How many actions went how."""
+    """How many actions went how; those `observed` were left out, as nobody allowed them."""
 
     done: int
     skipped: int
     recorded: int
+    observed: int
 
 
 class Report(Counted):
@@ -72,8 +75,9 @@ def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
         raise HomeNotFound(f"no home is called '{home}'", hint="GET /v1/homes lists them.")
     troubles = observe(estate)
     plan = with_retention(estate, survey(estate, home).plan, home)
-    shown = remember(desk, of_source(estate.ledger, plan, source))
-    return {**shown, "troubles": troubles}
+    narrowed = of_source(estate.ledger, plan, source)
+    shown = remember(desk, narrowed)
+    return {**shown, "outlook": outlook(desk.house, narrowed), "troubles": troubles}
 
 
 def propose_end(desk: Desk, name: str, code: str) -> planned.Plan:
@@ -101,9 +105,15 @@ def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
 
 def remember(desk: Desk, plan: Plan) -> planned.Plan:
     """The plan as it is shown, to be confirmed by its digest."""
-    shown = cast("planned.Plan", json.loads(write_plan(plan)))
-    desk.proposals.add(Proposal(digest=shown["digest"], shown=shown, work=plan))
-    return shown
+    shown = plan_document(plan, desk.house.ledger.plan_key())
+    desk.proposals.add_plan(shown)
+    return cast("planned.Plan", shown)
+
+
+def work_of(desk: Desk, digest: str) -> Plan | Errand:
+    """What was shown under a digest; PlanInvalid if that is too long ago."""
+    work, ledger = desk.proposals.of(digest), desk.house.ledger
+    return work if isinstance(work, Errand) else read_plan(work, ledger.id, ledger.plan_key())
 
 
 def observe(estate: Estate) -> list[str]:
@@ -117,30 +127,42 @@ def observe(estate: Estate) -> list[str]:
     return troubles
 
 
-def apply_shown(desk: Desk, digest: str) -> Report:
+def apply_shown(desk: Desk, digest: str, *, observed: bool) -> Report:
     """Carry out what was shown under a digest."""
-    work = desk.proposals.of(digest).work
-    return _run(desk, work) if isinstance(work, Errand) else _apply(desk, work)
+    work = work_of(desk, digest)
+    if isinstance(work, Errand):
+        return _run(desk, work)
+    return _apply(desk, work, shown=True, observed=observed)
 
 
-def apply_document(desk: Desk, text: str) -> Report:
+def apply_document(desk: Desk, content: Mapping[str, Any], *, observed: bool) -> Report:
     """Carry out a plan that comes along as a whole, as `sexton plan` writes it."""
-    plan = read_plan(text)
-    check_ledger(plan, desk.house.ledger.id)
-    return _apply(desk, plan)
+    ledger, digest = desk.house.ledger, str(content["digest"])
+    rest = {name: value for name, value in content.items() if name != "digest"}
+    if digest in desk.proposals and is_digest_of(rest, ledger.plan_key(), digest):
+        return apply_shown(desk, digest, observed=observed)
+    plan = read_plan(json.dumps(content), ledger.id, ledger.plan_key())
+    return _apply(desk, plan, shown=False, observed=observed)
 
 
-def _apply(desk: Desk, plan: Plan) -> Report:
+def _apply(desk: Desk, plan: Plan, *, shown: bool, observed: bool) -> Report:
     receipt = new_receipt()
-    return _report(plan, receipt, list(carried_out(desk, plan, receipt)))
+    done = carried_out(desk, plan, receipt, shown=shown, observed=observed)
+    return _report(plan, receipt, list(done))
 
 
-def carried_out(desk: Desk, plan: Plan, receipt: str) -> Iterator[Outcome]:
-    """Carry out a plan, after what somebody began who died at it."""
+def carried_out(
+    desk: Desk, plan: Plan, receipt: str, *, shown: bool = True, observed: bool
+) -> Iterator[Outcome]:
+    """Carry out a plan, after what somebody began who died at it.
+
+    No policy asks for what an operator asked for: that is done only if it was `shown` here.
+    """
     estate = desk.lookout.fresh()
     assert estate.removing is not None
     recover(estate.removing, estate.evidence, receipt)
-    return carry_out(estate, plan, receipt)
+    just_made = shown and not plan.policies
+    return carry_out(estate, plan, receipt, observed=observed, just_made=just_made)
 
 
 def _report(plan: Plan, receipt: str, outcomes: Sequence[Outcome]) -> Report:
@@ -198,4 +220,5 @@ def _counted(results: Counter[Result]) -> Counted:
         "done": results[Result.DONE],
         "skipped": results[Result.SKIPPED],
         "recorded": results[Result.RECORDED],
+        "observed": results[Result.OBSERVED],
     }

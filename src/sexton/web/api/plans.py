@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
@@ -33,10 +32,14 @@ class Deed(StrEnum):
 
 
 class Confirmed(BaseModel):
-    """A plan as it was shown: by its digest, or as a whole."""
+    """A plan as it was shown: by its digest, or as a whole.
+
+    `allow_observed` also carries out actions in homes that are only observed.
+    """
 
     model_config = ConfigDict(extra="allow")
     digest: Annotated[str, Field(min_length=1, max_length=128), Storable]
+    allow_observed: bool = False
 
 
 class Undoing(BaseModel):
@@ -72,12 +75,14 @@ def router(desk: Desk) -> APIRouter:
         """Carry out a plan that was shown: its digest alone, or the whole of it.
 
         Every action checks once more that things are as they were seen: what has moved on is
-        skipped, which is told in its outcome.
+        skipped, which is told in its outcome. Actions in homes that are only observed are left
+        out, with the result `observed`, unless `allow_observed` is true.
         """
-        whole = plan.model_dump(exclude={"troubles"})  # what is told beside a plan is none of it
+        # What is told beside a plan is none of it.
+        whole = plan.model_dump(exclude={"troubles", "outlook", "allow_observed"})
         if len(whole) > 1:
-            return plans.apply_document(desk, json.dumps(whole))
-        return plans.apply_shown(desk, plan.digest)
+            return plans.apply_document(desk, whole, observed=plan.allow_observed)
+        return plans.apply_shown(desk, plan.digest, observed=plan.allow_observed)
 
     @routes.post("/undo", responses=answers(404, 409, 413))
     def undo(wanted: Annotated[Undoing, Body()]) -> plans.Undone:

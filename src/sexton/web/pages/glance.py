@@ -13,7 +13,7 @@ from sexton.engine.figures import today
 from sexton.engine.leaks import Leaks, count_leaks
 from sexton.engine.standing import Standing, tally
 from sexton.model.finalization import FinalizationState
-from sexton.model.plan import JournalEntry, Plan
+from sexton.model.plan import JournalEntry
 from sexton.model.record import record
 from sexton.model.spend import Scope, Unit, Who
 from sexton.ports import HomeRecord, LastSweep
@@ -21,7 +21,7 @@ from sexton.ports.hygiene import LedgerSize, Space
 from sexton.ports.spending import Standing as Meter
 from sexton.web.answers.overview import history
 from sexton.web.desk import Desk
-from sexton.web.pages.memory import Remembered
+from sexton.web.memory import Remembered
 
 DAYS = timedelta(days=30)
 RECENT = 8
@@ -79,12 +79,6 @@ class Glance:
         self.leaks = Remembered(self._leaks, clock, 60.0)
         self.room = Remembered(self._room, clock, 15.0)
         self.lines = Remembered(self._lines, clock, 15.0)
-        self._plan = Remembered(desk.house.plan, clock, 30.0)
-
-    def plan(self) -> Plan:
-        """What the next sweep would do; thought of anew once something has been done."""
-        newest = self._desk.house.ledger.journal.page(None, None, None, 1)
-        return self._plan(newest[0].ref if newest else 0)
 
     def _stand(self) -> Stand:
         house = self._desk.house

@@ -23,6 +23,7 @@ from sexton.web.desk import Desk
 from sexton.web.drawing.daily import Series, daily
 from sexton.web.drawing.shares import Part, shares
 from sexton.web.drawing.sparkline import sparkline
+from sexton.web.next_sweep import Next
 from sexton.web.pages.glance import Glance, Room, Stand
 from sexton.web.pages.plans import grouped
 from sexton.web.pages.showing import show
@@ -52,25 +53,25 @@ class Tile:
 
 def overview(desk: Desk, glance: Glance) -> Response:
     """The first page."""
-    stand, plan, room = glance.stand(), glance.plan(), glance.room()
-    tiles = list(_tiles(glance, stand, plan, room))
+    stand, ahead, room = glance.stand(), desk.next_sweep(), glance.room()
+    tiles = list(_tiles(glance, stand, ahead.plan, room))
     return show(
         desk,
         "overview.html",
         page="overview",
-        headline=_headline(stand, plan),
+        headline=_headline(stand, ahead),
         keeping=_keeping(stand),
         notices=list(_notices(desk, stand, room)),
         tiles=tiles,
         leaks=_leaks(glance.leaks()),
-        next=_next(plan, stand.now),
+        next=_next(ahead, stand.now),
         open=_open(stand),
         homes=[_home(stand, home) for home in stand.homes],
         recent=stand.recent,
     )
 
 
-def _headline(stand: Stand, plan: Plan) -> str:
+def _headline(stand: Stand, ahead: Next) -> str:
     """The one sentence to read."""
     found = stand.open
     wrong = [
@@ -82,8 +83,8 @@ def _headline(stand: Stand, plan: Plan) -> str:
     words = " and ".join(filter(None, wrong))
     if words:
         return f"{words[0].upper()}{words[1:]}"
-    if plan.actions:
-        return f"All is well; {counted(len(plan.actions), 'action')} due"
+    if ahead.will:
+        return f"All is well; {counted(len(ahead.will), 'action')} due"
     return "All is well"
 
 
@@ -209,11 +210,15 @@ def _leaks(leaks: Leaks) -> dict[str, Any]:
     return {"chart": daily("Leak rate by day", days, series), "series": series}
 
 
-def _next(plan: Plan, now: datetime) -> dict[str, Any]:
-    groups = grouped(plan.actions, shown=0)
+def _next(ahead: Next, now: datetime) -> dict[str, Any]:
+    plan, groups = ahead.plan, grouped(ahead.will, shown=0)
     held = f"; {number(len(plan.held))} held back" if plan.held else ""
     more = f"; {len(groups) - GROUPS} further kinds" if len(groups) > GROUPS else ""
-    return {"groups": groups[:GROUPS], "says": f"as of {ago(plan.made_at, now)}{held}{more}"}
+    return {
+        "groups": groups[:GROUPS],
+        "says": f"as of {ago(plan.made_at, now)}{held}{more}",
+        "if_allowed": grouped(ahead.if_allowed, shown=0)[:GROUPS],
+    }
 
 
 def _open(stand: Stand) -> dict[str, Any]:

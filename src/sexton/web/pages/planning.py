@@ -12,8 +12,9 @@ from sexton.engine.apply import new_receipt
 from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
+from sexton.shapes.outlook import job_lines, outlook
 from sexton.shapes.wording import counted, number
-from sexton.web.answers.plans import carried_out, observe, remember
+from sexton.web.answers.plans import carried_out, observe, remember, work_of
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.plans import SHOWN, grouped, held_back, told
@@ -51,7 +52,8 @@ def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response
 
 def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
     """The page on which a plan is confirmed."""
-    groups = grouped(plan.actions)
+    groups, would = grouped(plan.will_do()), grouped(plan.would_do())
+    ahead = outlook(desk.house, plan)
     return show(
         desk,
         "plan.html",
@@ -61,11 +63,16 @@ def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> 
         headline=_headline(plan),
         made_at=plan.made_at,
         groups=groups,
+        would=would,
+        would_count=ahead["if_allowed"]["actions"],
+        would_homes=ahead["if_allowed"]["homes"],
+        jobs=list(job_lines(ahead["will"]["jobs"])),
+        would_jobs=list(job_lines(ahead["if_allowed"]["jobs"])),
         held=held_back(plan.held),
         held_more=max(0, len(plan.held) - SHOWN),
         digest=remember(desk, plan)["digest"],
-        verb=f"Apply {counted(len(plan.actions), 'action')}",
-        undoing=_REMOVING if any(each.bytes for each in groups) else "",
+        verb=f"Apply {counted(len(plan.will_do()), 'action')}" if groups else "Apply",
+        undoing=_REMOVING if any(each.bytes for each in (*groups, *would)) else "",
         is_live=False,
         **({"choices": None, "chosen": None, "back": "/"} | more),
     )
@@ -82,13 +89,13 @@ def of_session(plan: Plan, home: str, id: str) -> Plan:
     )
 
 
-def applied(desk: Desk, deeds: Deeds, digest: str) -> Response:
+def applied(desk: Desk, deeds: Deeds, digest: str, *, observed: bool) -> Response:
     """Carry out what was shown: a plan, or one thing that a person asked for."""
-    work, receipt = desk.proposals.of(digest).work, new_receipt()
+    work, receipt = work_of(desk, digest), new_receipt()
     if isinstance(work, Errand):
         deeds.put(receipt, _ran(work, receipt))
     else:
-        deeds.put(receipt, _deed(list(carried_out(desk, work, receipt))))
+        deeds.put(receipt, _deed(list(carried_out(desk, work, receipt, observed=observed))))
     return RedirectResponse(f"/receipt?id={receipt}", status_code=303)
 
 
@@ -113,12 +120,15 @@ def _deed(outcomes: list[Outcome]) -> Deed:
     parts = [f"{number(results[each])} {each}" for each in Result if results[each]]
     tone = "good" if results[Result.DONE] else ""
     words = ", ".join(parts) or "there was nothing to do"
-    more = "" if results[Result.DONE] == len(outcomes) else ": what had changed was left alone"
+    more = ": what had changed was left alone" if results[Result.SKIPPED] else ""
     return Deed(words=words + more, tone=tone, outcomes=tuple(told(outcomes)))
 
 
 def _headline(plan: Plan) -> str:
     if not plan.actions:
         return "Nothing to do"
-    sessions = len({(each.seen.home, each.seen.id) for each in plan.actions})
-    return f"{counted(len(plan.actions), 'action')} on {counted(sessions, 'session')}"
+    will = plan.will_do()
+    if not will:
+        return "Nothing to do unless you allow it"
+    sessions = len({(each.seen.home, each.seen.id) for each in will})
+    return f"{counted(len(will), 'action')} on {counted(sessions, 'session')}"

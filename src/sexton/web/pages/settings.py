@@ -14,7 +14,7 @@ from sexton.model.session import NATIVE
 from sexton.settings.lint import inert
 from sexton.settings.render import show as rendered
 from sexton.web.desk import Desk
-from sexton.web.pages.memory import Remembered
+from sexton.web.memory import Remembered
 from sexton.web.pages.showing import show
 
 SECONDS = 30.0

@@ -12,8 +12,8 @@ from sexton.ports.removal import Holds, VaultFile, WantedFiles
 from sexton.ports.vault import VaultKind
 from sexton.shapes.wording import counted, remaining
 from sexton.web.desk import Desk
+from sexton.web.memory import Remembered
 from sexton.web.pages.forms import choice
-from sexton.web.pages.memory import Remembered
 from sexton.web.pages.showing import show
 
 LIMIT = 50

@@ -11,8 +11,8 @@ from sexton.model.record import record
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.pages.showing import show
-from sexton.web.proposals import Errand, Step
 from sexton.web.proposals import Proposal as Shown
+from sexton.web.proposals import Step
 
 SHOWN = 50
 
@@ -54,7 +54,6 @@ def proposed(desk: Desk, page: str, what: Proposal) -> Response:
 
 def asked(desk: Desk, page: str, shown: Shown, **words: Any) -> Response:
     """The page of an errand, which is confirmed as what was shown."""
-    assert isinstance(shown.work, Errand)
     verb = shown.work.kind.partition("_")[0].capitalize()
     undoing = "Can be undone at any time." if shown.work.reversible else "This can not be undone."
     return proposed(

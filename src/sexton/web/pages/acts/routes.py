@@ -30,7 +30,8 @@ def router(desk: Desk, deeds: Deeds) -> APIRouter:
 def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.post("/apply")
     def apply(given: Given) -> Response:
-        return planning.applied(desk, deeds, given.get("digest", ""))
+        observed = given.get("allow_observed") == "yes"
+        return planning.applied(desk, deeds, given.get("digest", ""), observed=observed)
 
     @routes.get("/act/undo")
     def ask_undo(receipt: Word) -> Response:
