@@ -407,7 +407,7 @@ def test_without_a_keeper_only_resets_of_open_sessions_are_remembered(house: Hou
         assert worker.session("chat").id == kept.id
         assert worker.session(f"other {number}").id == other.id
         found = sexton.find(other.id)
-        assert sexton.ledger.book.end_now(found.ref, found.epoch, "elsewhere", house.clock.now())
+        assert sexton.ledger.book.end_now(found, "elsewhere", house.clock.now())
     held = vars(worker)["_desk"].held
     assert kept.id in held
     assert len(held) <= 4

@@ -14,7 +14,7 @@ from sexton.engine.observe import observe_home
 from sexton.engine.recheck import Recheck
 from sexton.engine.recorded import entry_of, recorded
 from sexton.engine.removing.files import file_chunks, put_files_away
-from sexton.engine.removing.heaps import orphans
+from sexton.engine.removing.heaps import Scan, orphans
 from sexton.engine.removing.load import chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
@@ -228,7 +228,7 @@ def _claimed(estate: Estate, means: Means, batch: list[RemoveFiles]) -> dict[str
     nobodys = [each.seen.id for each in batch if not each.seen.ref]
     if not nobodys:
         return {}
-    free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home)}
+    free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home, Scan(means))}
     return {owner: "a session owns it now" for owner in nobodys if owner not in free}
 
 

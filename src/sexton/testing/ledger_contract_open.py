@@ -63,7 +63,7 @@ class OpenContract:
 
 
 def _end(ledger: Ledger, session: Session) -> None:
-    assert ledger.book.end_now(session.ref, session.epoch, "closed", session.active_at)
+    assert ledger.book.end_now(session, "closed", session.active_at)
 
 
 def _walk(ledger: Ledger, wanted: Filter, size: int) -> list[Session]:
