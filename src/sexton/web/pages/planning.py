@@ -27,12 +27,12 @@ _REMOVING = "What is removed goes to the trash or the archive first and can be b
 def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
     """A plan with its reasons; nothing is changed by looking at it."""
     wanted = home or None
-    observe(desk.lookout.fresh())
+    troubles = observe(desk.lookout.fresh())
     if what == "session" and wanted and id:
         plan = of_session(desk.house.plan(wanted), wanted, id)
         return plan_page(
             desk, plan, title="What is due for this session",
-            says="The same plan as the keeper's, of this session only.",
+            says="The same plan as the keeper's, of this session only.", troubles=troubles,
         )  # fmt: skip
     is_gc = what == "gc"
     plan = desk.house.plan(wanted or (NATIVE if is_gc else None), gc=is_gc)
@@ -46,7 +46,9 @@ def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response
     every = [] if is_gc else [("", "all homes")]
     choices = {"whats": WHATS, "homes": [*every, *((each, each) for each in homes)]}
     chosen = {"what": "gc" if is_gc else "due", "home": home or (NATIVE if is_gc else "")}
-    return plan_page(desk, plan, title=title, says=says, choices=choices, chosen=chosen)
+    return plan_page(
+        desk, plan, title=title, says=says, choices=choices, chosen=chosen, troubles=troubles
+    )
 
 
 def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
@@ -67,7 +69,7 @@ def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> 
         verb=f"Apply {counted(len(plan.actions), 'action')}",
         undoing=_REMOVING if any(each.bytes for each in groups) else "",
         is_live=False,
-        **({"choices": None, "chosen": None, "back": "/"} | more),
+        **({"choices": None, "chosen": None, "back": "/", "troubles": ()} | more),
     )
 
 
