@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         HomeRefused,
         HomeUnknown,
         HomeUnreadable,
+        NoSuchHome,
     )
     from sexton.errors.plans import (
         NothingToUndo,
@@ -120,6 +121,7 @@ __all__ = [
     "LedgerReadOnly",
     "LedgerTooNew",
     "LedgerUnreachable",
+    "NoSuchHome",
     "NothingToUndo",
     "PlaceUnsafe",
     "PlanEdited",

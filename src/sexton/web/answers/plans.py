@@ -21,7 +21,7 @@ from sexton.engine.plan_file import check_ledger, read_plan, write_plan
 from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
-from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
+from sexton.errors import HomeObserved, SessionEnded, SextonError
 from sexton.model.plan import (
     EndSession,
     Outcome,
@@ -31,6 +31,7 @@ from sexton.model.plan import (
 )
 from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
+from sexton.web.answers.homes import check_home
 from sexton.web.desk import Desk
 from sexton.web.proposals import Errand, Proposal
 
@@ -68,8 +69,7 @@ class Undone(said.Reopened):
 def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
     """What should be done now, with reasons. Changes nothing but what is known of homes."""
     estate = desk.lookout.fresh()
-    if home is not None and home not in {each.name for each in estate.ledger.homes.all()}:
-        raise HomeNotFound(f"no home is called '{home}'", hint="GET /v1/homes lists them.")
+    check_home(desk, home)
     troubles = observe(estate)
     plan = with_retention(estate, survey(estate, home).plan, home)
     shown = remember(desk, of_source(estate.ledger, plan, source))

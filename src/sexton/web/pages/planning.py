@@ -13,6 +13,7 @@ from sexton.model.plan import Outcome, Plan, Result
 from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.shapes.wording import counted, number
+from sexton.web.answers.homes import check_home
 from sexton.web.answers.plans import carried_out, observe, remember
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
@@ -26,6 +27,7 @@ _REMOVING = "What is removed goes to the trash or the archive first and can be b
 
 def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
     """A plan with its reasons; nothing is changed by looking at it."""
+    check_home(desk, home)
     wanted = home or None
     troubles = observe(desk.lookout.fresh())
     if what == "session" and wanted and id:
