@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -18,18 +17,16 @@ from sexton.engine.narrowing import of_source
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import check_ledger, read_plan, write_plan
-from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
-from sexton.errors import HomeObserved, SessionEnded, SextonError
+from sexton.engine.verbs import plan_end
+from sexton.errors import SextonError
 from sexton.model.plan import (
-    EndSession,
     Outcome,
     Plan,
     Reason,
     Result,
 )
-from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
 from sexton.web.answers.homes import check_home
 from sexton.web.desk import Desk
@@ -76,27 +73,12 @@ def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
     return {**shown, "troubles": troubles}
 
 
-def propose_end(desk: Desk, name: str, code: str) -> planned.Plan:
-    """A plan that ends one session, as it is now."""
-    found = desk.house.find(name)
-    tip = desk.house.ledger.compression.tip(found.ref) or found
+def propose_end(desk: Desk, name: str, code: str, *, force: bool = False) -> planned.Plan:
+    """A plan that ends one session, as it is now; the guards are those of `plan_end`."""
     words = {"reset": "reset by an operator, so that its key begins anew"}
-    return remember(desk, end_of(desk, tip, Reason(code, words.get(code, "ended by an operator"))))
-
-
-def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
-    """A plan that ends a session of our own which is as it is now; an error for any other."""
-    if session.home != NATIVE:
-        raise HomeObserved(f"{session.name} belongs to the home '{session.home}'")
-    if not session.is_open:
-        raise SessionEnded(f"the session {session.name} has ended: {session.end_reason}")
-    return Plan(
-        id=uuid.uuid4().hex,
-        ledger=desk.house.ledger.id,
-        policies="",
-        made_at=desk.house.clock.now(),
-        actions=(EndSession(seen=as_seen(session), reason=reason),),
-    )
+    reason = Reason(code, words.get(code, "ended by an operator"))
+    plan = plan_end(desk.lookout.fresh(), desk.house.find(name), reason, force=force)
+    return remember(desk, plan)
 
 
 def remember(desk: Desk, plan: Plan) -> planned.Plan:
