@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -118,7 +118,18 @@ def routes_of(house: Sexton) -> list[APIRoute]:
     app = create_app(_desk(house))
     while not isinstance(app, FastAPI):
         app = vars(app)["_app"]
-    return [each for each in app.routes if isinstance(each, APIRoute)]
+    found = list(_below(app.routes))
+    assert len(found) > 40, "routes are looked for in the wrong place"
+    return found
+
+
+def _below(routes: Iterable[object]) -> Iterator[APIRoute]:
+    """The routes of an app with those of the routers that it includes."""
+    for each in routes:
+        if isinstance(each, APIRoute):
+            yield each
+        elif router := getattr(each, "original_router", None):
+            yield from _below(router.routes)
 
 
 def _desk(house: Sexton) -> Desk:

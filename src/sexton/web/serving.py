@@ -117,5 +117,5 @@ def desk_for(
         counts=Counts(),
         news=News(house, activity),
         is_keeping=keeping,
-        shows_messages=house.settings.serve.messages or not house.ledger.is_shared,
+        shows_messages=house.content.is_shown,
     )

@@ -53,7 +53,8 @@ def decide(
             question = f"{decision.verb.capitalize()} {counted(len(found), 'piece')} of work?"
             confirm(question, ask=not options.json)
         receipt = new_receipt()
-        done = [each for each in found if _decided(opened, each, decision, receipt)]
+        decided = [each for each in found if _decided(opened, each, decision, receipt)]
+        done = [opened.content.job(each) for each in decided]
     _tell(decision.verb, receipt, found, done, as_json=options.json)
 
 

@@ -145,7 +145,8 @@ def _decision(desk: Desk, found: Sequence[Finalization], *, retry: bool) -> Prop
             kind=kind,
             verb=kind.partition("_")[0],
             what=f"{each.finalizer} for {each.home}/{each.session}",
-            why=f"given up after {counted(each.attempts, 'try', 'tries')}: {each.last_error}",
+            why=f"given up after {counted(each.attempts, 'try', 'tries')}: "
+            f"{desk.house.content.job(each).last_error}",
         )
         for each in found
     )

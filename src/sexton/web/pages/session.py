@@ -62,14 +62,15 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
     estate, ledger = desk.lookout.estate(), house.ledger
     why = explain(estate, found)
     entries = ledger.journal.page(found, None, None, ENTRIES)
-    work = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)
+    jobs = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)
+    work = [estate.content.job(each) for each in jobs]
     verdict = _verdict(estate, found)
     tree, cut = lineage(ledger.removable, found)
     return show(
         desk,
         "session.html",
         page="sessions",
-        session=found,
+        session=estate.content.session(found),
         verdict=verdict,
         life={
             "strip": life.drawn(found, tone_of(verdict["word"]), now),
