@@ -25,8 +25,8 @@ INTRODUCTION = """# Commands
 
 Options of every command are accepted before and after it, at any level; the last one wins.
 Commands that ask take an existing ledger as it is. `plan`, `apply` and `keep` make the ledger if
-need be and put the given settings in force for all its users; `doctor` and `sessions list --home`
-make it to hold what they saw.
+need be. `apply` and `keep` put the given settings in force for all users of the ledger; `plan` only
+plans with them. `doctor` and `sessions list --home` make the ledger to hold what they saw.
 """
 
 OTHER_CODES = (

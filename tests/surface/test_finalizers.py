@@ -18,7 +18,9 @@ def configure(tmp_path: Path, *command: str, **more: Any) -> str:
     """Settings under which a program is run for every session."""
     log = {"name": "log", "kind": "command", "command": command, "attempts": 1, **more}
     file = tmp_path / "settings.yaml"
-    file.write_text(json.dumps({"finalizers": [log]}), encoding="utf-8")
+    file.write_text(
+        json.dumps({"finalizers": [log], "serve": {"messages": True}}), encoding="utf-8"
+    )
     return str(file)
 
 
@@ -48,11 +50,11 @@ def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing
     }
     assert owed["last_error"] is None
     any_cli.ok("keep", "--once", "--config", failing)
-    [dead] = any_cli(*GIVEN_UP).json()
+    [dead] = any_cli(*GIVEN_UP, "--config", failing).json()
     assert (dead["session"], dead["state"], dead["attempts"]) == (id, "dead", 1)
     assert dead["last_error"] == "exit code 3: no luck"
     assert (dead["since"], dead["through"], dead["key"]) == (0, 1, f"native/{id}/1/log")
-    assert any_cli("finalizers", "show", id[:8], "--json").json() == [dead]
+    assert any_cli("finalizers", "show", id[:8], "--json", "--config", failing).json() == [dead]
 
 
 def test_what_could_not_work_here_is_told_before_anything_is_owed(cli: Cli, tmp_path: Path) -> None:
@@ -116,8 +118,9 @@ def test_what_came_of_the_work_is_shown(any_cli: Cli, tmp_path: Path) -> None:
     config = configure(tmp_path, "true")
     [id] = ended(any_cli, config, "a")
     any_cli.ok("keep", "--once", "--config", config)
-    assert any_cli("finalizers", "show", id, "--json").json()[0]["note"] == "exit code 0"
-    assert "exit code 0" in any_cli.ok("finalizers", "show", id)
+    show = ("finalizers", "show", id, "--config", config)
+    assert any_cli(*show, "--json").json()[0]["note"] == "exit code 0"
+    assert "exit code 0" in any_cli.ok(*show)
 
 
 def test_a_person_reads_the_same(cli: Cli, failing: str) -> None:

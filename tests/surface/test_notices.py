@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sexton.model.notice import Event, Notice
 from tests.surface.program import Cli
 
@@ -19,7 +21,8 @@ def tell(cli: Cli, *keys: str) -> None:
         opened.ledger.outbox.put_back(first, "nobody \x1b[31mlistens", None, now)
 
 
-def test_what_never_reached_anybody_is_found(any_cli: Cli) -> None:
+def test_what_never_reached_anybody_is_found(any_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTON_SERVE__MESSAGES", "true")  # a shared ledger hides it else
     tell(any_cli, "a", "b")
     [given_up] = any_cli("notices", "list", "--state", "failed", "--json").json()
     assert (given_up["target"], given_up["event"], given_up["attempts"]) == ("channel", "reset", 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
 
 import click
 import pytest
@@ -57,6 +60,35 @@ def test_every_command_has_help(path: tuple[str, ...], capsys: pytest.CaptureFix
     assert "Examples:" in out
     assert run([*path, "-h"]) == 0
     assert capsys.readouterr().out == out
+
+
+def read_names(function: Callable[..., object]) -> tuple[set[str], bool]:
+    """The names that a function reads, and whether it hands all its keyword arguments on."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    (defined,) = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+    read = {
+        each.id
+        for statement in defined.body
+        for each in ast.walk(statement)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    }
+    rest = defined.args.kwarg
+    return read, rest is not None and rest.arg in read
+
+
+@pytest.mark.parametrize("path", [path for path, _, _ in EVERY], ids=" ".join)
+def test_no_command_accepts_an_option_that_it_ignores(path: tuple[str, ...]) -> None:
+    (command,) = (each for name, each, _ in EVERY if name == path)
+    if isinstance(command, Group):
+        return
+    assert command.callback is not None
+    read, hands_on = read_names(inspect.unwrap(command.callback))
+    ignored = {
+        each.name
+        for each in command.params
+        if each.expose_value and each.name not in read and not hands_on
+    }
+    assert not ignored
 
 
 PROBE = """

@@ -263,7 +263,7 @@ def test_a_session_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) ->
 
 def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Visitor) -> None:
     huge, nul = 10**30, "%00"
-    for asked in (f"/journal?before={huge}", f"/session?home=x&id={nul}", f"/vault?after={huge}",
+    for asked in (f"/journal?before={huge}", f"/session?home=x&id={nul}", f"/vault?before={huge}",
                   f"/act/stop?ref={huge}", f"/receipt?id={nul}"):  # fmt: skip
         assert visitor.see(asked, status=422)
     sessions = f"/sessions?text={nul}&source={nul}&home={nul}&age=x&state=x&sort=x"

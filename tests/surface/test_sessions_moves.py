@@ -14,7 +14,10 @@ from sexton.model.plan import Reason
 from tests.surface.program import Cli
 
 
-def test_show_tells_everything_about_a_session(any_cli: Cli) -> None:
+def test_show_tells_everything_about_a_session(
+    any_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEXTON_SERVE__MESSAGES", "true")  # a shared ledger hides it else
     with any_cli.opened() as opened, opened.worker(kind="gateway") as worker:
         session = worker.session("telegram:42", source="telegram", chat_type="dm", job="night")
         session.append(role="user", content="hello there")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from sexton.bootstrap import Sexton
 from sexton.web.access.addresses import address_of
 from sexton.web.access.token import VARIABLE
 from sexton.web.app import create_app
+from sexton.web.desk import Desk
 from sexton.web.serving import desk_for
 
 TOKEN = "a token for tests only"
@@ -106,9 +109,38 @@ class Visitor:
 @contextmanager
 def visiting(house: Sexton) -> Iterator[Visitor]:
     """The site of a house, without a socket."""
-    address = address_of("127.0.0.1", 8780, tls=False, public_url=None)
-    desk = desk_for(house, address, {VARIABLE: TOKEN}, Path("token"), keeping=False)
-    app = create_app(desk)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    with TestClient(app, base_url=address.base, headers=headers) as client:
+    with serving_client(house) as client:
         yield Visitor(client)
+
+
+def routes_of(house: Sexton) -> list[APIRoute]:
+    """Every route of the site of a house, of the API and of the pages."""
+    app = create_app(_desk(house))
+    while not isinstance(app, FastAPI):
+        app = vars(app)["_app"]
+    found = list(_below(app.routes))
+    assert len(found) > 40, "routes are looked for in the wrong place"
+    return found
+
+
+def _below(routes: Iterable[object]) -> Iterator[APIRoute]:
+    """The routes of an app with those of the routers that it includes."""
+    for each in routes:
+        if isinstance(each, APIRoute):
+            yield each
+        elif router := getattr(each, "original_router", None):
+            yield from _below(router.routes)
+
+
+def _desk(house: Sexton) -> Desk:
+    address = address_of("127.0.0.1", 8780, tls=False, public_url=None)
+    return desk_for(house, address, {VARIABLE: TOKEN}, Path("token"), keeping=False)
+
+
+@contextmanager
+def serving_client(house: Sexton) -> Iterator[TestClient]:
+    """A client of the site of a house, without a socket."""
+    desk = _desk(house)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    with TestClient(create_app(desk), base_url=desk.keys.address.base, headers=headers) as client:
+        yield client

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sexton.engine.removing.means import Means
     from sexton.engine.removing.restore import Restored
     from sexton.engine.swept import Sweep
+    from sexton.model.content import Content
     from sexton.model.plan import Outcome, Plan
     from sexton.policies.collection import Collection
     from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
@@ -108,6 +109,13 @@ class Sexton:
     def actor(self) -> str:
         """Who acts, as the journal names it."""
         return f"{user()}@{host()} pid {os.getpid()}"
+
+    @property
+    def content(self) -> Content:
+        """What of messages and of programs' output may be shown; the one place that decides it."""
+        from sexton.model.content import Content  # noqa: PLC0415  # agents show nothing
+
+        return Content(is_shown=self.settings.serve.messages or not self.ledger.is_shared)
 
     @cached_property
     def overseer(self) -> Overseer:
@@ -238,6 +246,7 @@ class Sexton:
             space=self._space,
             budget=self.settings.disk,
             keep_journal=self.settings.keeper.keep_journal,
+            content=self.content,
         )
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:

@@ -176,7 +176,7 @@ def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeRepo
     return replace(
         report,
         open_by=Counter({each: getattr(stand, each) for each in SAMPLED}),
-        biggest=tuple(census.biggest(record, BIGGEST)),
+        biggest=tuple(map(estate.content.session, census.biggest(record, BIGGEST))),
         shadow=shadow_of(estate.ledger, record),
     )
 

@@ -14,7 +14,7 @@ from sexton.cli.terminal import note, progress
 from sexton.engine.estate import Estate
 from sexton.engine.observe import Observed, observe_home
 from sexton.engine.removing.recover import recover
-from sexton.errors import HomeNotFound, SextonError
+from sexton.errors import NoSuchHome, SextonError
 from sexton.model.session import NATIVE, check_name
 from sexton.ports import Home, HomeRecord, Known, Sighting
 from sexton.settings.values import HomeSetting
@@ -43,7 +43,7 @@ def wanted_home(opened: Sexton, value: str) -> Wanted:
     path = _directory(value)
     if path is None:
         known = ", ".join(record.name for record in records)
-        raise HomeNotFound(
+        raise NoSuchHome(
             f"no home is called '{value}', and there is no such directory",
             hint=f"Name a directory, or one of: {known}.",
         )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sexton.cli.terminal import note
 from sexton.ports import Clock, LastSweep, Ledger
 from sexton.shapes.wording import stamp
-
-FRESH = timedelta(minutes=5)
-MISSED = 3
-"""So many sweeps that did not happen make a keeper that is not there any more."""
 
 
 def keeper_notice(last: LastSweep | None, now: datetime) -> str | None:
     """What to say about the keeper; None while one is at work."""
     if last is None:
         return "no keeper has run on this ledger yet"
-    late = now - last.at > max(FRESH, MISSED * last.every)
-    return f"no keeper since {stamp(last.at)}" if late else None
+    return f"no keeper since {stamp(last.at)}" if last.is_late(now) else None
 
 
 def note_keeper(ledger: Ledger, clock: Clock) -> None:

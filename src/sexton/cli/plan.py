@@ -7,12 +7,10 @@ from pathlib import Path
 import click
 
 from sexton.cli.arguments import (
-    dry_run_option,
     force_file_option,
     home_option,
     remove_all_option,
     source_option,
-    yes_option,
 )
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
@@ -45,8 +43,6 @@ from sexton.shapes.outlook import outlook
 )
 @force_file_option
 @remove_all_option
-@dry_run_option
-@yes_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -55,8 +51,6 @@ def command(
     output: Path | None,
     force: bool,
     allow_remove_all: bool,
-    dry_run: bool,
-    yes: bool,
 ) -> None:
     """Show what should be done now, and why.
 
@@ -69,7 +63,6 @@ def command(
     'sexton apply' or 'sexton keep'. With --json or --output the plan is written in the form that
     'sexton apply' takes; it holds good for this ledger only, and an edited one is refused.
     """
-    del dry_run, yes  # nothing is done, so nothing is asked
     options = shared(ctx)
     settings = chosen_settings(options)
     with attaching(options) as opened:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sexton.cli.arguments import dry_run_option, home_option, named, source_option, yes_option
+from sexton.cli.arguments import dry_run_option, home_option, named, source_option
 from sexton.cli.command import Command, shared
 from sexton.cli.homes import mend, wanted_home
 from sexton.cli.opening import existing
@@ -28,7 +28,6 @@ from sexton.errors import NothingToUndo
 @home_option
 @source_option
 @dry_run_option
-@yes_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -36,7 +35,6 @@ def command(
     home: str | None,
     source: str | None,
     dry_run: bool,
-    yes: bool,
 ) -> None:
     """Bring back what was removed or ended.
 
@@ -46,7 +44,6 @@ def command(
     unless their conversation has gone on in another one since; whoever held one before is refused,
     and whoever comes next takes it up. As nothing is lost by it, nothing is asked.
     """
-    del yes
     options = shared(ctx)
     with existing(options) as opened:
         means = means_of(opened)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from sexton.engine.processes import Guard, Overseer
 from sexton.engine.removing.means import Means
 from sexton.errors import SextonError
+from sexton.model.content import Content
 from sexton.model.evidence import Evidence, Sight
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
@@ -45,6 +46,7 @@ class Estate:
     space: Callable[[], Space] | None = None
     budget: DiskBudget = field(default_factory=DiskBudget)
     keep_journal: timedelta = timedelta(days=365)
+    content: Content = field(default_factory=Content)
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
     _owned: dict[str, Mapping[str, Evidence]] = field(default_factory=dict, init=False)
 

@@ -55,7 +55,7 @@ class Explanation:
 def explain(estate: Estate, session: Session) -> Explanation:
     """Run the same policies as the keeper on one session and keep every answer."""
     return Explanation(
-        session=session,
+        session=estate.content.session(session),
         answers=tuple(_answers(estate, session)),
         journal=tuple(estate.ledger.journal.page(session, None, None, RECENT)),
     )

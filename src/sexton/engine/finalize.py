@@ -1,4 +1,7 @@
-"""How is end-of-session work done, exactly once and without anybody waiting for it?"""
+"""Does end-of-session work: each piece has one owner at a time, and is retried until it is done.
+
+An effect may run more than once if its keeper dies in the middle; it has the same key each time.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def owed(estate: Estate, session: Session) -> Iterator[tuple[str, str, str]]:
     wanted = Wanted(home=session.home, session=session.id)
     for work in estate.ledger.finalizing.page(wanted, None, MOST):  # the newest covers the most
         if work.finalizer not in told or work.state is not FinalizationState.DONE:
-            yield work.finalizer, work.state, _standing(work)
+            yield work.finalizer, work.state, _standing(estate.content.job(work))
         told.add(work.finalizer)
     for rule in estate.rules(None).rules.finalizers:
         if rule.name not in told:

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         HomeRefused,
         HomeUnknown,
         HomeUnreadable,
+        NoSuchHome,
     )
     from sexton.errors.plans import (
         NothingToUndo,
@@ -121,6 +122,7 @@ __all__ = [
     "LedgerReadOnly",
     "LedgerTooNew",
     "LedgerUnreachable",
+    "NoSuchHome",
     "NothingToUndo",
     "PlaceUnsafe",
     "PlanEdited",

@@ -19,6 +19,12 @@ class HomeNotFound(HomeError):
     hint = "Name the directory that holds the agent's database."
 
 
+class NoSuchHome(HomeNotFound):
+    """Nobody has told this ledger of a home of that name."""
+
+    hint = "'sexton doctor' lists the homes that are known."
+
+
 class HomeUnknown(HomeError):
     """The home's database has a shape Sexton does not know; it was not touched."""
 

@@ -52,14 +52,14 @@ class SessionBusy(SessionError):
     """A turn is running in the session."""
 
     exit_code = 24
-    hint = "Wait for the turn to end, or add --force."
+    hint = "Wait for the turn to end, or force it (--force, force=true)."
 
 
 class ProcessesRunning(SessionBusy):
     """Background processes of the session are running, which would be left to themselves."""
 
     exit_code = 24
-    hint = "See 'sexton processes list'; stop them, or reset with force (--force)."
+    hint = "See 'sexton processes list'; stop them, or force it (--force, force=true)."
 
 
 class InvalidName(SessionError):

@@ -26,6 +26,10 @@ class LedgerVaultBook:
         values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
         return self._files("page_files", **values, after=after, limit=limit)
 
+    def newest(self, wanted: WantedFiles, before: int | None, limit: int) -> list[VaultFile]:
+        values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
+        return self._files("newest_files", **values, before=before, limit=limit)
+
     def of_receipt(self, receipt: str) -> list[VaultFile]:
         return self._files("files_of_receipt", receipt=receipt)
 

@@ -1,4 +1,4 @@
-"""What is needed to do end-of-session work exactly once."""
+"""What the keeper needs to do end-of-session work at least once, with one owner at a time."""
 
 from __future__ import annotations
 

@@ -221,6 +221,9 @@ class VaultBook(Protocol):
     def page(self, wanted: WantedFiles, after: int, limit: int) -> list[VaultFile]:
         """Files in the order they were made, after a row."""
 
+    def newest(self, wanted: WantedFiles, before: int | None, limit: int) -> list[VaultFile]:
+        """Files from the newest to the oldest, before a row or from the newest of all."""
+
     def of_receipt(self, receipt: str) -> list[VaultFile]:
         """The files an apply left."""
 

@@ -11,6 +11,10 @@ from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.model.worker import Worker
 
+PATIENCE = timedelta(minutes=5)
+MISSED = 3
+"""A keeper is late once it has missed this many sweeps, but never within `PATIENCE`."""
+
 
 @record(kw_only=False)
 class LastSweep:
@@ -18,6 +22,10 @@ class LastSweep:
 
     at: datetime
     every: timedelta
+
+    def is_late(self, now: datetime) -> bool:
+        """Whether the keeper has missed so many sweeps that it is no longer at work."""
+        return now - self.at > max(PATIENCE, MISSED * self.every)
 
 
 class Workers(Protocol):

@@ -193,6 +193,13 @@ class VaultBookContract:
         assert ledger.vault.page(wanted, 0, 3) == made[:3]
         assert ledger.vault.page(wanted, made[2].ref, 3) == made[3:]
 
+    def test_they_are_listed_from_the_newest_to_the_oldest(self, ledger: Ledger) -> None:
+        made = [intended(ledger, f"{number}") for number in range(4)]
+        archive = intended(ledger, "5", kind=VaultKind.ARCHIVE)
+        assert ledger.vault.newest(WantedFiles(), None, 3) == [archive, made[3], made[2]]
+        assert ledger.vault.newest(WantedFiles(), made[2].ref, 3) == [made[1], made[0]]
+        assert ledger.vault.newest(WantedFiles(kind=VaultKind.ARCHIVE), None, 3) == [archive]
+
     def test_they_are_listed_by_kind_home_and_source(self, ledger: Ledger) -> None:
         ledger.homes.attach("other", "hermes", "/other", "host", False)
         trash = intended(ledger, "1")

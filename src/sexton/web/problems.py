@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from sexton.errors import (
     HomeError,
-    HomeNotFound,
     InputInvalid,
     InvalidName,
     LedgerError,
+    NoSuchHome,
     NothingToUndo,
     PlanEdited,
     PlanForeign,
@@ -29,7 +29,7 @@ MEDIA_TYPE = "application/problem+json"
 _STATUS: tuple[tuple[type[SextonError], int], ...] = (
     (SessionNotFound, 404),
     (ProcessNotFound, 404),
-    (HomeNotFound, 404),
+    (NoSuchHome, 404),
     (NothingToUndo, 404),
     (InputInvalid, 422),
     (InvalidName, 422),

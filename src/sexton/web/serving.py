@@ -123,5 +123,5 @@ def desk_for(
         proposals=Proposals(house.clock),
         next_sweep=NextSweep(house),
         is_keeping=keeping,
-        shows_messages=house.settings.serve.messages or not house.ledger.is_shared,
+        shows_messages=house.content.is_shown,
     )

@@ -10,7 +10,6 @@ from sexton.cli.arguments import (
     home_option,
     session_argument,
     source_option,
-    yes_option,
 )
 from sexton.cli.command import Command, shared
 from sexton.cli.homes import mend, wanted_home
@@ -36,7 +35,6 @@ RECENT = 100
 @home_option
 @source_option
 @dry_run_option
-@yes_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -44,7 +42,6 @@ def command(
     home: str | None,
     source: str | None,
     dry_run: bool,
-    yes: bool,
 ) -> None:
     """Bring back an archived session.
 
@@ -53,7 +50,6 @@ def command(
     come back. Also takes a session that is in the trash; what else is there stays. As nothing is
     lost by it, nothing is asked.
     """
-    del yes
     options = shared(ctx)
     with existing(options) as opened:
         if not dry_run:

@@ -9,9 +9,9 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.cli.arguments import complete_session, named
-from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import note
 from sexton.engine.budgets import NOWHERE, who
+from sexton.engine.verbs import changeable
 from sexton.model.session import Session
 from sexton.model.spend import Meter, Scope, Unit, Who
 from sexton.policies.budgets import MOST
@@ -73,7 +73,7 @@ def spender(
     if session is None:
         note_unknown(opened, source)
         return None, Who(NOWHERE, NOWHERE, source or "")
-    found = native(opened, session)
+    found = changeable(opened.ledger, opened.find(session))
     return found, who(opened.estate(), found)
 
 

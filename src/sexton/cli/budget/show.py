@@ -15,9 +15,9 @@ from sexton.cli.budget.choosing import (
 )
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
-from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import Column, array, note, table
 from sexton.engine.budgets import NOWHERE, explained, standings, who
+from sexton.engine.verbs import changeable
 from sexton.model.spend import Budget, Scope, Who
 from sexton.policies.budgets import action_of, shown
 from sexton.shapes.things import budget as shape
@@ -51,7 +51,7 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
     with existing(options) as opened:
         estate = opened.estate()
         note_unknown(opened, source)
-        asked = None if session is None else native(opened, session)
+        asked = None if session is None else changeable(opened.ledger, opened.find(session))
         spender = who(estate, asked) if asked else Who(NOWHERE, NOWHERE, source or "")
         rules = estate.rules(None).rules.spend.budgets
         found = [

@@ -13,6 +13,7 @@ from sexton.cli.finalizers.choosing import pages, wanted
 from sexton.cli.opening import existing
 from sexton.cli.terminal import document, say
 from sexton.engine.apply import new_receipt
+from sexton.engine.verbs import DECIDABLE, Verb
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
 from sexton.model.record import record
@@ -23,10 +24,9 @@ from sexton.shapes.wording import counted
 
 @record
 class Decision:
-    """A person's word: its verb, the states it applies to, and the one it leads to."""
+    """A person's word: its verb, and the state it leads to."""
 
-    verb: str
-    applies_to: tuple[FinalizationState, ...]
+    verb: Verb
     leads_to: FinalizationState
 
 
@@ -46,14 +46,15 @@ def decide(
     with existing(options) as opened:
         found = [
             each
-            for state in decision.applies_to
+            for state in DECIDABLE[decision.verb]
             for each in pages(opened, wanted(opened, session, finalizer, state))
         ]
         if found and not yes:
             question = f"{decision.verb.capitalize()} {counted(len(found), 'piece')} of work?"
             confirm(question, ask=not options.json)
         receipt = new_receipt()
-        done = [each for each in found if _decided(opened, each, decision, receipt)]
+        decided = [each for each in found if _decided(opened, each, decision, receipt)]
+        done = [opened.content.job(each) for each in decided]
     _tell(decision.verb, receipt, found, done, as_json=options.json)
 
 

@@ -13,7 +13,6 @@ from sexton.model.finalization import FinalizationState
 
 DECISION = Decision(
     verb="discard",
-    applies_to=(FinalizationState.PENDING, FinalizationState.DEAD),
     leads_to=FinalizationState.DONE,
 )
 

@@ -57,7 +57,7 @@ def command(
     with existing(options) as opened:
         chosen = None if state is None else FinalizationState(state)
         asked = wanted(opened, session, finalizer, chosen)
-        found = pages(opened, asked, min(limit + 1, CHUNK))
+        found = map(opened.content.job, pages(opened, asked, min(limit + 1, CHUNK)))
         listed = islice(found, limit)
         if options.json:
             array(shape(each) for each in listed)

@@ -13,7 +13,6 @@ from sexton.model.finalization import FinalizationState
 
 DECISION = Decision(
     verb="retry",
-    applies_to=(FinalizationState.DEAD,),
     leads_to=FinalizationState.PENDING,
 )
 

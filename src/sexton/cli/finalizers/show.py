@@ -24,7 +24,7 @@ def command(ctx: click.Context, session: str) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = list(pages(opened, wanted(opened, session, None)))
+        found = list(map(opened.content.job, pages(opened, wanted(opened, session, None))))
         if options.json:
             array(shape(each) for each in found)
             return

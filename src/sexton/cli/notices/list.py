@@ -50,7 +50,8 @@ def command(ctx: click.Context, state: str | None, limit: int) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = _letters(opened, None if state is None else LetterState(state))
+        wanted = None if state is None else LetterState(state)
+        found = map(opened.content.letter, _letters(opened, wanted))
         first = islice(found, limit)
         if options.json:
             array(_shape(each) for each in first)

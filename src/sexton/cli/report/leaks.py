@@ -20,7 +20,7 @@ from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
 from sexton.engine.leaks import Counted, Leaks, count_leaks
 from sexton.engine.standing import SAMPLED
-from sexton.errors import HomeNotFound
+from sexton.errors import NoSuchHome
 from sexton.ledger.samples import KEEP
 from sexton.ports import Sample
 from sexton.ports.homes import Started
@@ -92,7 +92,7 @@ def _counted(opened: Sexton, home: str | None, since: timedelta, now: datetime) 
     wanted = [each for each in known if home in (None, each.name)]
     if not wanted:
         names = ", ".join(each.name for each in known)
-        raise HomeNotFound(f"no home is called '{home}'", hint=f"Name one of: {names}.")
+        raise NoSuchHome(f"no home is called '{home}'", hint=f"Name one of: {names}.")
     with progress("counting sessions"):
         return count_leaks(opened.ledger, wanted, since, now)
 

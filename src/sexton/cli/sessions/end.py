@@ -8,8 +8,9 @@ from sexton.cli.arguments import session_argument, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.opening import existing
-from sexton.cli.sessions.ending import end_session, open_native
+from sexton.cli.sessions.ending import end_session
 from sexton.cli.sessions.telling import tell_ended
+from sexton.engine.verbs import endable
 from sexton.model.plan import Reason
 from sexton.model.session import check_end_reason
 
@@ -31,23 +32,24 @@ from sexton.model.session import check_end_reason
     metavar="REASON",
     help="The reason that is recorded, a word for programs.",
 )
+@click.option("--force", is_flag=True, help="End it also while a turn runs in it.")
 @yes_option
 @click.pass_context
-def command(ctx: click.Context, session: str, reason: str, yes: bool) -> None:
+def command(ctx: click.Context, session: str, reason: str, force: bool, yes: bool) -> None:
     """End a session.
 
-    Whoever still writes to it is refused from then on. The first reason wins: a session that has
+    Whoever still writes to it is refused from then on, so this is refused while a turn runs in it,
+    unless it is forced. The first reason wins: a session that has
     ended already is an error and stays as it is. Sessions of observed homes are not ended from
     here.
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = open_native(opened, session)
+        found = endable(opened.ledger, opened.find(session))
         if not yes:
             held = f", held by {len(found.holders)}" if found.holders else ""
             messages = f"{found.message_count} messages{held}"
             confirm(f"End the session {found.name} ({messages})?", ask=not options.json)
-        receipt, outcome = end_session(
-            opened, session, Reason(reason, "ended by an operator with 'sexton sessions end'")
-        )
+        why = Reason(reason, "ended by an operator with 'sexton sessions end'")
+        receipt, outcome = end_session(opened, session, why, force=force)
     tell_ended(receipt, outcome, as_json=options.json)

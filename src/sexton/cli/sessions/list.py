@@ -108,10 +108,11 @@ def command(
             after,
             limit,
         )
+        shown = map(opened.content.session, page.sessions(opened))
         if options.json:
-            array(_shape(session) for session in page.sessions(opened))
+            array(_shape(session) for session in shown)
         else:
-            _show(opened, list(page.sessions(opened)), limit)
+            _show(opened, list(shown), limit)
         note_keeper(opened.ledger, opened.clock)
 
 

@@ -8,8 +8,8 @@ from sexton.bootstrap import Sexton
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
-from sexton.cli.sessions.ending import native
 from sexton.cli.terminal import document, say
+from sexton.engine.verbs import changeable
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.ports import Entry
@@ -31,7 +31,7 @@ def command(ctx: click.Context, session: str, off: bool) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = native(opened, session)
+        found = changeable(opened.ledger, opened.find(session))
         if found.pinned is off:
             entry = _entry(opened, found, "unpin" if off else "pin")
             noted = (entry, opened.clock.now())

@@ -36,7 +36,7 @@ def command(ctx: click.Context, session: str) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = opened.find(session)
+        found = opened.content.session(opened.find(session))
         chain = conversation(opened, found)
         file = opened.ledger.vault.of_session(found.ref) if found.state in AWAY else None
         now = opened.clock.now()

@@ -30,7 +30,8 @@ class Answers:
 
         That is subagents and conversations that were compressed.
         """
-        return {"sessions": [values.session(each) for each in self._scope.sessions()]}
+        shown = map(self._house.content.session, self._scope.sessions())
+        return {"sessions": [values.session(each) for each in shown]}
 
     def why(self, session: str | None = None) -> dict[str, Any]:
         """Say why a session is as it is: why it is not reset or when it will be, who holds it.

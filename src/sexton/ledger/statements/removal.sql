@@ -210,6 +210,15 @@ WHERE v.host = :host AND v.state = 'kept' AND v.kind = :kind AND v.expires_at IS
 ORDER BY v.expires_at
 LIMIT :limit;
 
+-- newest_files
+{vault_file}
+WHERE (CAST(:before AS BIGINT) IS NULL OR v.ref < :before)
+  AND (CAST(:kind AS TEXT) IS NULL OR v.kind = :kind)
+  AND (CAST(:home AS TEXT) IS NULL OR h.name = :home)
+  AND (CAST(:source AS TEXT) IS NULL OR v.source = :source)
+ORDER BY v.ref DESC
+LIMIT :limit;
+
 -- page_files
 {vault_file}
 WHERE v.ref > :after

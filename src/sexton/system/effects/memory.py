@@ -1,4 +1,4 @@
-"""What of a conversation is worth remembering? A model says, and a file keeps it, exactly once.
+"""What of a conversation is worth remembering? A model says, and one file keeps it exactly once.
 
 Every answer is written down before the next question and before the file is touched, so no
 crash asks for the same answer twice, but for the one that was on its way.

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from sexton.engine.estate import Estate
-from sexton.engine.process_stops import as_they_run, outcome, stop_processes, would_stop
-from sexton.errors import HomeObserved, InputInvalid, ProcessNotFound
+from sexton.engine.process_stops import (
+    as_they_run,
+    keep_process,
+    outcome,
+    stop_processes,
+    would_stop,
+)
+from sexton.engine.verbs import changeable, check_decidable
+from sexton.errors import InputInvalid, ProcessNotFound
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
 from sexton.model.process import Process
-from sexton.model.session import NATIVE
 from sexton.ports import Entry
 from sexton.ports.finalizing import Wanted
 from sexton.ports.processes import Ending
@@ -24,9 +30,7 @@ _PAGE = 500
 
 def propose_pin(desk: Desk, name: str, *, pinned: bool) -> Proposal:
     """Keep a session from being reset or collected, or let it be again."""
-    found = desk.house.find(name)
-    if found.home != NATIVE:
-        raise HomeObserved(f"{found.name} belongs to the home '{found.home}'")
+    found = changeable(desk.house.ledger, desk.house.find(name))
     kind, other = ("pin", "unpin") if pinned else ("unpin", "pin")
     does = (
         "no rule resets it, and nothing collects it"
@@ -99,10 +103,7 @@ def propose_keep(desk: Desk, ref: int, *, kept: bool) -> Proposal:
     reason = Reason("asked", f"{process.name}: {ASKED}")
 
     def carry_out(receipt: str) -> Done:
-        entry = _entry(desk, receipt, f"{verb}_process", reason, (process.home, process.session))
-        now, registry = desk.house.clock.now(), desk.house.ledger.registry
-        current = next((each for each in registry.running() if each.ref == ref), None)
-        if current is None or not registry.keep(ref, kept, now, entry):
+        if not keep_process(desk.lookout.fresh(), process, kept, receipt, ASKED):
             return Done(is_done=False, detail="it has ended meanwhile")
         said = "is kept from being stopped by policy" if kept else "may be stopped by policy again"
         return Done(is_done=True, detail=f"{process.name} {said}")
@@ -117,6 +118,7 @@ def propose_decision(desk: Desk, ref: int, *, retry: bool) -> Proposal:
     found = next(iter(desk.house.ledger.finalizing.page(Wanted(), ref + 1, 1)), None)
     if found is None or found.ref != ref:
         raise InputInvalid(f"there is no work {ref}", hint="GET /v1/finalizers lists it.")
+    check_decidable("retry" if retry else "discard", found)
     return _decision(desk, [found], retry=retry)
 
 
@@ -143,7 +145,8 @@ def _decision(desk: Desk, found: Sequence[Finalization], *, retry: bool) -> Prop
             kind=kind,
             verb=kind.partition("_")[0],
             what=f"{each.finalizer} for {each.home}/{each.session}",
-            why=f"given up after {counted(each.attempts, 'try', 'tries')}: {each.last_error}",
+            why=f"given up after {counted(each.attempts, 'try', 'tries')}: "
+            f"{desk.house.content.job(each).last_error}",
         )
         for each in found
     )

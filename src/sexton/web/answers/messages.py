@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 
 from typing_extensions import TypedDict
 
-from sexton.bootstrap.removing import read_removed
 from sexton.errors import HomeObserved
 from sexton.model.message import Message
-from sexton.model.removal import AWAY
-from sexton.model.session import Session
 from sexton.shapes.said import Moment
 from sexton.shapes.wording import iso
+from sexton.web.answers.homes import END, transcript
 from sexton.web.desk import Desk
 
 LONGEST = 20_000
@@ -46,18 +43,9 @@ def messages(desk: Desk, name: str, after: int, limit: int) -> Messages:
             hint="Set 'serve: {messages: true}' where the server is started.",
         )
     found = desk.house.find(name)
-    items = [_shape(each) for each in islice(_read(desk, found, after), limit)]
+    items = [_shape(each) for each in islice(transcript(desk, found, after, END), limit)]
     more = items[-1]["seq"] if len(items) == limit else None
     return {"items": items, "next": more}
-
-
-def _read(desk: Desk, found: Session, after: int) -> Iterator[Message]:
-    if found.state in AWAY:
-        return iter(read_removed(desk.house, found, after, 2**62))
-    home = desk.lookout.estate().homes.get(found.home)
-    if home is None:
-        raise HomeObserved(f"the home '{found.home}' can not be read from here")
-    return home.transcript(found, after, 2**62)
 
 
 def _shape(message: Message) -> ShownMessage:

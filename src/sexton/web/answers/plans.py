@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -18,21 +17,20 @@ from sexton.engine.narrowing import of_source
 from sexton.engine.observe import observe_home
 from sexton.engine.plan import survey
 from sexton.engine.plan_file import plan_document, read_plan
-from sexton.engine.preconditions import as_seen
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
 from sexton.engine.sealing import is_digest_of
-from sexton.errors import HomeNotFound, HomeObserved, SessionEnded, SextonError
+from sexton.engine.verbs import plan_end
+from sexton.errors import SextonError
 from sexton.model.plan import (
-    EndSession,
     Outcome,
     Plan,
     Reason,
     Result,
 )
-from sexton.model.session import NATIVE, Session
 from sexton.shapes import planned, said, things, values
 from sexton.shapes.outlook import outlook
+from sexton.web.answers.homes import check_home
 from sexton.web.desk import Desk
 from sexton.web.proposals import Errand
 
@@ -71,8 +69,7 @@ class Undone(said.Reopened):
 def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
     """What should be done now, with reasons. Changes nothing but what is known of homes."""
     estate = desk.lookout.fresh()
-    if home is not None and home not in {each.name for each in estate.ledger.homes.all()}:
-        raise HomeNotFound(f"no home is called '{home}'", hint="GET /v1/homes lists them.")
+    check_home(desk, home)
     troubles = observe(estate)
     plan = with_retention(estate, survey(estate, home).plan, home)
     narrowed = of_source(estate.ledger, plan, source)
@@ -80,27 +77,12 @@ def propose(desk: Desk, home: str | None, source: str | None) -> planned.Plan:
     return {**shown, "outlook": outlook(desk.house, narrowed), "troubles": troubles}
 
 
-def propose_end(desk: Desk, name: str, code: str) -> planned.Plan:
-    """A plan that ends one session, as it is now."""
-    found = desk.house.find(name)
-    tip = desk.house.ledger.compression.tip(found.ref) or found
+def propose_end(desk: Desk, name: str, code: str, *, force: bool = False) -> planned.Plan:
+    """A plan that ends one session, as it is now; the guards are those of `plan_end`."""
     words = {"reset": "reset by an operator, so that its key begins anew"}
-    return remember(desk, end_of(desk, tip, Reason(code, words.get(code, "ended by an operator"))))
-
-
-def end_of(desk: Desk, session: Session, reason: Reason) -> Plan:
-    """A plan that ends a session of our own which is as it is now; an error for any other."""
-    if session.home != NATIVE:
-        raise HomeObserved(f"{session.name} belongs to the home '{session.home}'")
-    if not session.is_open:
-        raise SessionEnded(f"the session {session.name} has ended: {session.end_reason}")
-    return Plan(
-        id=uuid.uuid4().hex,
-        ledger=desk.house.ledger.id,
-        policies="",
-        made_at=desk.house.clock.now(),
-        actions=(EndSession(seen=as_seen(session), reason=reason),),
-    )
+    reason = Reason(code, words.get(code, "ended by an operator"))
+    plan = plan_end(desk.lookout.fresh(), desk.house.find(name), reason, force=force)
+    return remember(desk, plan)
 
 
 def remember(desk: Desk, plan: Plan) -> planned.Plan:

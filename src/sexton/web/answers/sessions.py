@@ -99,7 +99,7 @@ def with_verdicts(estate: Estate, sessions: Iterable[Session]) -> Iterator[Liste
     for each in sessions:
         evidence = estate.of_holders(each) if each.is_open else {}
         yield {
-            **values.session(each),
+            **values.session(estate.content.session(each)),
             "name": each.name,
             "verdict": verdict_of(each, evidence),
             "busy": each.is_open and estate.is_busy(each),
@@ -127,7 +127,7 @@ def session(desk: Desk, name: str) -> FullSession:
         ],
         "budgets": budgets(estate, found),
         "finalizers": [
-            {**values.finalization(each), "ref": each.ref}
+            {**values.finalization(estate.content.job(each)), "ref": each.ref}
             for each in ledger.finalizing.page(
                 Wanted(home=found.home, session=found.id), None, SHOWN
             )

@@ -160,10 +160,10 @@ def finalizers(
     limit: int,
 ) -> Finalizers:
     """A page of end-of-session work, newest first, and how much of each finalizer is not done."""
-    finalizing = desk.house.ledger.finalizing
+    finalizing, content = desk.house.ledger.finalizing, desk.house.content
     found = finalizing.page(Wanted(state=state, finalizer=finalizer), before, limit)
     return {
-        "items": [{**values.finalization(each), "ref": each.ref} for each in found],
+        "items": [{**values.finalization(content.job(each)), "ref": each.ref} for each in found],
         "next": str(found[-1].ref) if len(found) == limit else None,
         "tally": [
             {"finalizer": name, "state": state, "count": count}

@@ -53,22 +53,28 @@ def router(desk: Desk) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["plans"])
 
     @routes.get("/plan", responses=answers(404, 409))
-    def plan(  # each narrows it in its own way
+    def plan(  # noqa: PLR0913, PLR0917  # each narrows it in its own way
         home: Text = None,
         source: Text = None,
         action: Deed | None = None,
         session: Text = None,
         process: Ref = None,
         finalization: Ref = None,
+        force: bool = False,
     ) -> Plan:
         """What should be done now, and why; or what one action would do. Changes nothing.
 
         `end`, `reset`, `pin` and `unpin` need a `session`, what is about a process its `process`,
-        what is about end-of-session work its `finalization`.
+        what is about end-of-session work its `finalization`. While a turn runs, `end` and `reset`
+        are refused unless `force` is given; `reset` also while processes of the session run.
         """
         if action is None:
             return plans.propose(desk, home, source)
-        return _propose(desk, action, session, process, finalization)
+        if action in (Deed.END, Deed.RESET):
+            code = "closed" if action is Deed.END else "reset"
+            name = _given(session, action, "session")
+            return plans.propose_end(desk, name, code, force=force)
+        return _errand(desk, action, session, process, finalization).shown
 
     @routes.post("/apply", responses=answers(404, 409, 413))
     def apply(plan: Annotated[Confirmed, Body()]) -> plans.Report:
@@ -90,15 +96,6 @@ def router(desk: Desk) -> APIRouter:
         return plans.undo(desk, wanted.receipt)
 
     return routes
-
-
-def _propose(
-    desk: Desk, action: Deed, session: str | None, process: int | None, work: int | None
-) -> Plan:
-    if action in (Deed.END, Deed.RESET):
-        code = "closed" if action is Deed.END else "reset"
-        return plans.propose_end(desk, _given(session, action, "session"), code)
-    return _errand(desk, action, session, process, work).shown
 
 
 def _errand(

@@ -19,7 +19,7 @@ from sexton.web.pages import (
     workers,
 )
 from sexton.web.pages.acts import routes as acts
-from sexton.web.pages.asking import Row, Word
+from sexton.web.pages.asking import Word
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.forms import storable
 from sexton.web.pages.glance import Glance
@@ -50,8 +50,8 @@ def _standing(routes: APIRouter, desk: Desk) -> None:
         return findings.page()
 
     @routes.get("/vault")
-    def vault_page(kind: str | None = None, after: Row = 0) -> Response:
-        return vaults.page(kind, after)
+    def vault_page(kind: str | None = None, before: Ref = None) -> Response:
+        return vaults.page(kind, before)
 
     @routes.get("/workers")
     def workers_page() -> Response:

@@ -40,7 +40,7 @@ def finalizers(
         page="finalizers",
         tallies=tallies,
         dead=sum(each["dead"] for each in tallies),
-        rows=found[:LIMIT],
+        rows=[house.content.job(each) for each in found[:LIMIT]],
         chosen=chosen,
         choices=_choices([each["name"] for each in tallies]),
         older=older,

@@ -29,8 +29,6 @@ from sexton.web.pages.plans import grouped
 from sexton.web.pages.showing import show
 from sexton.web.tones import short
 
-LATE = 3
-"""A keeper that has not swept for so many of its intervals is not heard of any more."""
 FULL = 0.9
 CENT = 10_000
 GROUPS = 6
@@ -98,8 +96,7 @@ def _keeping(stand: Stand) -> str:
 
 def _notices(desk: Desk, stand: Stand, room: Room) -> Iterator[dict[str, str]]:
     last = stand.last_sweep
-    late = last is not None and stand.now - last.at > LATE * last.every
-    if (last is None and not desk.is_keeping) or late:
+    if last.is_late(stand.now) if last else not desk.is_keeping:
         words = "No keeper is at work: nothing is ended, finalized or removed until one is."
         yield {"tone": "", "words": f"{words} Start one with 'sexton keep'."}
     for each in stand.unreachable:

@@ -14,6 +14,7 @@ from sexton.model.record import replace
 from sexton.model.session import NATIVE
 from sexton.shapes.outlook import job_lines, outlook
 from sexton.shapes.wording import counted, number
+from sexton.web.answers.homes import check_home
 from sexton.web.answers.plans import carried_out, observe, remember, work_of
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
@@ -27,13 +28,14 @@ _REMOVING = "What is removed goes to the trash or the archive first and can be b
 
 def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response:
     """A plan with its reasons; nothing is changed by looking at it."""
+    check_home(desk, home)
     wanted = home or None
-    observe(desk.lookout.fresh())
+    troubles = observe(desk.lookout.fresh())
     if what == "session" and wanted and id:
         plan = of_session(desk.house.plan(wanted), wanted, id)
         return plan_page(
             desk, plan, title="What is due for this session",
-            says="The same plan as the keeper's, of this session only.",
+            says="The same plan as the keeper's, of this session only.", troubles=troubles,
         )  # fmt: skip
     is_gc = what == "gc"
     plan = desk.house.plan(wanted or (NATIVE if is_gc else None), gc=is_gc)
@@ -47,7 +49,9 @@ def planned(desk: Desk, what: str, home: str | None, id: str | None) -> Response
     every = [] if is_gc else [("", "all homes")]
     choices = {"whats": WHATS, "homes": [*every, *((each, each) for each in homes)]}
     chosen = {"what": "gc" if is_gc else "due", "home": home or (NATIVE if is_gc else "")}
-    return plan_page(desk, plan, title=title, says=says, choices=choices, chosen=chosen)
+    return plan_page(
+        desk, plan, title=title, says=says, choices=choices, chosen=chosen, troubles=troubles
+    )
 
 
 def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> Response:
@@ -74,7 +78,7 @@ def plan_page(desk: Desk, plan: Plan, *, title: str, says: str, **more: Any) -> 
         verb=f"Apply {counted(len(plan.will_do()), 'action')}" if groups else "Apply",
         undoing=_REMOVING if any(each.bytes for each in (*groups, *would)) else "",
         is_live=False,
-        **({"choices": None, "chosen": None, "back": "/"} | more),
+        **({"choices": None, "chosen": None, "back": "/", "troubles": ()} | more),
     )
 
 

@@ -62,14 +62,15 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
     estate, ledger = desk.lookout.estate(), house.ledger
     why = explain(estate, found)
     entries = ledger.journal.page(found, None, None, ENTRIES)
-    work = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)
+    jobs = ledger.finalizing.page(Wanted(home=home, session=id), None, WORK)
+    work = [estate.content.job(each) for each in jobs]
     verdict = _verdict(estate, found)
     tree, cut = lineage(ledger.removable, found)
     return show(
         desk,
         "session.html",
         page="sessions",
-        session=found,
+        session=estate.content.session(found),
         verdict=verdict,
         life={
             "strip": life.drawn(found, tone_of(verdict["word"]), now),
@@ -85,7 +86,7 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
         tree=tree,
         tree_cut=MOST if cut else 0,
         facts=[(name, value) for name, value in _facts(found, now) if value],
-        acts=list(_acts(found, verdict["word"])),
+        acts=list(_acts(found, verdict["word"], is_busy=found.is_open and estate.is_busy(found))),
         talk=talk(desk, found, messages),
         with_session=False,
         is_live=messages is None,
@@ -123,13 +124,14 @@ def _no_budget(found: Session) -> str:
     )
 
 
-def _acts(found: Session, word: str) -> Iterator[Act]:
+def _acts(found: Session, word: str, *, is_busy: bool) -> Iterator[Act]:
     asked = urlencode({"home": found.home, "id": found.id}, errors="replace")
     if found.is_open and word in (Standing.LEAKED, Standing.SUSPECT):
         yield Act(href=f"/plan?what=session&{asked}", words="What is due…", main=True)
     if found.home == NATIVE:
         if found.is_open:
-            yield Act(href=f"/act/end?{asked}", words="End…")
+            force, words = ("&force=true", "End in mid-turn…") if is_busy else ("", "End…")
+            yield Act(href=f"/act/end?{asked}{force}", words=words)
         pin = "unpin" if found.pinned else "pin"
         yield Act(href=f"/act/{pin}?{asked}", words=f"{pin.capitalize()}…")
     if found.state in AWAY and found.state is not State.PURGED:

@@ -151,7 +151,7 @@ def _row(estate: Estate, each: Session) -> Mapping[str, Any]:
         "home": each.home,
         "id": each.id,
         "name": each.name,
-        "title": each.title or each.preview,
+        "title": each.title or estate.content.session(each).preview,
         "parent": each.parent,
         "relation": each.relation,
         "word": word,

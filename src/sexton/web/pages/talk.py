@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from sexton.bootstrap.removing import read_removed
-from sexton.errors import HomeNotFound
 from sexton.model.message import Message
 from sexton.model.record import record
-from sexton.model.removal import AWAY
 from sexton.model.session import Session
+from sexton.web.answers.homes import END, transcript
 from sexton.web.desk import Desk
 from sexton.web.rendering import session_href
 
@@ -50,7 +47,7 @@ def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
     if after is None:
         return told
     after = max(0, after)
-    found = list(islice(_messages(desk, session, after), PAGE + 1))
+    found = list(islice(transcript(desk, session, after, END), PAGE + 1))
     shown = [_said(each) for each in found[:PAGE]]
     return told | {
         "shown": True,
@@ -59,16 +56,6 @@ def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
         "next": _href(session, shown[-1].seq) if len(found) > PAGE else None,
         "first": _href(session, 0) if after else None,
     }
-
-
-def _messages(desk: Desk, session: Session, after: int) -> Iterator[Message]:
-    through = max(session.message_count, after + PAGE + 1)
-    if session.state in AWAY:
-        return read_removed(desk.house, session, after, through)
-    home = desk.lookout.estate().homes.get(session.home)
-    if home is None:
-        raise HomeNotFound(f"the home '{session.home}' is not attached here")
-    return home.transcript(session, after, min(through, after + PAGE + 1))
 
 
 def _said(message: Message) -> Said:

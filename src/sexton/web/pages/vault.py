@@ -28,18 +28,18 @@ class Vaults:
         self._desk = desk
         self._totals = Remembered(self._count, desk.house.clock, 5.0)
 
-    def page(self, kind: str | None = None, after: int = 0) -> Response:
-        """Vault files in the order they were made."""
+    def page(self, kind: str | None = None, before: int | None = None) -> Response:
+        """Vault files, newest first, from the newest of all or from before a row."""
         desk = self._desk
         chosen = choice(VaultKind, kind)
-        found = desk.house.ledger.vault.page(WantedFiles(kind=chosen), after, LIMIT + 1)
+        found = desk.house.ledger.vault.newest(WantedFiles(kind=chosen), before, LIMIT + 1)
         means = desk.lookout.estate().removing
         assert means is not None
         left = desk.house.ledger.vault.left(found)
         older = None
         if len(found) > LIMIT:
             kept = {"kind": chosen.value} if chosen else {}
-            older = "/vault?" + urlencode({**kept, "after": found[LIMIT - 1].ref})
+            older = "/vault?" + urlencode({**kept, "before": found[LIMIT - 1].ref})
         return show(
             desk,
             "vault.html",

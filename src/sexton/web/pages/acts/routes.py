@@ -48,8 +48,8 @@ def _plans(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
 
 def _sessions(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     @routes.get("/act/end")
-    def ask_end(home: Word, id: Word) -> Response:
-        return sessions.ending(desk, home, id)
+    def ask_end(home: Word, id: Word, force: bool = False) -> Response:
+        return sessions.ending(desk, home, id, force=force)
 
     @routes.get("/act/pin")
     def ask_pin(home: Word, id: Word) -> Response:

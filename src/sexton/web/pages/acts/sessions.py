@@ -7,6 +7,7 @@ from starlette.responses import Response
 from sexton.engine.apply import new_receipt
 from sexton.engine.removing.recover import recover
 from sexton.engine.removing.undo import removed_with, undo
+from sexton.engine.verbs import endable, plan_end
 from sexton.errors import InputInvalid
 from sexton.model.plan import Reason
 from sexton.model.removal import AWAY, removed
@@ -14,7 +15,6 @@ from sexton.model.session import Session
 from sexton.policies.processes import listed, running
 from sexton.shapes.wording import counted
 from sexton.web.answers.errands import propose_pin
-from sexton.web.answers.plans import end_of
 from sexton.web.desk import Desk
 from sexton.web.pages.acts.proposal import Proposal, asked, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
@@ -26,12 +26,13 @@ from sexton.web.rendering import session_href
 ASKED = Reason("closed", "ended by an operator on the dashboard")
 
 
-def ending(desk: Desk, home: str, id: str) -> Response:
-    """The plan that ends one session."""
-    found = named(desk, home, id)
+def ending(desk: Desk, home: str, id: str, *, force: bool) -> Response:
+    """The plan that ends one session; the guards are those of `plan_end`."""
+    found, estate = named(desk, home, id), desk.lookout.fresh()
+    plan = plan_end(estate, found, ASKED, force=force)
     return plan_page(
-        desk, end_of(desk, found, ASKED), page="sessions", title="End this session",
-        says=_in_use(desk, found), back=session_href(home, id),
+        desk, plan, page="sessions", title="End this session",
+        says=_in_use(desk, endable(estate.ledger, found)), back=session_href(home, id),
     )  # fmt: skip
 
 

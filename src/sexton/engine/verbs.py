@@ -1,0 +1,79 @@
+"""What must hold before an operator changes one session or job; every surface asks here."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from sexton.engine.estate import Estate
+from sexton.engine.preconditions import as_seen
+from sexton.errors import (
+    HomeObserved,
+    InputInvalid,
+    ProcessesRunning,
+    SessionBusy,
+    SessionEnded,
+)
+from sexton.model.finalization import Finalization, FinalizationState
+from sexton.model.plan import EndSession, Plan, Reason
+from sexton.model.session import NATIVE, Session
+from sexton.policies.processes import listed, running
+from sexton.ports import Ledger
+
+Verb = Literal["retry", "discard"]
+DECIDABLE: Final[Mapping[Verb, tuple[FinalizationState, ...]]] = {
+    "retry": (FinalizationState.DEAD,),
+    "discard": (FinalizationState.PENDING, FinalizationState.DEAD),
+}
+"""The states in which a job may be retried or discarded."""
+
+
+def changeable(ledger: Ledger, session: Session) -> Session:
+    """The session that a change is about: the newest one of a conversation that was compressed.
+
+    Raises HomeObserved for a session of another home.
+    """
+    if session.home != NATIVE:
+        raise HomeObserved(f"{session.name} belongs to the home '{session.home}'")
+    return ledger.compression.tip(session.ref) or session
+
+
+def endable(ledger: Ledger, session: Session) -> Session:
+    """The session that ends if this one is named; SessionEnded if it has ended already."""
+    found = changeable(ledger, session)
+    if not found.is_open:
+        raise SessionEnded(f"the session {found.name} has ended: {found.end_reason}")
+    return found
+
+
+def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -> Plan:
+    """A plan that ends a session as it is now, under the guards of `end` and `reset`.
+
+    Without force it raises SessionBusy while a turn runs in it. A reset also raises
+    ProcessesRunning while background processes of it run. A turn that begins after this
+    call changes the session, so the plan is then skipped.
+    """
+    found = endable(estate.ledger, session)
+    if not force:
+        if estate.is_busy(found):
+            raise SessionBusy(f"a turn is running in the session {found.name}")
+        if reason.code == "reset" and (left := running(estate.overseer.of_native(found))):
+            raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
+    return Plan(
+        id=uuid.uuid4().hex,
+        ledger=estate.ledger.id,
+        policies="",
+        made_at=estate.clock.now(),
+        actions=(EndSession(seen=as_seen(found), reason=reason),),
+    )
+
+
+def check_decidable(verb: Verb, job: Finalization) -> None:
+    """Raise InputInvalid if a job is in no state in which it may be retried or discarded."""
+    if job.state not in DECIDABLE[verb]:
+        states = " or ".join(DECIDABLE[verb])
+        raise InputInvalid(
+            f"{job.finalizer} of {job.home}/{job.session} is {job.state}",
+            hint=f"Work that is {states} can be {'retried' if verb == 'retry' else 'discarded'}.",
+        )
