@@ -12,7 +12,7 @@ from typing import Any
 MOST_STEPS = 20_000
 # The interpreter runs signal handlers after these instructions only. No exception of a handler can
 # come between two others, for instance between the last step of a `with` block and its exit.
-_CHECKED = {"RESUME", "JUMP_BACKWARD", "CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL"}
+_CHECKED = {"RESUME", "JUMP_BACKWARD", "CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
 
 class Interrupt(BaseException):
