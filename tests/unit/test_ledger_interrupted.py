@@ -13,6 +13,7 @@ import pytest
 
 from sexton.ledger import whereabouts
 from sexton.ledger.sqlite import SqliteDatabase
+from tests.interrupting import interrupted_at_every_step
 
 FULL = 2
 
@@ -88,3 +89,25 @@ def test_what_a_handler_writes_lasts_also_where_the_write_it_interrupts_need_not
     monkeypatch.setattr(whereabouts, "identity", look)
     database.write(lambda tx: say(tx, "job"), lasting=False)
     assert (said(database), heard) == (["job", "handler"], [FULL])
+
+
+def test_a_durable_write_is_synced_wherever_an_exception_left_a_relaxed_one(
+    database: SqliteDatabase,
+) -> None:
+    levels = set()
+    interrupts = 0
+
+    def relaxed() -> None:
+        database.write(lambda tx: say(tx, "relaxed"), lasting=False)
+
+    def level(tx: Any) -> int:
+        say(tx, "durable")
+        found: int = tx.cursor.execute("PRAGMA synchronous").fetchall()[0][0]
+        return found
+
+    for problem in interrupted_at_every_step(relaxed):
+        levels.add(database.write(level))
+        interrupts += problem is not None
+    assert levels == {FULL}
+    assert interrupts
+    assert said(database).count("durable") >= interrupts

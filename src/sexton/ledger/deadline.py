@@ -1,75 +1,66 @@
-"""What ends a call to a server that has stopped answering?
+"""How a call to a server that has stopped answering is given up, on both ends.
 
-Neither a statement timeout nor a TCP timeout ends a call to a frozen server. One watching
-thread cuts the socket of a call that is late; the waiting caller then gets an error.
+Neither a statement timeout nor a TCP timeout ends a call to a frozen server. So the socket of a
+late call is cut, and its caller gets an error at once. The server may still work for that call, or
+wait for a row. A thread that nobody waits for asks it to stop, over another connection.
 """
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import psycopg
+from psycopg.pq import PollingStatus
 
 DEADLINE = 15.0
-_LOOK_EVERY = 0.25
+CANCEL_DEADLINE = 5.0  # seconds; a frozen server does not take a cancel request either
+_OVER = (PollingStatus.OK, PollingStatus.FAILED)
 
 
-class Watchdog:
-    """Calls under way, and the thread that cuts the late ones."""
-
-    def __init__(self, deadline: float = DEADLINE) -> None:
-        self._deadline = deadline
-        self._lock = threading.Condition()
-        self._calls: dict[int, tuple[float, int]] = {}
-        self._next = 0
-        self._thread: threading.Thread | None = None
-        self._stopped = False
-
-    @contextmanager
-    def guard(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
-        """Cut the connection if the block takes longer than the deadline."""
-        call = self._enter(connection.fileno())
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._calls.pop(call, None)
-
-    def stop(self) -> None:
-        with self._lock:
-            self._stopped = True
-            self._lock.notify()
-
-    def _enter(self, descriptor: int) -> int:
-        with self._lock:
-            self._next += 1
-            self._calls[self._next] = (time.monotonic() + self._deadline, descriptor)
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._watch, name="sexton-deadline", daemon=True
-                )
-                self._thread.start()
-            elif len(self._calls) == 1:
-                self._lock.notify()
-            return self._next
-
-    def _watch(self) -> None:
-        with self._lock:
-            while not self._stopped:
-                self._lock.wait(_LOOK_EVERY if self._calls else None)
-                now = time.monotonic()
-                for call, (until, descriptor) in list(self._calls.items()):
-                    if now > until:
-                        del self._calls[call]
-                        _cut(descriptor)
+def give_up(connection: psycopg.Connection[Any]) -> None:
+    """Cut a connection and have the server cancel its query; returns at once."""
+    with suppress(psycopg.Error):
+        request = _cancel_request(connection.pgconn)
+        with suppress(RuntimeError):  # no thread can be started: the server notices the cut itself
+            threading.Thread(target=request, name="sexton-cancel", daemon=True).start()
+    _cut(connection)
 
 
-def _cut(descriptor: int) -> None:
+def _cancel_request(pgconn: psycopg.pq.abc.PGconn) -> Any:
+    """The function of the thread; made before the cut, as a broken connection gives none."""
+    if psycopg.capabilities.has_cancel_safe():
+        request = pgconn.cancel_conn()
+        return lambda: _send(request)
+    legacy = pgconn.get_cancel()  # before libpq 17; blocks, so the thread may stay for a while
+    return lambda: _send_blocking(legacy)
+
+
+def _send(request: psycopg.pq.abc.PGcancelConn) -> None:
+    until = time.monotonic() + CANCEL_DEADLINE
+    with suppress(psycopg.Error, OSError):
+        request.start()
+        while (state := request.poll()) not in _OVER and time.monotonic() < until:
+            poll = select.poll()
+            is_reading = state == PollingStatus.READING
+            poll.register(request.socket, select.POLLIN if is_reading else select.POLLOUT)
+            poll.poll(max(0.0, until - time.monotonic()) * 1000)
+        request.finish()
+
+
+def _send_blocking(request: psycopg.pq.abc.PGcancel) -> None:
+    with suppress(psycopg.Error):
+        request.cancel()
+
+
+def _cut(connection: psycopg.Connection[Any]) -> None:
     """Shut the socket down through a duplicate, so that its owner still closes it itself."""
-    with suppress(OSError), socket.socket(fileno=socket.dup(descriptor)) as doomed:
-        doomed.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError, psycopg.Error):
+        descriptor = socket.dup(connection.fileno())
+        with socket.socket(fileno=descriptor) as doomed:
+            if not connection.closed:  # else its number may have been another file's by then
+                doomed.shutdown(socket.SHUT_RDWR)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Generic, NoReturn, TypeVar
 
 import psycopg
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sexton.errors import (
     LedgerBusy,
@@ -27,22 +24,17 @@ from sexton.errors import (
 )
 from sexton.ledger import forking
 from sexton.ledger.database import HIDDEN
-from sexton.ledger.deadline import DEADLINE, Watchdog
+from sexton.ledger.deadline import DEADLINE
 from sexton.ledger.migrations import has_ledger, migrate_postgres
+from sexton.ledger.postgres_pool import NoConnection, Pool, PooledConnection
+from sexton.ledger.postgres_settings import connection_settings, learn
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements
 
 T = TypeVar("T")
 Connection = psycopg.Connection[Row]
 
-POOL_SIZE = 16
-FRESH = 2.0  # seconds for which a returned connection is trusted without asking
 ATTEMPTS = 30  # of a crowd that wants the same, each time at least one gets it
-
-_OPTIONS: dict[str, Any] = {
-    "autocommit": True,
-    "application_name": "sexton",
-}
 
 _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
     (pg.DiskFull, LedgerFull, "no room left for the ledger {url}"),
@@ -52,7 +44,13 @@ _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
     (pg.SerializationFailure, LedgerBusy, "the ledger {url} stayed locked"),
     # Somebody was first since we looked: tried again, the statement sees what is there.
     (pg.UniqueViolation, LedgerBusy, "the ledger {url} stayed locked"),
-    (PoolTimeout, LedgerUnreachable, "the ledger {url} gave no connection in time"),
+    # The server ended a transaction of ours that stood still for too long: nothing was committed.
+    (
+        pg.IdleInTransactionSessionTimeout,
+        LedgerBusy,
+        "the ledger {url} gave up a write that stalled",
+    ),
+    (NoConnection, LedgerUnreachable, "the ledger {url} gave no connection in time"),
     (psycopg.OperationalError, LedgerUnreachable, "the ledger {url} does not answer"),
     (psycopg.ProgrammingError, LedgerError, "the ledger {url} can not be used"),
 )
@@ -90,7 +88,7 @@ class PostgresTransaction:
 class PostgresDatabase:
     """A pool of connections, each call under a deadline of our own.
 
-    A frozen server defeats its own timeouts, so a watchdog cuts the socket when a call is late.
+    A frozen server defeats its own timeouts, so the pool cuts the socket when a call is late.
     """
 
     dialect = "postgres"
@@ -102,7 +100,8 @@ class PostgresDatabase:
         self._shown = shown
         self._deadline = deadline or DEADLINE
         self._closed = False
-        self._clear()
+        self._settings = connection_settings(self._url)
+        self._pool = Pool(self._connect, self._deadline)
         self._migrate(create=create, upgrade=upgrade)
         forking.watch(self)
 
@@ -114,14 +113,12 @@ class PostgresDatabase:
         return self._run(job, "READ COMMITTED" if lasting else f"READ COMMITTED{quick}")
 
     def statement(self, name: str, /, **values: Any) -> list[Row]:
-        with self._connection() as connection:
-            return PostgresTransaction(connection).all(name, **values)
+        return self._call(lambda connection: PostgresTransaction(connection).all(name, **values))
 
     def close(self) -> None:
         self._closed = True
         forking.forget(self)
-        self._pool.close(timeout=self._deadline)
-        self._watchdog.stop()
+        self._pool.close()
 
     def before_fork(self) -> None:
         """Nothing to wait for: the child never touches what the parent has open."""
@@ -131,110 +128,82 @@ class PostgresDatabase:
 
     def after_fork_in_child(self) -> None:
         _abandoned.append(self._pool)
-        self._clear()
+        self._pool = Pool(self._connect, self._deadline)
 
-    def _clear(self) -> None:
-        self._watchdog = Watchdog(self._deadline)
-        own = conninfo_to_dict(self._url).get("options") or ""
-        self._options = _OPTIONS | {
-            "connect_timeout": ceil(self._deadline),
-            # Acknowledged means durable, whatever the server's own default is.
-            "options": f"{own} -c search_path=sexton -c synchronous_commit=on",
-        }
-        self._suspect = 0.0  # when a call last failed: what was returned before is asked first
-        self._returned: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            self._url,
-            connection_class=psycopg.Connection,
-            kwargs=self._options,
-            min_size=0,
-            max_size=POOL_SIZE,
-            timeout=self._deadline,
-            reconnect_timeout=self._deadline,
-            open=False,
-            name="sexton-ledger",
+    def _connect(self, seconds: float) -> PooledConnection:
+        return PooledConnection.connect(
+            self._url, autocommit=True, connect_timeout=ceil(seconds), **self._settings
         )
 
     def _migrate(self, *, create: bool, upgrade: bool) -> None:
-        # Asked for directly, a server that is down says so at once; the pool would wait.
-        with (
-            self._errors(),
-            psycopg.connect(self._url, **self._options) as connection,
-            self._watchdog.guard(connection),
-        ):
+        def job(connection: Connection) -> None:
+            self._settings = connection_settings(self._url, learn(self._url, connection))
             if not create and not has_ledger(connection):
                 raise LedgerMissing(f"there is no ledger in {self._shown} yet")
             migrate_postgres(connection, upgrade=upgrade)
 
+        # A server that is down says so at once.
+        self._call(job, patient=False)
+
     def _run(self, job: Callable[[PostgresTransaction], T], isolation: str) -> T:
+        until, was_lost = time.monotonic() + self._deadline, False
         for attempt in range(ATTEMPTS):
+            transaction = _Attempt(job, isolation)
             try:
-                with self._connection() as connection:
-                    connection.execute(f"BEGIN ISOLATION LEVEL {isolation}")
-                    try:
-                        result = job(PostgresTransaction(connection))
-                        connection.execute("COMMIT")
-                        return result
-                    finally:
-                        _roll_back_if_open(connection)
+                return self._call(transaction)
             except LedgerBusy:  # a deadlock was broken at our cost; nothing was written
                 if attempt == ATTEMPTS - 1:
                     raise
                 time.sleep(os.urandom(1)[0] / 50_000)  # up to 5 ms, another time in each
+            except LedgerUnreachable:
+                # A transaction that broke before its commit was asked for has changed nothing.
+                if not transaction.is_open or was_lost or time.monotonic() > until:
+                    raise
+                was_lost = True
         raise AssertionError("unreachable")
 
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        with self._errors():
-            if self._closed:
-                raise LedgerClosed(f"the ledger {self._shown} was closed")
-            if self._pool.closed:
-                self._pool.open()
-            until = time.monotonic() + self._deadline
-            while True:  # not by the pool, which waits longer after each that is found broken
-                with self._pool.connection(until - time.monotonic()) as connection:
-                    if self._works(connection):
-                        with self._watchdog.guard(connection):
-                            yield connection
-                        self._returned[connection] = time.monotonic()
-                        return
-
-    def _works(self, connection: Connection) -> bool:
-        """Whether it can be used; one that has rested is asked, under the deadline too."""
-        returned = self._returned.get(connection, 0.0)
-        if returned < max(self._suspect, time.monotonic() - FRESH):
-            try:
-                with self._watchdog.guard(connection):
-                    connection.execute("SELECT 1")
-            except psycopg.Error:
-                return False
-        return True
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _call(self, job: Callable[[Connection], T], *, patient: bool = True) -> T:
+        if self._closed:
+            raise LedgerClosed(f"the ledger {self._shown} was closed")
+        pool = self._pool  # another one after a fork, which does not know this loan
         try:
-            yield
-        except (psycopg.Error, PoolTimeout) as problem:
-            for theirs, ours, words in _ERRORS:
-                if isinstance(problem, theirs):
-                    if ours is LedgerUnreachable:
-                        self._suspect = time.monotonic()
-                    raise ours(words.format(url=self._shown) + self._detail(problem)) from None
-            raise
+            loan = pool.borrow(patient=patient)
+            try:
+                assert loan.connection is not None
+                return job(loan.connection)
+            finally:
+                pool.give_back(loan)
+        except psycopg.Error as problem:
+            self._explain(problem)
+
+    def _explain(self, problem: psycopg.Error) -> NoReturn:
+        for theirs, ours, words in _ERRORS:
+            if isinstance(problem, theirs):
+                if ours is LedgerUnreachable:
+                    self._pool.doubt()
+                raise ours(words.format(url=self._shown) + self._detail(problem)) from None
+        raise problem
 
     def _detail(self, problem: Exception) -> str:
         first_line = str(problem).strip().partition("\n")[0]
         return "" if self._shown == HIDDEN else f" ({first_line})"
 
 
-def _roll_back_if_open(connection: Connection) -> None:
-    status = psycopg.pq.TransactionStatus
-    if connection.closed or connection.info.transaction_status == status.IDLE:
-        return
-    if connection.info.transaction_status == status.ACTIVE:
-        connection.close()  # the exception of a signal handler, which came while it waited
-    else:
-        connection.execute("ROLLBACK")
+class _Attempt(Generic[T]):
+    """One run of a job in a transaction; while `is_open`, nothing was committed for certain."""
+
+    def __init__(self, job: Callable[[PostgresTransaction], T], isolation: str) -> None:
+        self._job = job
+        self._isolation = isolation
+        self.is_open = False
+
+    def __call__(self, connection: Connection) -> T:
+        self.is_open = True
+        connection.execute(f"BEGIN ISOLATION LEVEL {self._isolation}")
+        result = self._job(PostgresTransaction(connection))
+        self.is_open = False
+        connection.execute("COMMIT")
+        return result
 
 
 def _understood(url: str, shown: str) -> str:

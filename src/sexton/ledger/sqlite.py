@@ -163,7 +163,7 @@ class SqliteDatabase:
         connection = sqlite_file.open_writer(self.path, self._patience)
         self._room = LogRoom(self.path, LOG_BYTES)
         self._whereabouts = Whereabouts(self.path, self._room.path)
-        self._writer = Writer(connection, connection.cursor())
+        self._writer = Writer(connection)
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
@@ -240,18 +240,19 @@ class SqliteDatabase:
         if connection.in_transaction:
             attempt.torn = True
             connection.close(True)  # also in the middle of several statements
-        elif attempt.begun and attempt.lasting:
+        elif attempt.begun:
             return
-        # Else it waits for the lock, and may go on waiting; or its commits do not last.
+        # Else it waits for the lock, and may go on waiting.
         if attempt.writer is self._writer:
             self._writer = None
 
     def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T]) -> T:
-        execute, lasting = attempt.cursor.execute, attempt.lasting
+        execute = attempt.cursor.execute
         at_once: Callable[[SqliteTransaction], T | None] | None = getattr(job, "at_once", None)
         try:
-            if not lasting:
-                execute("PRAGMA synchronous = NORMAL")  # the next one to last syncs all
+            # Set before each commit, never restored after it: an exception may leave in between.
+            if not attempt.lasting or attempt.writer.may_be_relaxed:
+                attempt.writer.sync(attempt.lasting)
             done = at_once(attempt) if at_once else None
             if done is None:
                 execute("BEGIN IMMEDIATE")
@@ -262,11 +263,8 @@ class SqliteDatabase:
                 self._refuse_gone()
             return done
         finally:
-            if not attempt.torn:
-                if attempt.writer.connection.in_transaction:
-                    execute("ROLLBACK")
-                if not lasting:
-                    execute("PRAGMA synchronous = FULL")
+            if not attempt.torn and attempt.writer.connection.in_transaction:
+                execute("ROLLBACK")
 
 
 _databases: WeakSet[SqliteDatabase] = WeakSet()

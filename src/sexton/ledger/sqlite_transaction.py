@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -31,11 +31,28 @@ class SqliteTransaction:
         self.cursor.executemany(self._text[name], list(rows)).fetchall()
 
 
-class Writer(NamedTuple):
-    """A connection that may write; to make another cursor for each write takes time."""
+class Writer:
+    """A connection that may write; to make another cursor for each write takes time.
 
-    connection: apsw.Connection
-    cursor: apsw.Cursor
+    `may_be_relaxed` is set before the connection stops syncing its commits and cleared after it
+    syncs them again. An exception between any two steps leaves it set.
+    """
+
+    __slots__ = ("connection", "cursor", "may_be_relaxed")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self.cursor = connection.cursor()
+        self.may_be_relaxed = False
+
+    def sync(self, durable: bool) -> None:
+        """Have the next commit reach the disk before it returns, or not."""
+        if not durable:
+            self.may_be_relaxed = True
+            self.cursor.execute("PRAGMA synchronous = NORMAL")  # the next durable commit syncs all
+        elif self.may_be_relaxed:
+            self.cursor.execute("PRAGMA synchronous = FULL")
+            self.may_be_relaxed = False
 
 
 class Attempt(SqliteTransaction):

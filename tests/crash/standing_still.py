@@ -1,0 +1,53 @@
+"""Processes that stand still in the middle of a transaction, after a statement of their own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.ledger.postgres import PostgresTransaction
+from sexton.settings.values import Settings
+from sexton.testing.crash import Report
+
+
+def reserve(report: Report, url: str, gate: str) -> None:
+    """Stand still with the rows of a shared budget locked, then go on."""
+    house = Sexton(open_ledger(url), Settings())
+    session = house.worker().session("still", source="shared")
+    with session.turn() as turn:
+        _stand_still_after("take_slice", report, gate)
+        turn.reserve(input_tokens=1)
+        report.tell("granted")
+
+
+def sweep(report: Report, url: str, gate: str) -> None:
+    """Stand still with the grants of a dead worker locked."""
+    house = Sexton(open_ledger(url), Settings())
+    _stand_still_after("free_grants", report, gate)
+    house.sweep()
+    report.tell("swept")
+
+
+def hold(report: Report, url: str) -> None:
+    """Hold some of the budget, and die of it."""
+    house = Sexton(open_ledger(url), Settings())
+    with house.worker().session("dead", source="shared").turn() as turn:
+        turn.reserve(input_tokens=1)
+        report.tell("holds")
+        os._exit(9)
+
+
+def _stand_still_after(name: str, report: Report, gate: str) -> None:
+    run, stops = PostgresTransaction.all, [name]
+
+    def stopping(self: PostgresTransaction, statement: str, /, **values: Any) -> Any:
+        rows = run(self, statement, **values)
+        if statement in stops:
+            stops.clear()  # the second time it goes on
+            report.tell("locked")
+            os.close(os.open(gate, os.O_RDONLY))
+        return rows
+
+    PostgresTransaction.all = stopping  # type: ignore[method-assign]
