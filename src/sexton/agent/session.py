@@ -50,6 +50,7 @@ class OpenSession(Handle):
         session = opening.session
         super().__init__(desk, session)
         self._opening = opening
+        desk.membership.handles[id(self)] = self
         self._has_preview = session.preview is not None
         self._is_attended = session.source not in UNATTENDED
 
