@@ -23,10 +23,13 @@ if TYPE_CHECKING:
         SessionFenced,
         SextonError,
     )
+    from sexton.model.opened import Opened, Previous
 
 __all__ = [
     "BreakerOpen",
     "BudgetExceeded",
+    "Opened",
+    "Previous",
     "SessionEnded",
     "SessionError",
     "SessionFenced",
@@ -41,5 +44,13 @@ def __getattr__(name: str) -> Any:
     """What there is, loaded when it is first named: `import sexton` alone stays cheap."""
     if name not in __all__:
         raise AttributeError(f"module 'sexton' has no attribute '{name}'")
-    module = "sexton.bootstrap" if name in ("open", "Sexton") else "sexton.errors"
+    module = _ELSEWHERE.get(name, "sexton.errors")
     return getattr(__import__(module, fromlist=[name]), name)
+
+
+_ELSEWHERE = {
+    "Opened": "sexton.model.opened",
+    "Previous": "sexton.model.opened",
+    "Sexton": "sexton.bootstrap",
+    "open": "sexton.bootstrap",
+}

@@ -68,6 +68,7 @@ class Allowed(NamedTuple):
 
 CLOCKS = (
     Allowed("system/clock.py", "*", "it is the clock"),
+    Allowed("agent/heartbeat.py", "time.monotonic", "one thread waits for members of any clock"),
     Allowed(
         "ledger/*", "time.monotonic", "deadlines inside a driver's call, where no port reaches"
     ),
@@ -80,6 +81,7 @@ BOUNDARIES = (
         "BaseException",
         "whatever somebody else's code raises is one failed attempt",
     ),
+    Allowed("agent/heartbeat.py", "Exception", "a process whose heartbeat dies is taken for dead"),
     Allowed("agent/compression.py", "BaseException", "the agent's own code; its caller is told"),
     Allowed("agent/digests.py", "Exception", "a value that can not be looked at is still a value"),
     Allowed(

@@ -429,6 +429,8 @@ def test_a_pin_holds_a_reset_back_until_it_is_taken_off(
 def test_a_session_is_warned_once_and_reset_at_its_limit(
     house: Sexton, manual_clock: ManualClock
 ) -> None:
+    limited = Rulebook(reset=replace(IDLE, max_messages=1000))
+    Sexton(house.ledger, Settings(rulebook=limited), clock=manual_clock).publish()
     with house.worker() as worker:
         session = worker.session("chat:1")
         session.append_many([{"role": "user", "content": "x"}] * 800)

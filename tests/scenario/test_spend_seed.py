@@ -13,6 +13,8 @@ from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.errors import BudgetExceeded, SextonError
 from sexton.ledger.opening import open_ledger
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import RunawayPolicy, SpendRules
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 
@@ -24,7 +26,9 @@ DAYS = 30
 def worker(tmp_path: Path, manual_clock: ManualClock) -> Iterator[AgentWorker]:
     memory = Path("/dev/shm") if Path("/dev/shm").is_dir() else tmp_path
     path = memory / f"sexton-{tmp_path.name}-{id(manual_clock)}.db"
-    house = Sexton(open_ledger(str(path)), Settings(), clock=manual_clock)
+    rules = Rulebook(spend=SpendRules(runaway=RunawayPolicy(messages=150)))
+    house = Sexton(open_ledger(str(path)), Settings(rulebook=rules), clock=manual_clock)
+    house.publish()
     yield house.worker()
     house.close()
     for left in memory.glob(f"{path.name}*"):

@@ -273,7 +273,7 @@ def test_a_rate_of_tool_calls_is_a_loop(session_of: Open, manual_clock: ManualCl
 
 def test_handles_of_one_session_in_a_process_share_its_breaker(session_of: Open) -> None:
     first = session_of()
-    second = OpenSession(first._desk, first._session)
+    second = OpenSession(first._desk, first._opening)
     with first.turn() as turn, second.turn() as other:
         fail(turn, 5)
         assert "6 tool calls in a row" in fail(other, 1)[0]

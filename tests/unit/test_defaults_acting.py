@@ -26,6 +26,7 @@ from sexton.errors import (
 )
 from sexton.homes.hermes.places import DATABASE
 from sexton.model.evidence import Verdict
+from sexton.model.opened import Opened
 from sexton.model.plan import EndSession, ReapSession, WarnSession
 from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
@@ -220,20 +221,42 @@ def test_age_alone_never_ends_a_session(opened: Opener, clock: ManualClock) -> N
         assert worker.session("chat", source="telegram").id == young
 
 
-def test_the_thousandth_message_ends_a_session(opened: Opener) -> None:
+def test_no_number_of_messages_ends_a_session(opened: Opener) -> None:
+    sexton = opened("")
+    write(sexton, messages=5000)
+    assert ended(sexton) == []
+    with sexton.worker() as worker:
+        assert worker.session("chat", source="telegram").opened is Opened.ADOPTED
+
+
+def test_no_size_ends_a_session(opened: Opener) -> None:
+    policy = opened("").settings.rulebook.reset
+    session = replace(a_session(START), byte_count=MOST)
+    assert reset_reason(session, policy, START) is None
+
+
+def test_the_thousandth_message_warns_once_and_ends_nothing(opened: Opener) -> None:
     sexton = opened("")
     write(sexton, messages=999)
-    assert ended(sexton) == []
+    assert warned(sexton) == []
     write(sexton)
-    assert ended(sexton) == ["max_messages"]
+    assert warned(sexton) == ["large_messages"]
+    assert len(sexton.sweep().outcomes) == 1
+    assert sexton.sweep().outcomes == ()
+    assert sexton.ledger.index.due(FAR, None, 9) == []
+    write(sexton, messages=1000)
+    assert sexton.ledger.index.due(FAR, None, 9) == []
 
 
-def test_ten_megabytes_end_a_session(opened: Opener) -> None:
+def test_ten_megabytes_warn_once_and_end_nothing(opened: Opener) -> None:
     sexton = opened("")
     write(sexton, content="x" * 9_999_999)
-    assert ended(sexton) == []
+    assert warned(sexton) == []
     write(sexton, content="x")
-    assert ended(sexton) == ["max_bytes"]
+    assert warned(sexton) == ["large_bytes"]
+    assert len(sexton.sweep().outcomes) == 1
+    assert sexton.sweep().outcomes == ()
+    assert sexton.ledger.index.due(FAR, None, 9) == []
 
 
 def test_turns_alone_never_end_a_session(opened: Opener) -> None:
@@ -244,7 +267,7 @@ def test_turns_alone_never_end_a_session(opened: Opener) -> None:
 
 
 def test_a_session_is_warned_at_four_fifths_of_a_limit(opened: Opener) -> None:
-    sexton = opened("")
+    sexton = opened("reset: {max_messages: 1000}")
     write(sexton, messages=799)
     assert warned(sexton) == []
     write(sexton)
@@ -642,15 +665,30 @@ def test_tools_are_stopped_for_a_minute(opened: Opener, clock: ManualClock) -> N
             pass
 
 
-def test_150_messages_in_a_minute_are_a_loop(opened: Opener) -> None:
+def test_no_number_of_messages_in_a_minute_stops_a_session(opened: Opener) -> None:
     with opened("").worker() as worker:
+        session = worker.session("a", source="cron")
+        with session.turn() as turn:
+            session.append_many([{"role": "user", "content": "x"}] * 5000)
+            turn.reserve().release()
+
+
+def test_150_messages_in_a_minute_are_noted_once(opened: Opener) -> None:
+    def noted() -> list[str]:
+        page = sexton.ledger.journal.page(None, None, None, 100)
+        return [entry.reason.code for entry in page if entry.action == "warn"]
+
+    sexton = opened("")
+    with sexton.worker() as worker:
         session = worker.session("a", source="telegram")
         with session.turn() as turn:
             session.append_many([{"role": "user", "content": "x"}] * 149)
             turn.reserve().release()
+            assert noted() == []
             session.append(role="user", content="x")
-            with pytest.raises(BudgetExceeded, match="150 messages"):
-                turn.reserve()
+            turn.reserve().release()
+            turn.reserve().release()
+            assert noted() == ["near_budget:runaway.messages"]
 
 
 def test_a_million_tokens_in_a_minute_are_a_loop(opened: Opener) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.model.evidence import Evidence, Verdict
+from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
 from sexton.model.worker import Holder, Identity, Worker
 from sexton.policies.reset import (
@@ -130,9 +131,29 @@ def test_a_session_is_warned_once_at_four_fifths_of_a_limit() -> None:
 
 def test_a_warning_about_one_limit_does_not_silence_another() -> None:
     session = a_session(message_count=900, byte_count=9_000_000, warned=Limit.MESSAGES)
-    warning = limit_warning(session, ResetPolicy(), START)
+    policy = ResetPolicy(max_messages=1000, max_bytes=10_000_000)
+    warning = limit_warning(session, policy, START)
     assert warning is not None
     assert warning[0] is Limit.BYTES
+
+
+def test_without_a_limit_size_warns_once_and_never_ends_or_stays_due() -> None:
+    usual = ResetPolicy()
+    full = a_session(message_count=10**6, byte_count=10**10)
+    assert reset_reason(full, usual, START) is None
+    first = limit_warning(full, usual, START)
+    assert first is not None
+    assert (first[0], first[1].code) == (Limit.MESSAGES, "large_messages")
+    second = limit_warning(replace(full, warned=Limit.MESSAGES), usual, START)
+    assert second is not None
+    assert (second[0], second[1].code) == (Limit.BYTES, "large_bytes")
+    told = replace(full, warned=Limit.MESSAGES | Limit.BYTES)
+    assert limit_warning(told, usual, START) is None
+    assert schedule(full, usual, 1).at == full.active_at
+    assert schedule(told, usual, 1) == Schedule(1)
+    assert (schedule(a_session(), usual, 1).at_messages) == 1000
+    assert (schedule(a_session(), usual, 1).at_bytes) == 10_000_000
+    assert schedule(full, ResetPolicy(warn_messages=None, warn_bytes=None), 1) == Schedule(1)
 
 
 def test_counts_are_scheduled_for_the_warning_first_and_the_limit_after_it() -> None:
@@ -164,9 +185,9 @@ def test_a_running_turn_that_holds_a_reset_back_says_whose_it_is_and_for_how_lon
 
 
 def test_every_rule_says_how_the_session_stands_with_it() -> None:
-    policy = ResetPolicy(mode=Mode.BOTH, max_turns=5, max_age=timedelta(days=30))
+    policy = ResetPolicy(mode=Mode.BOTH, max_bytes=10, max_turns=5, max_age=timedelta(days=30))
     codes = [reason.code for reason in standing(a_session(), policy, START)]
-    assert codes == ["idle", "daily", "max_messages", "max_bytes", "max_turns", "max_age"]
+    assert codes == ["idle", "daily", "max_bytes", "max_turns", "max_age", "large_messages"]
 
 
 moments = st.datetimes(
@@ -187,6 +208,8 @@ policies = st.builds(
     max_bytes=st.none() | st.integers(1, 10**7),
     max_turns=st.none() | st.integers(1, 100),
     warn_at=st.floats(0.01, 0.99),
+    warn_messages=st.none() | st.integers(1, 1000),
+    warn_bytes=st.none() | st.integers(1, 10**7),
 )
 sessions = st.builds(
     lambda start, idle, counts, warned: a_session(

@@ -15,6 +15,7 @@ from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
 from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
+from sexton.policies.spend import RunawayPolicy, SpendRules
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BORN = Session(ref=1, home="native", id="s", key=None, source="x", started_at=NOW, active_at=NOW)
@@ -73,6 +74,8 @@ policies = st.builds(
     max_age=st.none() | st.timedeltas(timedelta(0), timedelta(days=1000)),
     max_messages=st.none() | st.integers(1),
     warn_at=st.floats(0.01, 0.99),
+    warn_messages=st.none() | st.integers(1),
+    warn_bytes=st.none() | st.integers(1),
 )
 names = st.lists(st.text(max_size=8), max_size=3).map(tuple)
 spans = st.none() | st.timedeltas(timedelta(0), timedelta(days=1000))
@@ -137,3 +140,25 @@ def test_the_usual_retention_leaves_the_text_as_older_versions_write_it() -> Non
     stored = json.loads(encode(other))
     del stored["retention"]
     assert decode(json.dumps(stored)) == Rulebook()
+
+
+def test_sizes_that_an_older_version_stored_as_defaults_are_no_limits() -> None:
+    stored = json.loads(encode(Rulebook()))
+    sizes = {"max_messages": 1000, "max_bytes": 5}
+    stored["reset"] = {
+        name: value for name, value in stored["reset"].items() if not name.startswith("warn_m")
+    } | sizes
+    reset = decode(json.dumps(stored)).reset
+    assert (reset.max_messages, reset.warn_messages) == (None, 1000)
+    assert (reset.max_bytes, reset.warn_bytes) == (5, None)
+
+
+def test_a_rate_that_an_older_version_stored_as_the_default_is_no_limit() -> None:
+    older = {"messages": 150, "tokens": 1, "tool_calls": 2}
+    rules = Rulebook(spend=SpendRules(runaway=RunawayPolicy(messages=7)))
+    stored = json.loads(encode(rules))
+    assert decode(json.dumps(stored)) == rules
+    for messages, expected in ((150, (None, 150)), (7, (7, None)), (None, (None, None))):
+        stored["spend"]["runaway"] = older | {"messages": messages}
+        runaway = decode(json.dumps(stored)).spend.runaway
+        assert (runaway.messages, runaway.warn_messages) == expected

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sexton.agent.pulse import Pulse
-from sexton.policies.runaway import Beat, Excess, excess
+from sexton.policies.runaway import Beat, Excess, excess, haste
 from sexton.policies.spend import RunawayPolicy
 
-USUAL = RunawayPolicy()
+USUAL = RunawayPolicy(messages=150)
 SEED = (602, 107.0)
 """Messages and seconds of the session that burned."""
 RATES = (("messages", 150), ("tokens", 1_000_000), ("tool_calls", 120))
@@ -47,6 +47,15 @@ def test_each_rate_has_its_own_limit_in_any_minute(what: str, limit: int) -> Non
     never = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
     assert excess(Beat(0.0, **{what: limit}), never) is None
     assert Excess(what, 1, 1).budget == f"runaway.{what}"
+
+
+def test_many_messages_only_warn_unless_a_limit_is_set() -> None:
+    usual, minute = RunawayPolicy(), Beat(0.0, messages=150)
+    assert haste(Beat(0.0, messages=149), usual) is None
+    assert haste(minute, usual) == Excess("messages", 150, 150)
+    assert excess(Beat(0.0, messages=10**9), usual) is None
+    assert haste(minute, RunawayPolicy(messages=500)) is None
+    assert haste(minute, RunawayPolicy(warn_messages=None)) is None
 
 
 def test_beats_are_kept_by_the_second_and_forgotten_after_a_minute() -> None:

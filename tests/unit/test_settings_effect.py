@@ -37,9 +37,12 @@ PLUGIN = Holder(
 )
 
 RULEBOOK = Rulebook(
-    reset=ResetPolicy(),
+    reset=ResetPolicy(max_bytes=10**7),
     reset_rules=(
-        ResetRule(sources=("telegram",), policy=ResetPolicy(mode=Mode.IDLE, idle_minutes=120)),
+        ResetRule(
+            sources=("telegram",),
+            policy=ResetPolicy(mode=Mode.IDLE, idle_minutes=120, max_messages=1000),
+        ),
         ResetRule(
             keys=("vip:*",), chat_types=("dm", "group"), policy=ResetPolicy(max_age=10 * HOUR)
         ),

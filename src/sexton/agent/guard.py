@@ -141,6 +141,7 @@ class Guard:
             self._stopped_for = None
         else:
             self._run_away(session, found)
+        self.pulse.warn(self.desk, session, self.rules.runaway)
 
     def take(
         self,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
+from sexton.agent.opening import revive
+from sexton.errors import SessionError
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
@@ -58,6 +61,24 @@ class Handle:
         if self._timeline != self._desk.membership.timeline:
             raise self._desk.rewound(self._held)
         return self._held
+
+    def hold_on(self, *, inherited: bool) -> None:
+        """Make this process a holder of the session, unless somebody took it over meanwhile.
+
+        A worker that was declared dead joins what others hold still; to take what nobody holds
+        would raise the epoch. A forked child inherited the handle, so it takes that too, and
+        opens again what was reaped because its parent had died.
+        """
+        desk, session = self._desk, self._session
+        for found in desk.ledger.index.find(session.home, session.id):
+            if found.epoch != session.epoch:
+                continue
+            if found.is_open and (found.holders or inherited):
+                joined = desk.ledger.book.join(found, desk.worker, (), desk.clock.now())
+                self._go_on(joined or session)
+            elif inherited and (found.end_reason or "").startswith("reaped:"):
+                with suppress(SessionError):  # its conversation goes on elsewhere
+                    self._go_on(revive(desk, session))
 
     def _reach(self, attempt: Callable[[Session], T | None]) -> T:
         """Do what needs the fence; where the conversation was compressed, in its newest session."""

@@ -1,8 +1,13 @@
 """How does a process show that it lives, and notice that it was taken for dead?
 
-One thread raises one counter, whatever the number of sessions. A process that could not do so
-for half the time after which others may bury it does not write before it has asked whether it
-still counts; if it does, its agent notices nothing.
+One thread raises one counter per worker, whatever the number of sessions. A process that could not
+do so for half the time after which others may bury it does not write before it has asked whether
+it still counts; if it does, its agent notices nothing.
+
+A forked child becomes a worker of its own and holds the sessions whose handles it inherited: at its
+first use of any of them, when its parent has died, or after `SETTLE` seconds, whichever comes
+first. Until then its parent holds them. A child that executes another program or exits before that
+leaves nothing behind.
 
 The counter also shows that a ledger was set back to an earlier state, by a restore or a failover
 that lost commits: the worker is unknown there, or its counter is lower than it was.
@@ -14,10 +19,11 @@ import os
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
-from weakref import ref
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
 
-from sexton.errors import LedgerError, WorkerLeft
+from sexton.agent.heartbeat import HEARTBEAT
+from sexton.errors import WorkerLeft
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy
 from sexton.version import __version__
@@ -27,6 +33,38 @@ if TYPE_CHECKING:
 
 FORGOTTEN = timedelta(days=6)
 """A worker that was declared dead is forgotten by the ledger after a week."""
+SETTLE = 2.0
+"""Seconds after which a forked child that is still there is taken for one that stays."""
+_LOOK_EVERY = 0.05
+
+
+class Holding(Protocol):
+    """A handle of a session."""
+
+    def hold_on(self, *, inherited: bool) -> None:
+        """Make this process a holder of the session, if nobody took it over meanwhile."""
+
+
+class Badge:
+    """Who this process is to the ledger; it outlives its membership by a moment."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.pid = 0
+        self.has_left = False
+        self.give_up: Callable[[str], object] = lambda _: None
+
+    def leave(self) -> None:
+        """Give up every session, once, unless the badge is that of the process we forked from."""
+        if not self.has_left and self.pid == os.getpid():
+            self.has_left = True
+            self.give_up(self.id)
+
+    def depart(self) -> None:
+        """The same for a worker that nobody refers to any more; what fails can be tried again."""
+        if not self.has_left and self.pid == os.getpid():
+            self.give_up(self.id)
+            self.has_left = True
 
 
 class Membership:
@@ -45,12 +83,14 @@ class Membership:
         self._processes = processes
         self._policy = policy
         self._kind = kind
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._pid = 0
+        self._badge = Badge()
+        self._locks: dict[int, threading.RLock] = {}
+        self._owes_holding = False
+        self._looks = 0
+        self.handles: WeakValueDictionary[int, Holding] = WeakValueDictionary()
         self._obeyed: LivenessPolicy | None = None
         self._allowed = 0.0
-        self._hold_again: Callable[[], None] = lambda: None
+        self._beat = 0
         self.timeline = 0
         """How often the ledger was found set back; what was opened before that is not trusted."""
         self._enrol()
@@ -58,18 +98,18 @@ class Membership:
     @property
     def id(self) -> str:
         """The worker that this process is."""
-        if self._pid != os.getpid():
+        if self._badge.pid != os.getpid():
             self._begin_anew()
-        return self._id
+        return self._badge.id
 
     @property
     def is_mine(self) -> bool:
         """Whether this process registered it, rather than the one it was forked from."""
-        return self._pid == os.getpid()
+        return self._badge.pid == os.getpid()
 
     def ensure(self) -> None:
         """Before a write: renew what has not been renewed for half the time, by either clock."""
-        if self._pid != os.getpid():
+        if self._badge.pid != os.getpid():
             self._begin_anew()
             return
         policy, clock, (awake, ever) = self._policy(), self._clock, self._last
@@ -81,7 +121,7 @@ class Membership:
     def ensure_present(self) -> None:
         """Before a session is held: the same, and whoever has left holds nothing any more."""
         self.ensure()
-        if self._stop.is_set():
+        if self._badge.has_left:
             raise WorkerLeft("the worker has left and holds no sessions any more")
 
     def renew(self) -> bool:
@@ -90,31 +130,31 @@ class Membership:
         Either it was declared dead: its sessions are then guarded by their epochs, and what was
         taken over stays taken over. Or the ledger was set back, and `timeline` rises.
         """
-        if self._pid != os.getpid():
+        if self._badge.pid != os.getpid():
             self._begin_anew()
         moment = self._moment()  # read first: what follows may take long
         id, known = self._stored()
         beat = self._ledger.reaping.beat(id)
         if beat is not None and beat > known:
             with self._lock:
-                if self._id == id:
+                if self._badge.id == id:
                     self._beat, self._last = beat, moment
             return True
         is_rewound = beat is not None or self._is_rewound(id, known)
         with self._lock:
-            is_first = self._id == id and not self._stop.is_set()  # among the threads
+            is_first = self._badge.id == id and not self._badge.has_left  # among the threads
             if is_first:
                 self.timeline += is_rewound
                 self._enrol()
         if is_first and is_rewound:
             _warn()
         elif is_first:
-            self._hold_again()
+            self._hold(inherited=False)
         return False
 
     def notices_rewind(self) -> bool:
         """Ask whether the ledger was set back; if so, this worker goes on as a new one."""
-        if self._pid != os.getpid() or not self._is_rewound(*self._stored()):
+        if not self.is_mine or not self._is_rewound(*self._stored()):
             return False
         self.renew()
         return True
@@ -122,7 +162,7 @@ class Membership:
     def _stored(self) -> tuple[str, int]:
         """Which worker this is and how high its counter is at least."""
         with self._lock:
-            return self._id, self._beat
+            return self._badge.id, self._beat
 
     def _is_rewound(self, id: str, known: int) -> bool:
         """Whether what this worker stored durably is not there any more.
@@ -134,19 +174,39 @@ class Membership:
         beat = self._ledger.workers.beat_of(id)
         return beat is None or beat < known
 
+    @property
+    def has_left(self) -> bool:
+        return self._badge.has_left
+
     def leave(self) -> None:
-        """Stop the counter."""
-        self._stop.set()
+        """Give up every session; a forked child that never used it leaves nothing."""
+        if not self._badge.has_left and self.is_mine:
+            self._badge.leave()
+            HEARTBEAT.attend()
 
-    def returns_by(self, hold_again: Callable[[], None]) -> None:
-        """What to do when this worker was declared dead and goes on as a new one."""
-        self._hold_again = hold_again
+    def start(self, give_up: Callable[[str], object]) -> None:
+        """Raise the counter from now on, until it leaves or nobody refers to it any more.
 
-    def start(self) -> None:
-        """Raise the counter from now on, in a thread that dies with the process."""
-        threading.Thread(
-            target=_beat_until_left, args=(ref(self), self._stop), name="sexton-beat", daemon=True
-        ).start()
+        `give_up` makes the worker of that id leave the ledger. It must not refer to this.
+        """
+        self._badge.give_up = give_up
+        HEARTBEAT.add(self, self.pace(), self._badge.depart)
+
+    @property
+    def ledger_key(self) -> int:
+        return id(self._ledger)
+
+    def tend(self) -> float | None:
+        """What the heartbeat does for this worker; seconds until it is to do it again."""
+        if self._badge.has_left:
+            return None
+        if not self.is_mine:
+            return self._tend_inherited()
+        if self._owes_holding:
+            self._hold(inherited=True)
+        else:
+            self.renew()
+        return self.pace()
 
     def pace(self) -> float:
         """Seconds from one beat to the next."""
@@ -164,15 +224,38 @@ class Membership:
                 registered_at=self._clock.now(),
             )
         )
-        self._id, self._beat, self._last = id, 0, moment
-        self._pid = os.getpid()
+        self._beat, self._last = 0, moment
+        self._badge.id, self._badge.pid = id, os.getpid()
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """The lock of this process: one that its parent's threads held is held for ever."""
+        return self._locks.setdefault(os.getpid(), threading.RLock())
 
     def _begin_anew(self) -> None:
-        """A forked child: its parent's thread and locks are not here."""
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._enrol()
-        self.start()
+        """A forked child becomes a worker of its own, and holds what it inherited."""
+        with self._lock:
+            if self.is_mine:
+                return
+            self._enrol()
+            self._badge.has_left, self._owes_holding = False, True
+        HEARTBEAT.attend()
+        self._hold(inherited=True)
+
+    def _tend_inherited(self) -> float:
+        """In a forked child: wait until it is known that it stays, or that it is on its own."""
+        self._looks += 1
+        is_alone = os.getppid() != self._badge.pid
+        if not self.handles or not (is_alone or self._looks * _LOOK_EVERY > SETTLE):
+            return _LOOK_EVERY if self._looks * _LOOK_EVERY <= SETTLE else SETTLE
+        self._begin_anew()
+        return self.pace()
+
+    def _hold(self, *, inherited: bool) -> None:
+        for handle in [handle for ref in self.handles.valuerefs() if (handle := ref())]:
+            handle.hold_on(inherited=inherited)
+        if inherited:
+            self._owes_holding = False
 
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
@@ -184,22 +267,3 @@ def _warn() -> None:
     logging.getLogger("sexton.agent").warning(
         "the ledger was set back to an earlier state; open sessions are given up"
     )
-
-
-def _beat_until_left(reference: ref[Membership], stop: threading.Event) -> None:
-    """Holds no reference while it waits, so that a forgotten worker can be collected."""
-    while True:
-        member = reference()
-        if member is None:
-            return
-        pace = member.pace()
-        del member
-        if stop.wait(pace):
-            return
-        member = reference()
-        if member is None or not member.is_mine:
-            return
-        try:
-            member.renew()
-        except LedgerError:
-            continue  # locked or unreachable for a while; `ensure` sees to what that means

@@ -16,8 +16,9 @@ from sexton.errors import (
     SessionNotFound,
 )
 from sexton.model.message import one_line
+from sexton.model.opened import Opened, Previous
 from sexton.model.plan import Reason
-from sexton.model.record import replace
+from sexton.model.record import record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session, State
 from sexton.policies.liveness import dead_holders, is_busy, running_turn
@@ -27,19 +28,28 @@ from sexton.ports import Birth, Lost, WorkerUnknown
 ATTEMPTS = 50
 
 
-def open_key(desk: Desk, birth: Birth) -> Session:
+@record(kw_only=False)
+class Opening:
+    """A session that was opened, how, and the one its key had before if this one begins anew."""
+
+    session: Session
+    opened: Opened
+    previous: Previous | None = None
+
+
+def open_key(desk: Desk, birth: Birth) -> Opening:
     """The current session of a key, joined; a new one if there is none; the next one if it is over.
 
     No keeper is needed: an overdue session is reset here.
     """
     if birth.key is None:
-        return begin(desk, birth)
+        return Opening(begin(desk, birth), Opened.NEW)
     for _ in range(ATTEMPTS):
         now = desk.clock.now()
         current = desk.ledger.book.current(birth.key)
         with known_worker(desk):
             opened = (
-                desk.ledger.book.begin(scheduled(desk, birth, now), now)
+                _begin_next(desk, birth, now)
                 if current is None
                 else _enter(desk, current, birth, now)
             )
@@ -48,7 +58,7 @@ def open_key(desk: Desk, birth: Birth) -> Session:
     raise LedgerBusy(f"the key {birth.key} changed hands {ATTEMPTS} times while it was opened")
 
 
-def open_id(desk: Desk, id: str) -> Session:
+def open_id(desk: Desk, id: str) -> Opening:
     """The open session with that id, joined; if it was compressed, the newest of its chain."""
     for _ in range(ATTEMPTS):
         found = desk.ledger.index.find(NATIVE, id)
@@ -76,7 +86,7 @@ def begin(desk: Desk, birth: Birth) -> Session:
     raise LedgerBusy(f"the ledger lost its worker {ATTEMPTS} times while a session was opened")
 
 
-def reset(desk: Desk, old: Session, *, force: bool) -> Session:
+def reset(desk: Desk, old: Session, *, force: bool) -> Opening:
     """End the session on request and start the next one of its key.
 
     Unless forced, SessionBusy while a turn runs in it, but for those the caller is inside of.
@@ -104,7 +114,7 @@ def reset(desk: Desk, old: Session, *, force: bool) -> Session:
         except WorkerUnknown:
             break
         if fresh is not None:
-            return fresh
+            return _instead_of(old, reason, now, fresh)
     raise desk.refusal(old)
 
 
@@ -159,16 +169,34 @@ def known_worker(desk: Desk) -> Iterator[None]:
         desk.membership.renew()
 
 
-def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Session | None:
+def _begin_next(desk: Desk, birth: Birth, now: datetime) -> Opening | None:
+    """The next session of a key that has none open, or its first; None if somebody was faster."""
+    fresh = desk.ledger.book.begin(scheduled(desk, birth, now), now)
+    if fresh is None:
+        return None
+    last = desk.ledger.index.before(fresh)
+    if last is None:
+        return Opening(fresh, Opened.NEW)
+    ended_at, why = last.ended_at or last.active_at, last.end_reason or ""
+    return Opening(fresh, Opened.RESET, Previous(id=last.id, end_reason=why, ended_at=ended_at))
+
+
+def _instead_of(old: Session, reason: Reason, now: datetime, fresh: Session) -> Opening:
+    last = Previous(id=old.id, end_reason=reason.code, ended_at=now)
+    return Opening(fresh, Opened.RESET, last)
+
+
+def _enter(desk: Desk, current: Session, birth: Birth, now: datetime) -> Opening | None:
     policy = desk.rules(None).rules.reset_policy(current)
     reason = reset_reason(current, policy, now)
     if reason is None:
         desk.held.pop(current.id, None)
     if reason is None or _is_held(desk, current, reason, now):
         return _join(desk, current, now)
-    return desk.ledger.book.replace(
+    fresh = desk.ledger.book.replace(
         current, reason, scheduled(desk, birth, now), desk.entry(current, "end", reason), now
     )
+    return None if fresh is None else _instead_of(current, reason, now, fresh)
 
 
 def _is_held(desk: Desk, session: Session, wanted: Reason, now: datetime) -> bool:
@@ -201,9 +229,13 @@ def _forget_ended(desk: Desk) -> None:
             desk.held[id] = mark  # behind all others
 
 
-def _join(desk: Desk, session: Session, now: datetime) -> Session | None:
+def _join(desk: Desk, session: Session, now: datetime) -> Opening | None:
     dead = dead_holders(session, desk.evidence(session))
-    return desk.ledger.book.join(session, desk.worker, dead, now)
+    joined = desk.ledger.book.join(session, desk.worker, dead, now)
+    if joined is None:
+        return None
+    is_adopted = joined.epoch != session.epoch  # nobody living held it
+    return Opening(joined, Opened.ADOPTED if is_adopted else Opened.JOINED)
 
 
 def _successor(desk: Desk, old: Session) -> Birth:

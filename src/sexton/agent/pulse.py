@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from sexton.policies.runaway import WINDOW, Beat, Excess, excess, joined, without
+from sexton.model.plan import Reason
+from sexton.policies.runaway import WINDOW, Beat, Excess, excess, haste, joined, without
 from sexton.policies.spend import RunawayPolicy
+
+if TYPE_CHECKING:
+    from sexton.agent.desk import Desk
+    from sexton.model.session import Session
 
 
 class Pulse:
@@ -17,6 +23,7 @@ class Pulse:
         self._lock = threading.RLock()
         self._beats: list[Beat] = []
         self._minute = Beat(0.0)
+        self._is_fast = False
 
     def beat(self, *, messages: int = 0, tokens: int = 0, tool_calls: int = 0) -> None:
         """Count what has just happened."""
@@ -35,6 +42,17 @@ class Pulse:
         with self._lock:
             self._forget(self._monotonic())
             return excess(self._minute, policy)
+
+    def warn(self, desk: Desk, session: Session, policy: RunawayPolicy) -> None:
+        """Note in the journal, once until it is calm again, that nothing bounds many messages."""
+        with self._lock:
+            self._forget(self._monotonic())
+            fast, was_fast = haste(self._minute, policy), self._is_fast
+            self._is_fast = fast is not None
+        if fast is not None and not was_fast:
+            words = f"{fast.found} messages in a minute, and no limit is set"
+            entry = desk.entry(session, "warn", Reason(f"near_budget:{fast.budget}", words))
+            desk.ledger.journal.write([entry], desk.clock.now())
 
     def _forget(self, now: float) -> None:
         while self._beats and now - self._beats[0].at >= WINDOW:

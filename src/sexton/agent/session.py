@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sexton.agent.desk import Desk
 from sexton.agent.handle import Handle
-from sexton.agent.opening import reset, revive
+from sexton.agent.opening import Opening, reset, revive
 from sexton.errors import InvalidMessage, SessionEnded
 from sexton.model.message import Draft, Message, draft, one_line, preview
 from sexton.model.plan import Reason
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sexton.agent.guard import Guard
     from sexton.agent.processes import Facts, SpawnedProcess
     from sexton.agent.turn import Turn
+    from sexton.model.opened import Opened, Previous
     from sexton.model.process import Process, Watched
     from sexton.policies.compression import Options
     from sexton.policies.rulebook import InForce
@@ -45,10 +46,26 @@ class OpenSession(Handle):
 
     _guard: Guard | None = None
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: Desk, opening: Opening) -> None:
+        session = opening.session
         super().__init__(desk, session)
+        self._opening = opening
+        desk.membership.handles[id(self)] = self
         self._has_preview = session.preview is not None
         self._is_attended = session.source not in UNATTENDED
+
+    @property
+    def opened(self) -> Opened:
+        """How this handle came by its session: `new`, `joined`, `adopted` or `reset`."""
+        return self._opening.opened
+
+    @property
+    def previous(self) -> Previous | None:
+        """The session that the key had before, if this one began in its place.
+
+        It is there whenever `opened` is `reset`, and never otherwise.
+        """
+        return self._opening.previous
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:
         """Store one message durably; its sequence number."""

@@ -70,6 +70,8 @@ class GuestSession(Handle):
 class Visitor(AgentWorker):
     """A process of the program whose home it is. Leaving ends nothing: that is the home's to do."""
 
+    _ends_sessions = False
+
     def __init__(self, desk: Desk, home: HomeRecord) -> None:
         super().__init__(desk)
         self.home = home
@@ -118,9 +120,6 @@ class Visitor(AgentWorker):
             return session
         dead = dead_holders(session, self._desk.evidence(session))
         return self._desk.ledger.book.join(session, self.id, dead, self._desk.clock.now())
-
-    def _dying(self) -> tuple[str, ...]:
-        return ()
 
 
 def _unplanned(_now: datetime) -> Schedule:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakValueDictionary
 
 from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
 from sexton.agent.session import OpenSession
-from sexton.errors import InputInvalid, SessionNotFound, SextonError, WorkerLeft
+from sexton.errors import InputInvalid, SessionNotFound, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Relation, check_name
@@ -19,25 +19,38 @@ from sexton.ports import Birth
 
 if TYPE_CHECKING:
     from sexton.agent.given import Program
+    from sexton.agent.membership import Membership
     from sexton.agent.processes import SpawnedProcess
+    from sexton.policies.rulebook import InForce
+    from sexton.ports import Clock, Ledger
 
 DEFAULT_SOURCE = "agent"
 
 
 class AgentWorker:
-    """A registered process. Leaving it gives up what it holds; sessions that die with it end."""
+    """A registered process. Leaving it gives up what it holds; sessions that die with it end.
+
+    A worker that nobody refers to any more, neither itself nor by one of its sessions, leaves too.
+    A child that this process forks becomes a worker of its own and holds the sessions that it
+    inherited: at its first use of them, when this process dies, or after two seconds.
+    """
+
+    _ends_sessions = True
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._open = True
-        self._opened: WeakValueDictionary[int, OpenSession] = WeakValueDictionary()
-        desk.membership.returns_by(self._hold_again)
-        desk.membership.start()
-        _present.add(self)
+        dying = desk.rules if self._ends_sessions else None
+        give_up = partial(_give_up, desk.ledger, desk.clock, dying, desk.actor)
+        desk.membership.start(give_up)
 
     @property
     def is_open(self) -> bool:
-        return self._open
+        return not self._desk.membership.has_left
+
+    @property
+    def membership(self) -> Membership:
+        """What keeps the worker alive in the ledger, for as long as it or a session is in use."""
+        return self._desk.membership
 
     @property
     def id(self) -> str:
@@ -77,12 +90,12 @@ class AgentWorker:
             schedule=Schedule(0),
             **named,
         )
-        return self._remembered(OpenSession(self._desk, open_key(self._desk, birth)))
+        return OpenSession(self._desk, open_key(self._desk, birth))
 
     def resume(self, id: str) -> OpenSession:
         """The open session with that id."""
         self._check_open()
-        return self._remembered(OpenSession(self._desk, open_id(self._desk, check_name("id", id))))
+        return OpenSession(self._desk, open_id(self._desk, check_name("id", id)))
 
     def spawn(
         self,
@@ -103,36 +116,13 @@ class AgentWorker:
         return _opened(session).spawn(arguments, task=task, kind=kind, ttl=ttl, **popen)
 
     def _check_open(self) -> None:
-        if not self._open:
+        if not self.is_open:
             raise WorkerLeft("the worker has left and holds no sessions any more")
         self._desk.membership.ensure()  # a holder that was declared dead would be reaped at once
 
-    def _remembered(self, opened: OpenSession) -> OpenSession:
-        self._opened[id(opened)] = opened
-        return opened
-
-    def _hold_again(self) -> None:
-        """Become a holder again of what others hold too, where the fence stands.
-
-        What nobody holds waits for its next opener: to take it would raise the epoch.
-        """
-        ledger, now = self._desk.ledger, self._desk.clock.now()
-        for opened in filter(None, (reference() for reference in self._opened.valuerefs())):
-            for found in ledger.index.find(NATIVE, opened.id):
-                if found.holders and found.epoch == opened.epoch:
-                    ledger.book.join(found, self.id, (), now)
-
     def leave(self) -> None:
         """Give up every session; those whose source dies with its owner end `closed`."""
-        # A forked child that never used it leaves nothing of its parent's.
-        if not self._open or not self._desk.membership.is_mine:
-            return
-        self._open = False
         self._desk.membership.leave()
-        _present.discard(self)
-        self._desk.ledger.book.leave(
-            self.id, self._dying(), self._desk.clock.now(), self._desk.actor
-        )
 
     def _parent_id(self, parent: OpenSession | str | None) -> str | None:
         if parent is None or isinstance(parent, OpenSession):
@@ -140,10 +130,6 @@ class AgentWorker:
         if not self._desk.ledger.index.find(NATIVE, check_name("parent", parent)):
             raise SessionNotFound(f"there is no session {parent} that could be a parent")
         return parent
-
-    def _dying(self) -> tuple[str, ...]:
-        """The sources whose sessions end when nobody holds them any more."""
-        return self._desk.rules(None).rules.liveness.dies_with_owner
 
     def __enter__(self) -> Self:
         return self
@@ -157,22 +143,16 @@ class AgentWorker:
         self.leave()
 
 
-_present: set[AgentWorker] = set()
-"""Kept until they leave: a worker nobody refers to any more still holds its sessions."""
-
-
-@atexit.register
-def _leave_at_exit() -> None:
-    """A process that ends cleanly without leaving its workers has left them all the same."""
-    for worker in list(_present):
-        try:
-            worker.leave()
-        except SextonError as trouble:
-            import logging  # noqa: PLC0415  # slow to load, rarely needed
-
-            logging.getLogger("sexton.agent").warning(
-                "a worker could not leave its sessions: %s", trouble
-            )
+def _give_up(
+    ledger: Ledger,
+    clock: Clock,
+    rules: Callable[[int | None], InForce] | None,
+    actor: str,
+    worker: str,
+) -> None:
+    """Leave all sessions; without rules none of them ends."""
+    dying = () if rules is None else rules(None).rules.liveness.dies_with_owner
+    ledger.book.leave(worker, dying, clock.now(), actor)
 
 
 def _opened(given: object) -> OpenSession:

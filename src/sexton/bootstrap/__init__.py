@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from sexton.bootstrap.enrolling import enrol
 from sexton.bootstrap.finding import ledger_url, load_settings, user
@@ -24,6 +25,7 @@ from sexton.system.processes import SystemProcesses, host
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sexton.agent.membership import Membership
     from sexton.agent.worker import AgentWorker
     from sexton.engine.estate import Estate
     from sexton.engine.explain import Explanation
@@ -74,7 +76,7 @@ class Sexton:
         self.rules = RulesInForce(ledger.policies)
         self._keepers: list[tuple[Keeper, threading.Thread, AgentWorker]] = []
         self._sweeper: Keeper | None = None
-        self._workers: list[AgentWorker] = []
+        self._members: list[ref[Membership]] = []  # a forgotten worker is not kept by us
         self._removing: Means | None = None
         self._attached: dict[HomeSetting, tuple[Home, HomeRecord]] = {}
 
@@ -93,8 +95,8 @@ class Sexton:
         """Stop the keepers started here and let go of the ledger."""
         with ExitStack() as then:  # from the last to the first, whatever one of them meets
             then.callback(self.ledger.close)
-            for worker in self._workers:
-                then.callback(worker.leave)
+            for member in filter(None, (known() for known in self._members)):
+                then.callback(member.leave)
             for keeper, thread, worker in self._keepers:
                 for step in (worker.leave, keeper.close, thread.join, keeper.stop):
                     then.callback(step)
@@ -127,7 +129,8 @@ class Sexton:
     def worker(self, kind: str = "agent") -> AgentWorker:
         """Register this process as a holder of sessions; a context manager."""
         registered = enrol(self, kind)
-        self._workers = [each for each in self._workers if each.is_open] + [registered]
+        here = [known for known in self._members if (member := known()) and not member.has_left]
+        self._members = [*here, ref(registered.membership)]
         return registered
 
     def plan(

@@ -11,7 +11,7 @@ from sexton.policies.rulebook import Rulebook, decode, encode
 from sexton.ports import HomeRecord, Homes
 from sexton.ports.homes import Observable
 
-_NO_RESETS = Rulebook(reset=ResetPolicy(max_messages=None, max_bytes=None))
+_NO_RESETS = Rulebook(reset=ResetPolicy(warn_messages=None, warn_bytes=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,13 @@ class LedgerIndex:
 
         return self._database.read(job)
 
+    def before(self, session: Session) -> Session | None:
+        if session.key is None:
+            return None
+        wanted = {"key": session.key, "ref": session.ref}
+        row = self._database.read(lambda tx: tx.one("find_before", **wanted))
+        return None if row is None else rows.session(row)
+
     def begins_with(self, prefix: str, limit: int) -> list[Session]:
         def job(tx: Transaction) -> list[Session]:
             found = tx.all("find_by_prefix", first=prefix, after=prefix + _LAST, limit=limit)

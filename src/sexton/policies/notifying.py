@@ -70,7 +70,8 @@ def journalled(entry: JournalEntry) -> Occasion | None:
         return _occasion(Event.BUDGET, parts, entry.at, f"{told}: {text}.")
     if entry.action == "warn":
         parts = (entry.home, entry.session, code.removeprefix("near_max_"))
-        return _occasion(Event.LIMIT, parts, entry.at, f"comes near a limit: {text}.")
+        told = "comes near a limit" if code.startswith("near_") else "has become large"
+        return _occasion(Event.LIMIT, parts, entry.at, f"{told}: {text}.")
     return None
 
 

@@ -37,17 +37,23 @@ class Mode(StrEnum):
 
 @record
 class ResetPolicy:
-    """When a session is over, and when that is announced."""
+    """When a session is over, and when that is announced.
+
+    A session ends at a limit only if the limit was set. Without one, `warn_messages` and
+    `warn_bytes` say at which size its owner is warned, once, and nothing ends.
+    """
 
     mode: Mode = Mode.NONE
     idle_minutes: int = 1440
     at_hour: int = 4
     timezone: str = "UTC"
     max_age: timedelta | None = None
-    max_messages: int | None = 1000
-    max_bytes: int | None = 10_000_000
+    max_messages: int | None = None
+    max_bytes: int | None = None
     max_turns: int | None = None
     warn_at: float = 0.8
+    warn_messages: int | None = 1000
+    warn_bytes: int | None = 10_000_000
 
     @property
     def idle_after(self) -> timedelta | None:
@@ -81,13 +87,16 @@ def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason
 def limit_warning(
     session: Session, policy: ResetPolicy, now: datetime
 ) -> tuple[Limit, Reason] | None:
-    """The first limit the session comes near and has not been warned about, or None."""
+    """The first limit or size to warn about that has not been warned about yet, or None."""
     for gauge in _gauges(session, policy, now):
         if gauge.is_near(policy.warn_at) and gauge.limit not in session.warned:
             share = round(100 * gauge.value / gauge.maximum)
             return gauge.limit, Reason(
                 f"near_{gauge.code}", f"{gauge.shown}: {share} % of {gauge.limit_shown}"
             )
+    for gauge in _unlimited(session, policy):
+        if gauge.is_full and gauge.limit not in session.warned:
+            return gauge.limit, Reason(gauge.code, f"{gauge.shown}, and no limit is set")
     return None
 
 
@@ -128,13 +137,7 @@ def due_since(session: Session, policy: ResetPolicy) -> datetime | None:
 def schedule(session: Session, policy: ResetPolicy, serial: int) -> Schedule:
     """When to look at the session again, if nothing is written to it until then."""
     times = [time for time in _times(session, policy) if time is not None]
-    return Schedule(
-        serial,
-        min(times, default=None),
-        _threshold(policy.max_messages, policy, session, Limit.MESSAGES),
-        _threshold(policy.max_bytes, policy, session, Limit.BYTES),
-        _threshold(policy.max_turns, policy, session, Limit.TURNS),
-    )
+    return Schedule(serial, min(times, default=None), *_thresholds(session, policy))
 
 
 def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[Reason]:
@@ -154,6 +157,9 @@ def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[R
         yield Reason("none", "no idle or daily reset is set for it")
     for gauge in _gauges(session, policy, now):
         yield Reason(gauge.code, f"{gauge.shown} of {gauge.limit_shown}")
+    for gauge in _unlimited(session, policy):
+        words = f"{gauge.shown}, no limit is set; warns at {gauge.limit_shown} and ends nothing"
+        yield Reason(gauge.code, words)
 
 
 def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
@@ -227,6 +233,18 @@ def _gauges(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[_G
         )
 
 
+def _unlimited(session: Session, policy: ResetPolicy) -> Iterator[_Gauge]:
+    """The sizes that nothing bounds, as far as somebody is to be warned of them."""
+    sizes = (
+        (Limit.MESSAGES, session.message_count, policy.max_messages, policy.warn_messages),
+        (Limit.BYTES, session.byte_count, policy.max_bytes, policy.warn_bytes),
+    )
+    for limit, value, maximum, warn in sizes:
+        if maximum is None and warn is not None:
+            unit = "messages" if limit is Limit.MESSAGES else "bytes"
+            yield _Gauge(limit, f"large_{unit}", value, warn, f"{value} {unit}", str(warn))
+
+
 def _times(session: Session, policy: ResetPolicy) -> Iterator[datetime | None]:
     if policy.idle_after is not None:
         yield session.active_at + policy.idle_after
@@ -235,23 +253,27 @@ def _times(session: Session, policy: ResetPolicy) -> Iterator[datetime | None]:
     if policy.max_age is not None:
         share = 1.0 if Limit.AGE in session.warned else policy.warn_at
         yield session.started_at + policy.max_age * share
-    counted = (
-        (session.message_count, _threshold(policy.max_messages, policy, session, Limit.MESSAGES)),
-        (session.byte_count, _threshold(policy.max_bytes, policy, session, Limit.BYTES)),
-        (session.turn_count, _threshold(policy.max_turns, policy, session, Limit.TURNS)),
-    )
+    counts = (session.message_count, session.byte_count, session.turn_count)
+    counted = zip(counts, _thresholds(session, policy), strict=True)
     yield (
         session.active_at if any(at is not None and value >= at for value, at in counted) else None
     )
 
 
-def _threshold(
-    maximum: int | None, policy: ResetPolicy, session: Session, limit: Limit
-) -> int | None:
-    """The count at which there is something to say: the warning's, or the limit's once warned."""
-    if maximum is None or limit in session.warned:
-        return maximum
-    return math.ceil(maximum * policy.warn_at)
+def _thresholds(session: Session, policy: ResetPolicy) -> Iterator[int | None]:
+    """The counts of messages, bytes and turns at which there is something to say.
+
+    That is the warning's, then the limit's; after a warning without a limit there is none.
+    """
+    for limit, maximum, warn in (
+        (Limit.MESSAGES, policy.max_messages, policy.warn_messages),
+        (Limit.BYTES, policy.max_bytes, policy.warn_bytes),
+        (Limit.TURNS, policy.max_turns, None),
+    ):
+        if limit in session.warned:
+            yield maximum
+        else:
+            yield warn if maximum is None else math.ceil(maximum * policy.warn_at)
 
 
 @lru_cache(maxsize=64)

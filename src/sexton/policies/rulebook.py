@@ -216,12 +216,28 @@ def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
 
 def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
     known = {name: stored[name] for name in names(ResetPolicy) if name in stored}
+    if "warn_messages" not in stored:
+        known |= _older_sizes(stored)
     max_age = stored["max_age"]
     return replace(
         ResetPolicy(**known),
         mode=Mode(stored["mode"]),
         max_age=None if max_age is None else timedelta(seconds=max_age),
     )
+
+
+def _older_sizes(stored: Mapping[str, Any]) -> dict[str, int | None]:
+    """The size limits of an older Sexton, which stored its defaults as limits that nobody set."""
+    usual = ResetPolicy()
+    sizes: dict[str, int | None] = {}
+    for unit in ("messages", "bytes"):
+        limit, default = stored[f"max_{unit}"], getattr(usual, f"warn_{unit}")
+        is_default = limit == default
+        sizes |= {
+            f"max_{unit}": None if is_default else limit,
+            f"warn_{unit}": default if is_default else None,
+        }
+    return sizes
 
 
 _LATER = ("processes", "spend", "retention")

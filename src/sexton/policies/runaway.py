@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sexton.model.record import names
 from sexton.policies.spend import RunawayPolicy
 
 WINDOW = 60.0
@@ -35,11 +34,19 @@ class Excess(NamedTuple):
 
 def excess(minute: Beat, policy: RunawayPolicy) -> Excess | None:
     """What has run away by what happened in the last minute, or None."""
-    for what in names(RunawayPolicy):
+    for what in ("messages", "tokens", "tool_calls"):
         limit, count = getattr(policy, what), getattr(minute, what)
         if limit is not None and count >= limit:
             return Excess(what, count, limit)
     return None
+
+
+def haste(minute: Beat, policy: RunawayPolicy) -> Excess | None:
+    """The messages of the last minute, if they are worth a warning and nothing bounds them."""
+    limit = policy.warn_messages
+    if policy.messages is not None or limit is None or minute.messages < limit:
+        return None
+    return Excess("messages", minute.messages, limit)
 
 
 def joined(one: Beat, other: Beat) -> Beat:

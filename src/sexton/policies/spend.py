@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sexton.model.record import made, record
+from sexton.model.record import made, names, record
 from sexton.model.spend import Act, Budget, Scope, Unit
 
 
@@ -46,11 +46,16 @@ class BreakerPolicy:
 
 @record
 class RunawayPolicy:
-    """How much of each in one minute is a loop rather than a conversation; None: any is fine."""
+    """How much of each in one minute is a loop rather than a conversation; None: any is fine.
 
-    messages: int | None = 150
+    Streams and imports write many messages, so those stop nothing unless that was set: from
+    `warn_messages` on, the journal says so.
+    """
+
+    messages: int | None = None
     tokens: int | None = 1_000_000
     tool_calls: int | None = 120
+    warn_messages: int | None = 150
 
 
 @record
@@ -99,12 +104,23 @@ def spend_rules(stored: Mapping[str, Any] | None) -> SpendRules:
         breaker=BreakerPolicy(
             warn_at=tuple(breaker["warn_at"]), cool_down=timedelta(seconds=breaker["cool_down"])
         ),
-        runaway=RunawayPolicy(**stored["runaway"]),
+        runaway=_runaway(stored["runaway"]),
         prices=Prices(
             models=tuple((name, Price(**price)) for name, price in prices["models"]),
             unknown=None if prices["unknown"] is None else Price(**prices["unknown"]),
         ),
     )
+
+
+def _runaway(stored: Mapping[str, Any]) -> RunawayPolicy:
+    """An older Sexton stored its default as a limit on messages that nobody set."""
+    usual = RunawayPolicy()
+    known = {name: stored[name] for name in names(RunawayPolicy) if name in stored}
+    if "warn_messages" not in stored:
+        is_default = stored["messages"] == usual.warn_messages
+        known["warn_messages"] = usual.warn_messages if is_default else None
+        known["messages"] = None if is_default else stored["messages"]
+    return RunawayPolicy(**known)
 
 
 def _budget(stored: Mapping[str, Any]) -> Budget:

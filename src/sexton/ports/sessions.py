@@ -173,6 +173,9 @@ class SessionIndex(Protocol):
     def find(self, home: str | None, id: str) -> list[Session]:
         """The sessions with that id, with holders; several only where homes share an id."""
 
+    def before(self, session: Session) -> Session | None:
+        """The native session that the key of this one had before it, wherever it is kept now."""
+
     def begins_with(self, prefix: str, limit: int) -> list[Session]:
         """The sessions whose id begins like that, with holders."""
 

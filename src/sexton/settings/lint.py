@@ -77,6 +77,8 @@ _USES: Mapping[str, _Use] = {
     "at_hour": _Use(lambda policy: policy.is_daily, "in mode {mode}"),
     "timezone": _Use(lambda policy: policy.is_daily, "in mode {mode}"),
     "warn_at": _Use(_has_limit, "without a limit to warn of"),
+    "warn_messages": _Use(lambda policy: policy.max_messages is None, "beside max_messages"),
+    "warn_bytes": _Use(lambda policy: policy.max_bytes is None, "beside max_bytes"),
 }
 
 

@@ -74,13 +74,12 @@ class PolicyFields(Strict):
     )
     max_messages: Limit = Field(
         default=_RESET.max_messages,
-        description="A history that is sent along with every turn has to end somewhere: beyond "
-        "this, a loop is likelier than a conversation.",
+        description="A session ends at this number of messages. A conversation that becomes "
+        "empty by itself surprises people, so nothing ends by size unless a limit is set.",
     )
     max_bytes: Annotated[int | None, vocabulary.SIZE.or_null()] = Field(
         default=_RESET.max_bytes,
-        description="More text than any model reads at once; it is reached by pasted files and "
-        "tool output long before the number of messages is.",
+        description="A session ends at this size. Nothing ends by size unless a limit is set.",
     )
     max_turns: Limit = Field(
         default=_RESET.max_turns,
@@ -91,6 +90,16 @@ class PolicyFields(Strict):
         default=_RESET.warn_at,
         description="The share of a limit at which a session is warned once, early enough to "
         "bring its work to an end.",
+    )
+    warn_messages: Limit = Field(
+        default=_RESET.warn_messages,
+        description="Where max_messages is not set: the number of messages at which a session is "
+        "warned once. Beyond it, a loop is likelier than a conversation; nothing ends.",
+    )
+    warn_bytes: Annotated[int | None, vocabulary.SIZE.or_null()] = Field(
+        default=_RESET.warn_bytes,
+        description="Where max_bytes is not set: the size at which a session is warned once. It is "
+        "more text than any model reads at once; nothing ends.",
     )
 
 

@@ -179,8 +179,8 @@ class RunawayFields(Strict):
 
     messages: Limit = Field(
         default=_RUNAWAY.messages,
-        description="In any minute, in one session. People and models that take turns stay far "
-        "below; a session that burned had 337.",
+        description="In any minute, in one session. Streams and imports write many messages "
+        "and are no loop, so nothing is stopped for them unless a limit is set.",
     )
     tokens: Amount = Field(
         default=_RUNAWAY.tokens,
@@ -189,4 +189,9 @@ class RunawayFields(Strict):
     tool_calls: Limit = Field(
         default=_RUNAWAY.tool_calls,
         description="Two calls in every second, for a minute.",
+    )
+    warn_messages: Limit = Field(
+        default=_RUNAWAY.warn_messages,
+        description="Where no limit on messages is set: how many in a minute the journal warns "
+        "of. People and models that take turns stay far below; a session that burned had 337.",
     )

@@ -24,7 +24,7 @@ GATEWAY_KEYS = ("agent:*",)
 API_SOURCES = ("api_server",)
 LARGEST = 1_000_000
 MOST_RULES = 1_000
-UNLIMITED = ResetPolicy(max_messages=None, max_bytes=None)
+UNLIMITED = ResetPolicy(warn_messages=None, warn_bytes=None)
 
 
 class OwnRules:

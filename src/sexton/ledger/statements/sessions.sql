@@ -3,6 +3,13 @@ SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.key = :key AND s.home = 1 AND s.state = 'open';
 
+-- find_before
+SELECT {session}
+FROM sessions AS s JOIN homes AS h ON h.ref = s.home
+WHERE s.key = :key AND s.home = 1 AND s.state <> 'open' AND s.ref < :ref
+ORDER BY s.ref DESC
+LIMIT 1;
+
 -- find_by_ref
 SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
