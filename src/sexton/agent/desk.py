@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
+from sexton.agent.slots import Slots
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
@@ -31,7 +32,8 @@ class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
     `tariff` knows what models cost; `stop_processes` stops what a session that is killed runs;
-    `directory` is where a session keeps its files; `guards` watch over what its sessions spend;
+    `directory` is where a session keeps its files; `guards` watch over what its sessions spend, and
+    `slots` name its grants;
     `held` is what was last said of each reset that is held back.
     """
 
@@ -47,6 +49,7 @@ class Desk:
     directory: Callable[[str], Path]
     turns: set[Turn] = made(set)
     guards: Guards = made(Guards)
+    slots: Slots = made(Slots)
     held: dict[str, str] = made(dict)
 
     @property

@@ -21,7 +21,7 @@ from sexton.policies.rulebook import InForce, Rulebook
 from sexton.policies.runaway import WINDOW, Excess
 from sexton.policies.spend import SpendRules
 from sexton.ports import Entry
-from sexton.ports.spending import Mark, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Mark, Refused, Slot, Spend, Standing, Taken
 
 if TYPE_CHECKING:
     from sexton.agent.tools import ToolWatch
@@ -120,10 +120,8 @@ class Guard:
         What is learned of persons' own limits on the way tells what is counted.
         """
         self.check_pace(session)
-        now = self.desk.clock.now()
-        found = self.desk.ledger.spending.look(
-            self.who(session), session.epoch, self.bounds(session, now), now
-        )
+        look, now = self.desk.ledger.spending.look, self.desk.clock.now()
+        found = look(self.who(session), session.epoch, self.bounds(session, now), now)
         if found is None:
             return False
         self.counted = frozenset(standing.bound.meter.unit for standing in found)
@@ -149,6 +147,7 @@ class Guard:
         at_once: Mapping[Unit, int] | None = None,
         *,
         limited: bool = True,
+        slot: Slot | None = None,
     ) -> Taken | None:
         """Count a spend, or BudgetExceeded; None if the session is not there any more."""
         now = self.desk.clock.now()
@@ -160,6 +159,7 @@ class Guard:
             at_once=at_once,
             limited=limited,
             epoch=session.epoch if limited else None,
+            slot=slot,
         )
         spending = self.desk.ledger.spending
         taken = spending.take(wanted, now)
@@ -291,8 +291,8 @@ def _is_spent(standing: Standing, budget: Budget, begins: bool) -> bool:
 
 
 def _waiting(unit: Unit, held: int, asked: int) -> str:
-    told = ((held, "held"), (asked, "asked for"))
-    return "".join(f"; {shown(unit, amount)} {word}" for amount, word in told if amount)
+    amounts = {"held": held, "asked for": asked}.items()
+    return "".join(f"; {shown(unit, amount)} {word}" for word, amount in amounts if amount)
 
 
 def _is_busy(session: Session) -> bool:

@@ -19,8 +19,9 @@ from sexton.model.spend import Unit
 from sexton.ports import Appended
 
 if TYPE_CHECKING:
+    from sexton.agent.grant import Grant
     from sexton.agent.guard import Guard
-    from sexton.agent.spend import Grant, TurnSpend
+    from sexton.agent.spend import TurnSpend
     from sexton.agent.tools import ToolCall
 
 _inside: ContextVar[tuple[Turn, ...]] = ContextVar("sexton_turns", default=())
