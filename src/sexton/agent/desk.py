@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
 from sexton.agent.slots import Slots
+from sexton.agent.turns import Turns
 from sexton.errors import SessionEnded, SessionError, SessionFenced, SessionNotFound
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
@@ -21,7 +22,6 @@ from sexton.ports import Entry
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sexton.agent.turn import Turn
     from sexton.policies.pricing import Tariff
     from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
@@ -47,7 +47,7 @@ class Desk:
     tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     directory: Callable[[str], Path]
-    turns: set[Turn] = made(set)
+    turns: Turns = made(Turns)
     guards: Guards = made(Guards)
     slots: Slots = made(Slots)
     held: dict[str, str] = made(dict)

@@ -105,14 +105,14 @@ class Guard:
             self._turns += 1
             self._paused.clear()
 
-    def after_turn(self, session: Session) -> None:
-        """The turn is over, and with it the session if it is to be reset."""
+    def after_turn(self) -> Reason | None:
+        """The turn is over; why the session is now to be reset, if it is."""
         with self._lock:
             self._turns -= 1
             reason = None if self._turns else self._reset
-        if reason is not None:
-            self._reset = None
-            self.end(session, reason, forced=False)
+            if reason is not None:
+                self._reset = None
+        return reason
 
     def check(self, session: Session, *, begins: bool = False) -> bool:
         """Nothing has run away and no budget is spent; False if the session is not there any more.

@@ -44,6 +44,7 @@ class Membership:
         self._obeyed: LivenessPolicy | None = None
         self._allowed = 0.0
         self._hold_again: Callable[[], None] = lambda: None
+        self._catch_up: Callable[[], None] = lambda: None
         self._enrol()
 
     @property
@@ -102,6 +103,14 @@ class Membership:
         """What to do when this worker was declared dead and goes on as a new one."""
         self._hold_again = hold_again
 
+    def catches_up_by(self, catch_up: Callable[[], None]) -> None:
+        """What to do with every heartbeat: tell the ledger what it did not hear."""
+        self._catch_up = catch_up
+
+    def catch_up(self) -> None:
+        """Tell the ledger what it did not hear of this worker."""
+        self._catch_up()
+
     def start(self) -> None:
         """Raise the counter from now on, in a thread that dies with the process."""
         threading.Thread(
@@ -153,5 +162,6 @@ def _beat_until_left(reference: ref[Membership], stop: threading.Event) -> None:
             return
         try:
             member.renew()
+            member.catch_up()
         except LedgerError:
             continue  # locked or unreachable for a while; `ensure` sees to what that means

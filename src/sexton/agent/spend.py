@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from functools import partial
 from typing import NoReturn
 
@@ -141,11 +140,12 @@ class TurnSpend:
         self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
 
     def leave(self) -> None:
-        """Give back what was not settled, and count the time."""
-        with ExitStack() as each:  # all of them, also where one fails
-            for grant in self._grants:
-                each.callback(grant.finish)
-            each.callback(self._pass_time, limited=False)
+        """Count the time that has passed; the turn is over."""
+        self._pass_time(limited=False)
+
+    def unsettled(self) -> list[Grant]:
+        """What the turn still holds."""
+        return [grant for grant in self._grants if not grant.is_settled]
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +12,8 @@ from weakref import WeakValueDictionary
 from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
 from sexton.agent.session import OpenSession
-from sexton.errors import InputInvalid, SessionNotFound, SextonError, WorkerLeft
+from sexton.agent.turns import catch_up
+from sexton.errors import InputInvalid, LedgerError, SessionNotFound, SextonError, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Relation, check_name
@@ -32,6 +34,7 @@ class AgentWorker:
         self._open = True
         self._opened: WeakValueDictionary[int, OpenSession] = WeakValueDictionary()
         desk.membership.returns_by(self._hold_again)
+        desk.membership.catches_up_by(lambda: catch_up(self._desk))
         desk.membership.start()
         _present.add(self)
 
@@ -128,6 +131,8 @@ class AgentWorker:
         if not self._open or not self._desk.membership.is_mine:
             return
         self._open = False
+        with suppress(LedgerError):  # if the ledger is away, leaving says so
+            self._desk.turns.repeat()
         self._desk.membership.leave()
         _present.discard(self)
         self._desk.ledger.book.leave(
