@@ -203,8 +203,8 @@ def test_a_budget_of_turns_that_warns_refuses_nothing_either(ruled: Ruled) -> No
             with turn.tool("t", {"number": number}) as call:
                 call.ok("done")
             told.append(turn.advice() or "")
-    assert [("Nearly" in each, "3 tool calls of 2" in each) for each in told] == [
-        (False, False), (True, False), (False, True), (False, False),
+    assert [("Nearly" in each, "2 tool calls of 2" in each) for each in told] == [
+        (False, False), (False, True), (False, False), (False, False),
     ]  # fmt: skip
 
 

@@ -15,7 +15,18 @@ from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import action_of, bounds, free_from, near, nearly, said, shown, tokens
+from sexton.policies.budgets import (
+    action_of,
+    bounds,
+    free_from,
+    is_reached,
+    is_spent,
+    near,
+    nearly,
+    said,
+    shown,
+    tokens,
+)
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.rulebook import InForce, Rulebook
 from sexton.policies.runaway import WINDOW, Excess
@@ -128,7 +139,7 @@ class Guard:
         self._warn(session, found, now)
         for standing in found:
             budget = standing.bound.limit()
-            if budget is not None and _is_spent(standing, budget, begins):
+            if budget and is_spent(budget, standing.spent, standing.added, begins=begins):
                 self.stop(session, standing, budget)
         return True
 
@@ -199,7 +210,7 @@ class Guard:
         reason = Reason(f"budget:{budget.name}", words)
         action = action_of(budget, session.source)
         left = room.limit - standing.spent
-        if left > 0 and not left < asked <= room.limit:
+        if not is_reached(room.limit, standing.spent) and not left < asked <= room.limit:
             if asked > left:
                 self._note(standing, budget, self.desk.entry(session, "pause", reason))
         elif action is Act.RESET and self._turns:
@@ -264,12 +275,12 @@ class Guard:
         for standing in standings:
             total = standing.spent + standing.reserved
             for budget in nearly(standing.bound.budgets, total, standing.added):
-                is_spent = standing.spent >= budget.limit
-                about, since = (standing.bound.meter, budget, is_spent), self._since(budget)
+                is_over = is_reached(budget.limit, standing.spent)
+                about, since = (standing.bound.meter, budget, is_over), self._since(budget)
                 if self._told.get(about, since) > since:
                     continue
                 self._told[about] = now
-                self.tell(near(budget, total, is_spent=is_spent))
+                self.tell(near(budget, total, is_spent=is_over))
                 reason = Reason(f"near_budget:{budget.name}", said(budget, total))
                 mark = Mark(standing.counter, False, budget.limit, since)
                 self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
@@ -277,17 +288,6 @@ class Guard:
     def _since(self, budget: Budget) -> datetime:
         """Whoever was told of a limit before is told again in the next span."""
         return _EVER if budget.per is None else self.desk.clock.now() - budget.per
-
-
-_IN_A_TURN = (Unit.ITERATIONS, Unit.TOOL_CALLS)
-"""What an agent was allowed last it may finish; these are refused when one more is asked for."""
-
-
-def _is_spent(standing: Standing, budget: Budget, begins: bool) -> bool:
-    spent = standing.spent - standing.added
-    if budget.unit in _IN_A_TURN and not begins:
-        return spent > budget.limit
-    return spent >= budget.limit
 
 
 def _waiting(unit: Unit, held: int, asked: int) -> str:

@@ -16,7 +16,7 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import WARN_AT, near, tokens, turn_limits
+from sexton.policies.budgets import WARN_AT, fits, is_reached, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import Tariff, cost, own_tariff
 from sexton.policies.spend import SpendRules
@@ -194,12 +194,12 @@ class TurnSpend:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
             bounded = [budget for budget in limits if budget.unit in after]
             for budget in bounded:
-                if after[budget.unit] > budget.limit and budget.action is not Act.WARN:
+                if not fits(budget.limit, after[budget.unit], 0) and budget.action is not Act.WARN:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
         for budget in bounded:
             total = after[budget.unit]
-            told = budget.name, total > budget.limit
+            told = budget.name, is_reached(budget.limit, total)
             if total >= budget.limit * WARN_AT and told not in self._near:
                 self._near.add(told)
                 self._guard.tell(near(budget, total, is_spent=told[1]))

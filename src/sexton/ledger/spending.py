@@ -22,6 +22,7 @@ from sexton.ledger.sessions import root_of
 from sexton.ledger.settling import freed, give_back, held, insert_grant, settle
 from sexton.model.spend import Bound, Budget, Meter, Unit, Who
 from sexton.model.usage import Usage
+from sexton.policies.budgets import fits, is_reached
 from sexton.ports import Entry
 from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Slot, Spend, Standing, Taken
 
@@ -204,9 +205,9 @@ def _is_asked(wanted: Spend, bound: Bound) -> bool:
 
 
 def _is_full(wanted: Spend, standing: Standing, limit: int) -> bool:
-    if _is_asked(wanted, standing.bound) and standing.spent - standing.added >= limit:
+    if _is_asked(wanted, standing.bound) and is_reached(limit + standing.added, standing.spent):
         return True
-    return standing.used + _wish(wanted, standing) > limit
+    return not fits(limit, standing.used, _wish(wanted, standing))
 
 
 def _amount(amounts: Mapping[Unit, int] | None, bound: Bound) -> int:
