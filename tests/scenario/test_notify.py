@@ -23,12 +23,14 @@ from sexton.errors import ExtraMissing, LedgerBusy, SettingsInvalid
 from sexton.ledger.opening import open_ledger
 from sexton.model.finalization import FinalizationState
 from sexton.model.notice import Event, Letter, LetterState
+from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.policies.finalizing import Owing
 from sexton.policies.liveness import LivenessPolicy
 from sexton.policies.notifying import RETRY, Interest
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
+from sexton.ports import Entry
 from sexton.ports.finalizing import Wanted
 from sexton.ports.outbox import Channel
 from sexton.settings.values import NotifySetting, Settings
@@ -222,6 +224,19 @@ def test_old_news_is_not_told(opened: Open, server: Server, manual_clock: Manual
     manual_clock.advance(timedelta(hours=2))
     opened().round()
     assert server.requests == []
+
+
+def test_news_is_told_however_many_entries_of_the_journal_came_after_it(
+    opened: Open, server: Server, manual_clock: ManualClock
+) -> None:
+    keeper = opened()
+    keeper.talk()
+    manual_clock.advance(timedelta(hours=2))
+    keeper.sweep()  # it resets the session, and is killed
+    other = Entry(actor="a", receipt=None, action="noted", result="done", reason=Reason("x", "y"))
+    keeper.ledger.journal.write([other] * 5_100, manual_clock.now())
+    assert keeper.round() == 1
+    assert len(server.requests) == 1
 
 
 def test_what_nobody_wants_to_know_is_not_posted(opened: Open, manual_clock: ManualClock) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from sexton.agent.guards import Guards
 from sexton.agent.membership import Membership
+from sexton.agent.slots import Slots
+from sexton.agent.turns import Turns
 from sexton.errors import (
     SessionEnded,
     SessionError,
@@ -26,7 +28,6 @@ from sexton.ports import Entry
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sexton.agent.turn import Turn
     from sexton.policies.pricing import Tariff
     from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
@@ -37,7 +38,8 @@ class Desk:
     """The ledger, the clocks and the rules, as one worker uses them.
 
     `tariff` knows what models cost; `stop_processes` stops what a session that is killed runs;
-    `directory` is where a session keeps its files; `guards` watch over what its sessions spend;
+    `directory` is where a session keeps its files; `guards` watch over what its sessions spend, and
+    `slots` name its grants;
     `held` is what was last said of each reset that is held back.
     """
 
@@ -51,8 +53,9 @@ class Desk:
     tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     directory: Callable[[str], Path]
-    turns: set[Turn] = made(set)
+    turns: Turns = made(Turns)
     guards: Guards = made(Guards)
+    slots: Slots = made(Slots)
     held: dict[str, str] = made(dict)
 
     @property

@@ -15,13 +15,24 @@ from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import NATIVE, Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import action_of, bounds, free_from, near, nearly, said, shown, tokens
+from sexton.policies.budgets import (
+    action_of,
+    bounds,
+    free_from,
+    is_reached,
+    is_spent,
+    near,
+    nearly,
+    said,
+    shown,
+    tokens,
+)
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.rulebook import InForce, Rulebook
 from sexton.policies.runaway import WINDOW, Excess
 from sexton.policies.spend import SpendRules
 from sexton.ports import Entry
-from sexton.ports.spending import Mark, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Mark, Refused, Slot, Spend, Standing, Taken
 
 if TYPE_CHECKING:
     from sexton.agent.tools import ToolWatch
@@ -105,14 +116,14 @@ class Guard:
             self._turns += 1
             self._paused.clear()
 
-    def after_turn(self, session: Session) -> None:
-        """The turn is over, and with it the session if it is to be reset."""
+    def after_turn(self) -> Reason | None:
+        """The turn is over; why the session is now to be reset, if it is."""
         with self._lock:
             self._turns -= 1
             reason = None if self._turns else self._reset
-        if reason is not None:
-            self._reset = None
-            self.end(session, reason, forced=False)
+            if reason is not None:
+                self._reset = None
+        return reason
 
     def check(self, session: Session, *, begins: bool = False) -> bool:
         """Nothing has run away and no budget is spent; False if the session is not there any more.
@@ -120,17 +131,15 @@ class Guard:
         What is learned of persons' own limits on the way tells what is counted.
         """
         self.check_pace(session)
-        now = self.desk.clock.now()
-        found = self.desk.ledger.spending.look(
-            self.who(session), session.epoch, self.bounds(session, now), now
-        )
+        look, now = self.desk.ledger.spending.look, self.desk.clock.now()
+        found = look(self.who(session), session.epoch, self.bounds(session, now), now)
         if found is None:
             return False
         self.counted = frozenset(standing.bound.meter.unit for standing in found)
         self._warn(session, found, now)
         for standing in found:
             budget = standing.bound.limit()
-            if budget is not None and _is_spent(standing, budget, begins):
+            if budget and is_spent(budget, standing.spent, standing.added, begins=begins):
                 self.stop(session, standing, budget)
         return True
 
@@ -150,6 +159,7 @@ class Guard:
         at_once: Mapping[Unit, int] | None = None,
         *,
         limited: bool = True,
+        slot: Slot | None = None,
     ) -> Taken | None:
         """Count a spend, or BudgetExceeded; None if the session is not there any more."""
         now = self.desk.clock.now()
@@ -161,6 +171,7 @@ class Guard:
             at_once=at_once,
             limited=limited,
             epoch=session.epoch if limited else None,
+            slot=slot,
         )
         spending = self.desk.ledger.spending
         taken = spending.take(wanted, now)
@@ -200,7 +211,7 @@ class Guard:
         reason = Reason(f"budget:{budget.name}", words)
         action = action_of(budget, session.source)
         left = room.limit - standing.spent
-        if left > 0 and not left < asked <= room.limit:
+        if not is_reached(room.limit, standing.spent) and not left < asked <= room.limit:
             if asked > left:
                 self._note(standing, budget, self.desk.entry(session, "pause", reason))
         elif action is Act.RESET and self._turns:
@@ -265,12 +276,12 @@ class Guard:
         for standing in standings:
             total = standing.spent + standing.reserved
             for budget in nearly(standing.bound.budgets, total, standing.added):
-                is_spent = standing.spent >= budget.limit
-                about, since = (standing.bound.meter, budget, is_spent), self._since(budget)
+                is_over = is_reached(budget.limit, standing.spent)
+                about, since = (standing.bound.meter, budget, is_over), self._since(budget)
                 if self._told.get(about, since) > since:
                     continue
                 self._told[about] = now
-                self.tell(near(budget, total, is_spent=is_spent))
+                self.tell(near(budget, total, is_spent=is_over))
                 reason = Reason(f"near_budget:{budget.name}", said(budget, total))
                 mark = Mark(standing.counter, False, budget.limit, since)
                 self.desk.ledger.spending.mark(mark, self.desk.entry(session, "warn", reason), now)
@@ -280,20 +291,9 @@ class Guard:
         return _EVER if budget.per is None else self.desk.clock.now() - budget.per
 
 
-_IN_A_TURN = (Unit.ITERATIONS, Unit.TOOL_CALLS)
-"""What an agent was allowed last it may finish; these are refused when one more is asked for."""
-
-
-def _is_spent(standing: Standing, budget: Budget, begins: bool) -> bool:
-    spent = standing.spent - standing.added
-    if budget.unit in _IN_A_TURN and not begins:
-        return spent > budget.limit
-    return spent >= budget.limit
-
-
 def _waiting(unit: Unit, held: int, asked: int) -> str:
-    told = ((held, "held"), (asked, "asked for"))
-    return "".join(f"; {shown(unit, amount)} {word}" for amount, word in told if amount)
+    amounts = {"held": held, "asked for": asked}.items()
+    return "".join(f"; {shown(unit, amount)} {word}" for word, amount in amounts if amount)
 
 
 def _is_busy(session: Session) -> bool:

@@ -174,13 +174,13 @@ class Heartbeat:
         kind = type(trouble).__name__
         with suppress(Exception):
             if self._complaints.is_due(kind, time.monotonic()):
-                _warn(f"the heartbeat failed and goes on: {kind}: {trouble}")
+                warn(f"the heartbeat failed and goes on: {kind}: {trouble}")
 
 
 _LONGEST = 60.0
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
     """Log a line; the thread imports nothing, so without logging it goes where that would write."""
     logging = sys.modules.get("logging")
     if logging is None:

@@ -22,7 +22,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
-from sexton.agent.heartbeat import HEARTBEAT
+from sexton.agent.heartbeat import HEARTBEAT, warn
 from sexton.errors import WorkerLeft
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy
@@ -93,6 +93,7 @@ class Membership:
         self._beat = 0
         self.timeline = 0
         """How often the ledger was found set back; what was opened before that is not trusted."""
+        self._catch_up: Callable[[], None] = lambda: None
         self._enrol()
 
     @property
@@ -147,7 +148,7 @@ class Membership:
                 self.timeline += is_rewound
                 self._enrol()
         if is_first and is_rewound:
-            _warn()
+            warn("the ledger was set back to an earlier state; open sessions are given up")
         elif is_first:
             self._hold(inherited=False)
         return False
@@ -184,12 +185,13 @@ class Membership:
             self._badge.leave()
             HEARTBEAT.attend()
 
-    def start(self, give_up: Callable[[str], object]) -> None:
+    def start(self, give_up: Callable[[str], object], catch_up: Callable[[], None]) -> None:
         """Raise the counter from now on, until it leaves or nobody refers to it any more.
 
         `give_up` makes the worker of that id leave the ledger. It must not refer to this.
+        `catch_up` tells the ledger what it did not hear, with every heartbeat.
         """
-        self._badge.give_up = give_up
+        self._badge.give_up, self._catch_up = give_up, catch_up
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
 
     @property
@@ -206,6 +208,7 @@ class Membership:
             self._hold(inherited=True)
         else:
             self.renew()
+            self._catch_up()
         return self.pace()
 
     def pace(self) -> float:
@@ -259,11 +262,3 @@ class Membership:
 
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
-
-
-def _warn() -> None:
-    import logging  # noqa: PLC0415  # slow to load, and hardly ever needed
-
-    logging.getLogger("sexton.agent").warning(
-        "the ledger was set back to an earlier state; open sessions are given up"
-    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from functools import partial
 from typing import NoReturn
 
 from sexton.agent.desk import Desk
+from sexton.agent.grant import Grant, checked
 from sexton.agent.guard import Guard
 from sexton.agent.tools import ToolWatch
 from sexton.errors import PriceUnknown, SextonError, UsageInvalid
@@ -17,79 +16,11 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import MOST, TOKENS, WARN_AT, near, tokens, turn_limits
+from sexton.policies.budgets import WARN_AT, fits, is_reached, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import Tariff, cost, own_tariff
 from sexton.policies.spend import SpendRules
-from sexton.ports.spending import Granted, Standing
-
-
-class Grant:
-    """Room in every budget for one call; settle it once, by what was used or by nothing."""
-
-    def __init__(
-        self,
-        spent: TurnSpend,
-        granted: Granted | None,
-        held: Mapping[Unit, int],
-        tariff: Tariff | None,
-    ) -> None:
-        self._spent = spent
-        self._granted = granted
-        self._held = held
-        self._tariff = tariff
-        self._lock = threading.RLock()
-        self._pid = os.getpid()
-        self._settled = False
-        self._used: dict[Unit, int] = {}
-
-    def commit(
-        self,
-        *,
-        input_tokens: int = 0,
-        output_tokens: int = 0,
-        cached_tokens: int = 0,
-        reasoning_tokens: int = 0,
-    ) -> None:
-        """Count what the call really used, durably, also where that is more than was granted."""
-        counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
-        used = dict(zip(TOKENS, map(_checked, counts), strict=True))
-        if self._tariff is not None:
-            try:
-                used[Unit.USD] = self._tariff(used)
-            except PriceUnknown:  # it was known before the call, which was made
-                used[Unit.USD] = self.held(Unit.USD)
-        self._settle(used)
-
-    def release(self) -> None:
-        """Give everything back: the call was not made."""
-        self._settle({})
-
-    def finish(self) -> None:
-        """Settle it if nobody did; what could not be counted when it was used is counted now."""
-        with self._lock:
-            if not self._settled:
-                self._settle(self._used)
-
-    def held(self, unit: Unit) -> int:
-        """So much of a unit is held until it is settled."""
-        return self._held.get(unit, 0)
-
-    @property
-    def is_settled(self) -> bool:
-        return self._settled
-
-    def _settle(self, used: dict[Unit, int]) -> None:
-        if self._pid != os.getpid():
-            raise UsageInvalid("the grant belongs to the process that forked this one")
-        with self._lock:
-            if self._settled:
-                raise UsageInvalid("the grant was settled already")
-            self._used = used
-            known = self._spent.settle(self._granted, self._held, used)
-            self._settled = True
-        if not known:
-            raise UsageInvalid("the grant is not known to the ledger any more")
+from sexton.ports.spending import Granted, Slot, Standing
 
 
 class TurnSpend:
@@ -103,7 +34,7 @@ class TurnSpend:
         self._lock = threading.RLock()
         self._own: dict[Unit, int] = {}
         self._grants: list[Grant] = []
-        self._calls = 0
+        self._iteration_unused = True
         self._near: set[tuple[str, bool]] = set()
         self._limited: tuple[SpendRules | None, tuple[Budget, ...]] = (None, ())
         self._clocked = self._began = self._desk.clock.monotonic()
@@ -116,28 +47,58 @@ class TurnSpend:
 
     def reserve(self, amounts: Mapping[Unit, int], model: str | None) -> Grant:
         """Room for one call in every budget, or BudgetExceeded; nothing is spent then."""
-        amounts = {unit: _checked(amount) for unit, amount in amounts.items()}
+        amounts = {unit: checked(amount) for unit, amount in amounts.items()}
         self._guard.check_pace(self._session())
         self._pass_time()
         tariff = self._tariff(model)
         held = tokens(amounts)
         if tariff is not None:
             held[Unit.USD] = tariff(amounts)
-        with self._lock:
-            again = {Unit.ITERATIONS: 1} if self._calls else {}
-            self._calls += 1
-        self._count_own({**held, **again})
+        iteration = self._iteration()
         try:
-            granted = self._take(held, again)
+            grant = self._grant(held, iteration, tariff)
         except SextonError:
-            self._give_back({**held, **again})
+            self._iteration_unused |= not iteration
             raise
+        if tariff is None and Unit.USD in self._guard.counted:  # as somebody has just said
+            grant.release()
+            self._uncount(iteration)
+            return self.reserve(amounts, model)
+        return grant
+
+    def _iteration(self) -> dict[Unit, int]:
+        """The iteration that a call counts as: none if it is the one the turn began with."""
+        with self._lock:
+            unused, self._iteration_unused = self._iteration_unused, False
+        return {} if unused else {Unit.ITERATIONS: 1}
+
+    def _uncount(self, iteration: dict[Unit, int]) -> None:
+        """Take back what `_iteration` and the ledger counted for a call that is not made."""
+        if not iteration:
+            self._iteration_unused = True
+            return
+        self._give_back(iteration)
+        if Unit.ITERATIONS in self._guard.counted:
+            self._guard.take(self._session(), at_once={Unit.ITERATIONS: -1}, limited=False)
+
+    def _grant(
+        self, held: Mapping[Unit, int], iteration: Mapping[Unit, int], tariff: Tariff | None
+    ) -> Grant:
+        self._count_own({**held, **iteration})
+        slot = self._desk.slots.take()
+        try:
+            granted = self._take(held, iteration, slot)
+        except SextonError:
+            # If the ledger stored it all the same, the next grant of the slot gives it back.
+            self._desk.slots.give_back(slot)
+            self._give_back({**held, **iteration})
+            raise
+        if granted is None:
+            ref, worker, now = self._session().ref, self._desk.worker, self._desk.clock.now()
+            granted = Granted(slot, ref, worker, now)
         grant = Grant(self, granted, held, tariff)
         with self._lock:
             self._grants = [each for each in self._grants if not each.is_settled] + [grant]
-        if tariff is None and Unit.USD in self._guard.counted:  # as somebody has just said
-            grant.release()
-            return self.reserve(amounts, model)
         return grant
 
     def before_tool(self) -> None:
@@ -161,10 +122,8 @@ class TurnSpend:
             entry = self._desk.entry(session, "pause", reason)
             self._desk.ledger.journal.write([entry], self._desk.clock.now())
 
-    def settle(
-        self, granted: Granted | None, held: Mapping[Unit, int], used: dict[Unit, int]
-    ) -> bool:
-        """Put what was used in place of what was held."""
+    def settle(self, granted: Granted, held: Mapping[Unit, int], used: dict[Unit, int]) -> None:
+        """Put what was used in place of what was held; it may be repeated until it succeeds."""
         counted = tokens(used)
         usage = Usage(
             input_tokens=used.get(Unit.INPUT, 0),
@@ -173,20 +132,20 @@ class TurnSpend:
             reasoning_tokens=used.get(Unit.REASONING, 0),
             cost_micros=used.get(Unit.USD, 0),
         )
-        spending, known = self._desk.ledger.spending, True
-        if granted or used:
-            known = spending.settle(granted, self._session().ref, counted, usage)
+        if granted.places or used:
+            self._desk.ledger.spending.settle(granted, self._session().ref, counted, usage)
+        self._desk.slots.give_back(granted.name)
         # Only now: where the ledger is busy, the same may be tried again.
         self._give_back(held, counted)
         self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
-        return known
 
     def leave(self) -> None:
-        """Give back what was not settled, and count the time."""
-        with ExitStack() as each:  # all of them, also where one fails
-            for grant in self._grants:
-                each.callback(grant.finish)
-            each.callback(self._pass_time, limited=False)
+        """Count the time that has passed; the turn is over."""
+        self._pass_time(limited=False)
+
+    def unsettled(self) -> list[Grant]:
+        """What the turn still holds."""
+        return [grant for grant in self._grants if not grant.is_settled]
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""
@@ -194,10 +153,12 @@ class TurnSpend:
         watch.restore(self._desk.ledger.spending.snapshot(self._session().ref))
         return watch
 
-    def _take(self, held: Mapping[Unit, int], at_once: Mapping[Unit, int]) -> Granted | None:
+    def _take(
+        self, held: Mapping[Unit, int], at_once: Mapping[Unit, int], slot: Slot
+    ) -> Granted | None:
         while True:
             session = self._session()
-            taken = self._guard.take(session, held, at_once)
+            taken = self._guard.take(session, held, at_once, slot=slot)
             if taken is not None:
                 return taken.grant
             if not self._moved():
@@ -233,12 +194,12 @@ class TurnSpend:
             after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
             bounded = [budget for budget in limits if budget.unit in after]
             for budget in bounded:
-                if after[budget.unit] > budget.limit and budget.action is not Act.WARN:
+                if not fits(budget.limit, after[budget.unit], 0) and budget.action is not Act.WARN:
                     self._refuse(session, budget, amounts[budget.unit])
             self._own |= after
         for budget in bounded:
             total = after[budget.unit]
-            told = budget.name, total > budget.limit
+            told = budget.name, is_reached(budget.limit, total)
             if total >= budget.limit * WARN_AT and told not in self._near:
                 self._near.add(told)
                 self._guard.tell(near(budget, total, is_spent=told[1]))
@@ -285,11 +246,3 @@ class TurnSpend:
         if found is None:
             raise PriceUnknown(f"the price of the model {model or 'that was not named'} is unknown")
         return found
-
-
-def _checked(amount: object) -> int:
-    """A number of tokens that can be; anything else is a mistake that must not be counted."""
-    if type(amount) is not int or not 0 <= amount <= MOST:
-        given = f"{amount!r:.40}" if type(amount) is not int or abs(amount) < MOST**2 else "that"
-        raise UsageInvalid(f"{given} is no number of tokens from 0 to {MOST}")
-    return amount

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
-from sexton.errors import UsageInvalid
+from sexton.agent.turns import catch_up
+from sexton.errors import LedgerError, UsageInvalid
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.spend import Unit
 from sexton.ports import Appended, WorkerUnknown
 
 if TYPE_CHECKING:
+    from sexton.agent.grant import Grant
     from sexton.agent.guard import Guard
-    from sexton.agent.spend import Grant, TurnSpend
+    from sexton.agent.spend import TurnSpend
     from sexton.agent.tools import ToolCall
+
+NOBODY = ""
+"""No worker has this id."""
 
 _inside: ContextVar[tuple[Turn, ...]] = ContextVar("sexton_turns", default=())
 """The turns that the calling thread or task is inside of."""
@@ -49,6 +55,7 @@ class Turn:
         self._guard = guard
         self._pid = os.getpid()
         self._spend: TurnSpend | None = None
+        self._is_unheard = False
 
     def __enter__(self) -> Turn:
         from sexton.agent.spend import TurnSpend  # noqa: PLC0415  # when the first turn begins
@@ -59,15 +66,16 @@ class Turn:
         spend = TurnSpend(self._guard, lambda: self._session, self._moved)
         spend.enter()
         now = self._desk.clock.now()
-        started = self._start(now)
-        while started is None:
-            if not self._moved():
-                raise self._desk.refusal(self._session)
+        with self._desk.turns.moving():
             started = self._start(now)
-        self._learn(started)
-        self._spend = spend
-        self._guard.before_turn()
-        self._desk.turns.add(self)
+            while started is None:
+                if not self._moved():
+                    raise self._desk.refusal(self._session)
+                started = self._start(now)
+            self._learn(started)
+            self._spend = spend
+            self._guard.before_turn()
+            self._desk.turns.add(self)
         _inside.set((*_inside.get(), self))
         return self
 
@@ -123,12 +131,42 @@ class Turn:
         spend, self._spend = self._spend, None
         if spend is None or self._pid != os.getpid():
             return  # it is over, or a forked child unwinds: the turn is its parent's
-        self._desk.turns.discard(self)
         _inside.set(tuple(turn for turn in _inside.get() if turn is not self))
-        with ExitStack() as last:
-            last.callback(lambda: self._guard.after_turn(self._session))
-            last.callback(self._finish, isinstance(error, Exception))
-            last.callback(spend.leave)
+        failed = isinstance(error, Exception)
+        with ExitStack() as last:  # all of them, also where one fails; the last one first
+            last.callback(self._catch_up)
+            last.callback(self._end_if_due)
+            last.callback(self._desk.turns.discard, self)
+            last.callback(self._at_end, partial(self._finish, failed), partial(self._fail, failed))
+            for grant in spend.unsettled():
+                last.callback(self._at_end, grant.finish, grant.finish)
+            last.callback(self._at_end, spend.leave, None)
+
+    def _at_end(self, job: Callable[[], object], late: Callable[[], object] | None) -> None:
+        """Do something at the end of the turn; while the ledger is away, later in its place.
+
+        What the turn did must not be hidden by an error of the ledger that comes after it.
+        """
+        if not self._is_unheard:
+            try:
+                job()
+                return
+            except LedgerError:
+                self._is_unheard = True
+        if late is not None:
+            self._desk.turns.later(late)
+
+    def _end_if_due(self) -> None:
+        reason = self._guard.after_turn()
+        if reason is not None:
+            end = partial(self._guard.end, self._session, reason, forced=False)
+            self._at_end(end, end)
+
+    def _catch_up(self) -> None:
+        """Try once more at once; if the ledger is still away, the heartbeat does it later."""
+        if self._is_unheard:
+            with suppress(LedgerError):
+                catch_up(self._desk)
 
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""
@@ -145,9 +183,21 @@ class Turn:
 
     def _finish(self, failed: bool) -> None:
         finish, snapshot = self._desk.ledger.book.finish_turn, self._guard.snapshot()
-        # The mark is where the conversation was when it was last compressed.
-        while not finish(self._session, self._desk.worker, failed, snapshot) and self._moved():
-            pass
+        with self._desk.turns.moving():
+            self._desk.turns.discard(self)
+            # The mark is where the conversation was when it was last compressed.
+            while not finish(self._session, self._desk.worker, failed, snapshot) and self._moved():
+                pass
+
+    def _fail(self, failed: bool) -> None:
+        """Note that the turn failed, and nothing else: nobody knows whether its end arrived."""
+        if failed:
+            self._desk.ledger.book.finish_turn(self._session, NOBODY, failed)
+
+    def ref(self) -> int:
+        """The session it runs in, by its row."""
+        self._moved()
+        return self._session.ref
 
     def is_company_in(self, session: Session) -> bool:
         """Whether it runs in the session, in another thread or task of this process."""

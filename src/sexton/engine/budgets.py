@@ -7,7 +7,7 @@ from sexton.errors import InputInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import action_of, bounds, free_from, said, shown
+from sexton.policies.budgets import action_of, bounds, free_from, is_reached, said, shown
 from sexton.policies.spend import usual_name
 from sexton.ports import Entry
 from sexton.ports.spending import Standing
@@ -34,7 +34,7 @@ def explained(standing: Standing, source: str) -> list[tuple[Budget, str, str]]:
     """Each budget of a meter with one word, what it does to a source, and the words behind it."""
     found = []
     for budget in standing.bound.budgets:
-        is_spent = standing.spent - standing.added >= budget.limit
+        is_spent = is_reached(budget.limit + standing.added, standing.spent)
         word = action_of(budget, source).value if is_spent else "kept"
         held = f"; {shown(budget.unit, standing.reserved)} held" if standing.reserved else ""
         added = f"; {shown(budget.unit, standing.added)} allowed beyond" if standing.added else ""

@@ -33,7 +33,6 @@ NEWS = timedelta(hours=1)
 KEPT = timedelta(days=30)
 """Letters are kept for so long; what was news before is not told, so nothing is told twice."""
 PAGE = 100
-MOST_PAGES = 50
 AT_ONCE = 50
 """So many letters for each target are handed over before the keeper looks at the clock again."""
 TIDY_EVERY = 60.0
@@ -147,7 +146,8 @@ class Messenger:
         found: list[JournalEntry] = []
         last_but_one, last = self._read
         before: int | None = None
-        for _ in range(MOST_PAGES):
+        # However many there are: each page is older than the one before, and old ones end it.
+        while True:
             page = self._ledger.journal.page(None, None, before, PAGE)
             news = [each for each in page if each.ref > last_but_one and each.at > now - NEWS]
             found += news

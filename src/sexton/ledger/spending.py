@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -19,10 +19,12 @@ from sexton.ledger.meters import (
 )
 from sexton.ledger.rows import micros
 from sexton.ledger.sessions import root_of
+from sexton.ledger.settling import freed, give_back, held, insert_grant, settle
 from sexton.model.spend import Bound, Budget, Meter, Unit, Who
 from sexton.model.usage import Usage
+from sexton.policies.budgets import fits, is_reached
 from sexton.ports import Entry
-from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Freed, Granted, Hold, Mark, Refused, Slot, Spend, Standing, Taken
 
 ATTEMPTS = 100
 KEEP_SLICES = timedelta(days=35)
@@ -61,39 +63,18 @@ class LedgerSpending:
     def settle(
         self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
     ) -> bool:
-        def job(tx: Transaction) -> bool:
-            # The session first, as everywhere: moves that meet wait instead of deadlocking.
-            if usage != Usage():
-                tx.all(
-                    "add_usage",
-                    ref=session,
-                    input=usage.input_tokens,
-                    output=usage.output_tokens,
-                    cached=usage.cached_tokens,
-                    reasoning=usage.reasoning_tokens,
-                    cost=usage.cost_micros,
-                )
-            if grant is None:
-                return True
-            row = tx.one("take_grant", **grant._asdict())
-            if row is None:
-                raise _Settled
-            _settle(tx, [(hold, used.get(Unit(hold.unit), 0)) for hold in _held(row[0])], row[1])
-            return True
-
-        try:
-            return self._database.write(job, lasting=bool(used))
-        except _Settled:
-            return False
+        return self._database.write(
+            lambda tx: settle(tx, grant, session, used, usage), lasting=bool(used)
+        )
 
     def free(self, now: datetime) -> list[Freed]:
         def job(tx: Transaction) -> list[Freed]:
             tx.all("forget_grants", before=micros(now - KEEP_SLICES))
             tx.all("forget_slices", before=micros(now - KEEP_SLICES))
             tx.all("forget_counters", before=micros(now - KEEP_COUNTERS))
-            freed = tx.all("free_grants", now=micros(now))
-            _settle(tx, [(hold, 0) for row in freed for hold in _held(row[0])], None)
-            return [_freed(row) for row in freed]
+            found = tx.all("free_grants", now=micros(now))
+            give_back(tx, [(hold, 0) for row in found for hold in held(row[0])], None)
+            return [freed(row) for row in found]
 
         return self._database.write(job)
 
@@ -156,10 +137,6 @@ class LedgerSpending:
         return None if row is None else row[0]
 
 
-class _Settled(Exception):
-    """The grant was settled before; raised to undo what was counted."""
-
-
 def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | None:
     """Count a spend in all its meters or in none, in the caller's transaction."""
     limited = (
@@ -183,20 +160,19 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
     holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
     grant = None
     if wanted.held is not None and holds:
-        session, worker = wanted.who.session, wanted.worker
-        held = _stored(hold for hold in holds if hold.unit in SETTLED)
-        row = tx.one("insert_grant", session=session, worker=worker, now=micros(now), held=held)
-        assert row is not None
-        grant = Granted(row[0], session, worker)
+        places = tuple((b.meter, b.start) for b in bounds if b.meter.unit in SETTLED)
+        name = wanted.slot or Slot(os.urandom(16).hex(), 0)
+        grant = Granted(name, wanted.who.session, wanted.worker, now, places)
+        insert_grant(tx, grant, [hold for hold in holds if hold.unit in SETTLED])
     return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
 def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
     bound, unit = standing.bound, standing.bound.meter.unit
     limit = bound.limit() if wanted.limited else None
-    held = _amount(wanted.held, bound) if unit in SETTLED else 0
+    reserved = _amount(wanted.held, bound) if unit in SETTLED else 0
     spent = _amount(wanted.at_once, bound)
-    if held or spent:
+    if reserved or spent:
         row = tx.one(
             "take_slice",
             counter=standing.counter,
@@ -204,12 +180,12 @@ def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
             since=bound.since,
             ahead=bound.ahead,
             spent=spent,
-            reserved=held,
+            reserved=reserved,
             most=None if limit is None else limit.limit,
         )
         if row is None:
             raise _Crossed
-    return Hold(standing.counter, bound.start, unit, held)
+    return Hold(standing.counter, bound.start, unit, reserved)
 
 
 def _after(wanted: Spend, standing: Standing) -> Standing:
@@ -229,39 +205,10 @@ def _is_asked(wanted: Spend, bound: Bound) -> bool:
 
 
 def _is_full(wanted: Spend, standing: Standing, limit: int) -> bool:
-    if _is_asked(wanted, standing.bound) and standing.spent - standing.added >= limit:
+    if _is_asked(wanted, standing.bound) and is_reached(limit + standing.added, standing.spent):
         return True
-    return standing.used + _wish(wanted, standing) > limit
+    return not fits(limit, standing.used, _wish(wanted, standing))
 
 
 def _amount(amounts: Mapping[Unit, int] | None, bound: Bound) -> int:
     return 0 if amounts is None else amounts.get(bound.meter.unit, 0)
-
-
-def _settle(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | None) -> None:
-    """Put what was used in place of what was held; of what was freed nothing is held any more."""
-    total: dict[tuple[int, int], tuple[int, int]] = {}
-    for hold, used in holds:
-        amount, before = total.get((hold.counter, hold.start), (0, 0))
-        total[hold.counter, hold.start] = (amount + hold.amount, before + used)
-    for (counter, start), (amount, used) in sorted(total.items()):
-        if amount or used:
-            given_back = amount if freed_at is None else 0
-            place = {"counter": counter, "start": start}
-            tx.all("settle_slice", **place, amount=given_back, used=used)
-
-
-def _stored(holds: Iterable[Hold]) -> str:
-    """What is held as JSON, of which nothing needs to be escaped."""
-    each = (f'[{hold.counter},{hold.start},"{hold.unit}",{hold.amount}]' for hold in holds)
-    return f"[{','.join(each)}]"
-
-
-def _freed(row: rows.Row) -> Freed:
-    """What was held is the same in every meter of a unit."""
-    held = {Unit(hold.unit): hold.amount for hold in _held(row[0]) if hold.amount}
-    return Freed(row[1], row[2], held)
-
-
-def _held(stored: str) -> list[Hold]:
-    return [Hold(*each) for each in json.loads(stored)]

@@ -52,6 +52,13 @@ class LedgerWorkers:
         row = self._database.read(lambda tx: tx.one("find_beat", worker=worker))
         return None if row is None else int(row[0])
 
+    def busy(self, worker: str) -> dict[int, int]:
+        return dict(self._database.read(lambda tx: tx.all("busy_sessions", worker=worker)))
+
+    def recount(self, worker: str, session: int, seen: int, running: int) -> None:
+        place = {"worker": worker, "ref": session}
+        self._database.statement("recount_turns", **place, seen=seen, running=running)
+
     def swept(self, worker: str, now: datetime, every: timedelta) -> None:
         pace = every // timedelta(microseconds=1)
         self._database.statement("worker_swept", worker=worker, now=micros(now), every=pace)

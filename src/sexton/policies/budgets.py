@@ -123,6 +123,30 @@ def action_of(budget: Budget, source: str) -> Act:
     return Act.KILL if budget.action is Act.PAUSE and source in UNATTENDED else budget.action
 
 
+def fits(limit: int, used: int, wanted: int) -> bool:
+    """Whether so much more may be spent; every answer about a limit comes from here.
+
+    The statement `take_slice` repeats it.
+    """
+    return used + wanted <= limit
+
+
+def is_reached(limit: int, spent: int) -> bool:
+    """Whether a limit is spent: not even one more fits."""
+    return not fits(limit, spent, 1)
+
+
+_IN_A_TURN = (Unit.ITERATIONS, Unit.TOOL_CALLS)
+"""What an agent was allowed last it may finish; these are refused when one more is asked for."""
+
+
+def is_spent(budget: Budget, spent: int, added: int, *, begins: bool) -> bool:
+    """Whether a budget stops a turn that begins or goes on."""
+    if budget.unit in _IN_A_TURN and not begins:
+        return not fits(budget.limit + added, spent, 0)
+    return is_reached(budget.limit + added, spent)
+
+
 def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget]:
     """The budgets of which at least four fifths are spent, with what was added to their limits."""
     near = [each for each in budgets if total >= (each.limit + added) * WARN_AT]

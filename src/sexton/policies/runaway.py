@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sexton.policies.budgets import is_reached
 from sexton.policies.spend import RunawayPolicy
 
 WINDOW = 60.0
@@ -36,7 +37,7 @@ def excess(minute: Beat, policy: RunawayPolicy) -> Excess | None:
     """What has run away by what happened in the last minute, or None."""
     for what in ("messages", "tokens", "tool_calls"):
         limit, count = getattr(policy, what), getattr(minute, what)
-        if limit is not None and count >= limit:
+        if limit is not None and is_reached(limit, count):
             return Excess(what, count, limit)
     return None
 

@@ -41,12 +41,22 @@ class Hold(NamedTuple):
     amount: int
 
 
+class Slot(NamedTuple):
+    """The name of a grant: a random slot of a worker, and a number that rises with each use.
+
+    A slot may be used again as soon as its grant is settled.
+    """
+
+    slot: str
+    number: int
+
+
 @record
 class Spend:
     """What somebody wants to spend: some at once, some `held` until it is settled.
 
     What is not `limited` has happened already and is counted whatever the limits are. With an
-    `epoch` the session must still be open under it.
+    `epoch` the session must still be open under it. The grant is called `slot`, or gets a new name.
     """
 
     who: Who
@@ -56,14 +66,20 @@ class Spend:
     at_once: Mapping[Unit, int] | None = None
     limited: bool = True
     epoch: int | None = None
+    slot: Slot | None = None
 
 
 class Granted(NamedTuple):
-    """What is held, by its number, and for whom: nobody else settles it."""
+    """What is held, and for whom, with all that it takes to settle it after the ledger lost it.
 
-    ref: int
+    `places` are the slices of meters that count what was really used.
+    """
+
+    name: Slot
     session: int
     worker: str
+    made_at: datetime
+    places: tuple[tuple[Meter, int], ...] = ()
 
 
 class Freed(NamedTuple):
@@ -106,17 +122,18 @@ class Spending(Protocol):
         """Count a spend in all its meters or in none; None if the session has ended.
 
         What is to be held is refused also where messages or time have reached a limit. Granted
-        together never exceed a limit. What is held survives no power failure, nor does
-        whoever holds it.
+        together never exceed a limit. A crash of the database server or of the machine may lose
+        a grant; `settle` counts its use all the same.
         """
 
     def settle(
         self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
     ) -> bool:
-        """Count what was really used instead of what is held; False if it was settled before.
+        """Count what was really used instead of what is held; False if it was counted before.
 
-        The session is the one to whose usage it is added, where its conversation went on. A grant
-        that was freed meanwhile is counted all the same.
+        The session is the one to whose usage it is added, where its conversation went on. The use
+        of a grant that was freed meanwhile, or that a crash of the database took, is counted too.
+        Repeating it with the same grant changes nothing; use without a grant is counted each time.
         """
 
     def free(self, now: datetime) -> list[Freed]:

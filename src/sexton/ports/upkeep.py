@@ -46,6 +46,12 @@ class Workers(Protocol):
     def all(self) -> list[Worker]:
         """Every worker that has not left."""
 
+    def busy(self, worker: str) -> dict[int, int]:
+        """How many turns of a worker the ledger takes to be running, by the row of the session."""
+
+    def recount(self, worker: str, session: int, seen: int, running: int) -> None:
+        """Correct that number, unless it has changed since it was seen."""
+
 
 @record
 class Entry:

@@ -44,6 +44,7 @@ from sexton.testing.ledger_contract_restoring import PurgingContract, RestoringC
 from sexton.testing.ledger_contract_retention import RetainedContract
 from sexton.testing.ledger_contract_sessions import SessionsContract
 from sexton.testing.ledger_contract_spending import SpendingContract
+from sexton.testing.ledger_contract_spending_lost import SpendingLostContract
 from sexton.testing.ledger_contract_spending_people import SpendingPeopleContract
 from sexton.testing.ledger_contract_spending_races import SpendingRacesContract
 from sexton.testing.ledger_contract_spending_trees import SpendingTreesContract
@@ -79,6 +80,7 @@ class LedgerContract(
     ProcessNewsContract,
     SpendingContract,
     SpendingPeopleContract,
+    SpendingLostContract,
     SpendingRacesContract,
     SpendingTreesContract,
     RetainedContract,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sexton.model.schedule import Schedule
 from sexton.model.session import State
 from sexton.ports import Appended, Ledger
 from sexton.testing.ledger_contract_samples import (
@@ -84,6 +85,26 @@ class HoldersContract:
         assert ledger.book.join(begun, enrol(ledger, "berta"), ("anna",), at(2)) is None
         assert reread(ledger, begun) == ended
         assert ledger.book.leave("berta", ("chat",), at(3)) == []
+
+    def test_marks_of_turns_are_corrected_unless_they_have_changed(self, ledger: Ledger) -> None:
+        anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
+        begun, other, idle = (born(ledger, key, worker=anna) for key in ("a", "b", "c"))
+        for session, name in ((begun, anna), (begun, anna), (other, anna), (begun, berta)):
+            assert ledger.book.start_turn(session, name, Schedule(0), NOON)
+        assert idle.holders
+        assert ledger.workers.busy(anna) == {begun.ref: 2, other.ref: 1}
+        ledger.workers.recount(anna, begun.ref, 1, 0)  # another number was seen
+        assert ledger.workers.busy(anna) == {begun.ref: 2, other.ref: 1}
+        ledger.reaping.progress(begun.ref, anna, at(1))
+        ledger.workers.recount(anna, begun.ref, 2, 1)
+        assert ledger.workers.busy(anna) == {begun.ref: 1, other.ref: 1}
+        facts = {each.worker.id: each for each in reread(ledger, begun).holders}
+        assert (facts[anna].busy_since, facts[anna].progress_at) == (NOON, at(1))
+        ledger.workers.recount(anna, begun.ref, 1, 0)
+        assert ledger.workers.busy(anna) == {other.ref: 1}
+        facts = {each.worker.id: each for each in reread(ledger, begun).holders}
+        assert (facts[anna].busy_since, facts[anna].progress_at) == (None, None)
+        assert ledger.workers.busy(berta) == {begun.ref: 1}
 
     def test_whoever_was_taken_for_dead_can_not_write_any_more(self, ledger: Ledger) -> None:
         begun = born(ledger, worker=enrol(ledger, "anna"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from sexton.model.record import replace
 from sexton.model.spend import Act, Scope, Unit
@@ -77,9 +76,6 @@ class SpendingContract:
         other = granted(ledger, session, limit, input_tokens=20)
         assert settle(ledger, grant, session, input_tokens=10)
         assert not settle(ledger, grant, session, input_tokens=10)
-        strangers: tuple[dict[str, Any], ...] = ({"ref": 99_999}, {"session": 99}, {"worker": "x"})
-        for stranger in strangers:
-            assert not settle(ledger, other._replace(**stranger), session, input_tokens=10)
         assert reread(ledger, session).usage.input_tokens == 10
         assert used(ledger, session, limit) == 30
         assert settle(ledger, other, session)

@@ -11,7 +11,7 @@ from sexton.model.spend import Bound, Budget, Meter, Scope, Unit, Who
 from sexton.model.usage import Usage
 from sexton.policies.budgets import bounds, tokens
 from sexton.ports import Ledger
-from sexton.ports.spending import Granted, Refused, Spend, Standing, Taken
+from sexton.ports.spending import Granted, Refused, Slot, Spend, Standing, Taken
 from sexton.testing.ledger_contract_samples import (
     NOON,
 )
@@ -42,6 +42,7 @@ def take(
     *budgets: Budget,
     now: datetime = NOON,
     by: str = "agent",
+    slot: Slot | None = None,
     **amounts: int,
 ) -> Taken | Refused:
     """Hold so much for a session."""
@@ -50,6 +51,7 @@ def take(
         worker=by,
         bounds=bound_by(budgets, session, now),
         held=tokens({Unit(name): amount for name, amount in amounts.items()}),
+        slot=slot,
     )
     taken = ledger.spending.take(wanted, now)
     assert taken is not None

@@ -78,10 +78,13 @@ class SpendingTreesContract:
         grant = granted(ledger, session, limit, by="gone", input_tokens=10)
         ledger.spending.free(at(0))
         ledger.spending.free(NOON + 34 * DAY)
-        kept = granted(ledger, session, limit, by="gone", input_tokens=10)
+        kept = granted(ledger, session, limit, by="gone", input_tokens=20)
         ledger.spending.free(NOON + 36 * DAY)
-        assert not settle(ledger, grant, session, input_tokens=10)
-        assert settle(ledger, kept, session, input_tokens=10)
+        assert settle(ledger, kept, session)  # it holds nothing any more
+        assert used(ledger, session, limit) == 0
+        # The ledger has forgotten it, so it counts as lost.
+        assert settle(ledger, grant, session, input_tokens=10)
+        assert used(ledger, session, limit) == 10
 
     def test_subagents_and_compressions_are_of_one_tree_and_branches_are_not(
         self, ledger: Ledger

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sexton.agent.spend import Grant
+from sexton.agent.grant import Grant
 from sexton.agent.tools import ToolCall
 from sexton.agent.turn import Turn
 from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound

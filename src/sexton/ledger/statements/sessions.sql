@@ -146,6 +146,16 @@ SET turns = turns - 1,
 WHERE session = :ref AND worker = :worker AND turns > 0
 RETURNING session;
 
+-- busy_sessions
+SELECT session, turns FROM holders WHERE worker = :worker AND turns > 0;
+
+-- recount_turns
+UPDATE holders
+SET turns = CAST(:running AS BIGINT),
+    busy_since = CASE WHEN CAST(:running AS BIGINT) > 0 THEN busy_since END,
+    progress_at = CASE WHEN CAST(:running AS BIGINT) > 0 THEN progress_at END
+WHERE session = :ref AND worker = :worker AND turns = :seen;
+
 -- mark_errored
 UPDATE sessions SET errored = 1 WHERE ref = :ref AND id = :id AND epoch = :epoch AND errored = 0;
 

@@ -54,11 +54,33 @@ SET spent = slices.spent + excluded.spent, reserved = slices.reserved + excluded
 RETURNING counter;
 
 -- insert_grant
-INSERT INTO grants (session, worker, made_at, held) VALUES (:session, :worker, :now, :held) RETURNING ref;
+-- No row: the slot holds an earlier grant that was not settled; see vacate_slot.
+INSERT INTO grants (session, worker, made_at, held, slot, number)
+VALUES (:session, :worker, :made_at, :held, :slot, :number)
+ON CONFLICT (slot) DO UPDATE
+SET session = excluded.session, worker = excluded.worker, made_at = excluded.made_at, held = excluded.held,
+    number = excluded.number, freed_at = NULL, settled = NULL
+WHERE grants.settled IS NOT NULL
+RETURNING ref;
 
--- take_grant
--- Whoever takes the row away settles it, and nobody else.
-DELETE FROM grants WHERE ref = :ref AND session = :session AND worker = :worker RETURNING held, freed_at;
+-- settle_grant
+UPDATE grants SET settled = COALESCE(freed_at, 0), freed_at = made_at
+WHERE slot = :slot AND number = :number AND settled IS NULL
+RETURNING held, settled;
+
+-- note_settled
+-- The same of a grant that the ledger does not know. No row: it was settled before, or see vacate_slot.
+INSERT INTO grants (session, worker, made_at, held, freed_at, slot, number, settled)
+VALUES (:session, :worker, :made_at, '[]', :made_at, :slot, :number, 0)
+ON CONFLICT (slot) DO UPDATE
+SET session = excluded.session, worker = excluded.worker, made_at = excluded.made_at, held = excluded.held,
+    number = excluded.number, freed_at = excluded.freed_at, settled = excluded.settled
+WHERE grants.settled IS NOT NULL AND grants.number < excluded.number
+RETURNING ref;
+
+-- vacate_slot
+-- An earlier grant of the slot is open if its worker never heard of it, or if a crash took its release back.
+DELETE FROM grants WHERE slot = :slot AND number < :number RETURNING held, freed_at;
 
 -- settle_slice
 INSERT INTO slices (counter, start, spent) VALUES (:counter, :start, :used)

@@ -1,0 +1,91 @@
+"""Room for one call in every budget, until it is settled."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sexton.errors import PriceUnknown, UsageInvalid
+from sexton.model.spend import Unit
+from sexton.policies.budgets import MOST, TOKENS
+from sexton.ports.spending import Granted
+
+if TYPE_CHECKING:
+    from sexton.agent.spend import TurnSpend
+    from sexton.policies.pricing import Tariff
+
+
+class Grant:
+    """Room in every budget for one call; settle it once, by what was used or by nothing."""
+
+    def __init__(
+        self,
+        spent: TurnSpend,
+        granted: Granted,
+        held: Mapping[Unit, int],
+        tariff: Tariff | None,
+    ) -> None:
+        self._spent = spent
+        self._granted = granted
+        self._held = held
+        self._tariff = tariff
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._settled = False
+        self._used: dict[Unit, int] = {}
+
+    def commit(
+        self,
+        *,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        cached_tokens: int = 0,
+        reasoning_tokens: int = 0,
+    ) -> None:
+        """Count what the call really used, durably, also where that is more than was granted."""
+        counts = (input_tokens, output_tokens, cached_tokens, reasoning_tokens)
+        used = dict(zip(TOKENS, map(checked, counts), strict=True))
+        if self._tariff is not None:
+            try:
+                used[Unit.USD] = self._tariff(used)
+            except PriceUnknown:  # it was known before the call, which was made
+                used[Unit.USD] = self.held(Unit.USD)
+        self._settle(used)
+
+    def release(self) -> None:
+        """Give everything back: the call was not made."""
+        self._settle({})
+
+    def finish(self) -> None:
+        """Settle it if nobody did; what could not be counted when it was used is counted now."""
+        with self._lock:
+            if not self._settled:
+                self._settle(self._used)
+
+    def held(self, unit: Unit) -> int:
+        """So much of a unit is held until it is settled."""
+        return self._held.get(unit, 0)
+
+    @property
+    def is_settled(self) -> bool:
+        return self._settled
+
+    def _settle(self, used: dict[Unit, int]) -> None:
+        if self._pid != os.getpid():
+            raise UsageInvalid("the grant belongs to the process that forked this one")
+        with self._lock:
+            if self._settled:
+                raise UsageInvalid("the grant was settled already")
+            self._used = used
+            self._spent.settle(self._granted, self._held, used)
+            self._settled = True
+
+
+def checked(amount: object) -> int:
+    """A number of tokens that can be; anything else is a mistake that must not be counted."""
+    if type(amount) is not int or not 0 <= amount <= MOST:
+        given = f"{amount!r:.40}" if type(amount) is not int or abs(amount) < MOST**2 else "that"
+        raise UsageInvalid(f"{given} is no number of tokens from 0 to {MOST}")
+    return amount

@@ -1,0 +1,138 @@
+"""How grants are stored and settled: exactly once, also if a crash of the database took one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sexton.ledger import rows
+from sexton.ledger.database import Transaction
+from sexton.ledger.meters import open_counter, standing_of
+from sexton.ledger.rows import micros
+from sexton.model.spend import Bound, Unit
+from sexton.model.usage import Usage
+from sexton.ports.spending import Freed, Granted, Hold
+
+NOTHING = Usage()
+
+
+def insert_grant(tx: Transaction, grant: Granted, holds: Iterable[Hold]) -> None:
+    """Store a grant in its slot; what an earlier one of the slot still holds is given back."""
+    values = {**_named(grant), "held": _stored(holds)}
+    if tx.one("insert_grant", **values) is None:
+        _vacate(tx, grant)
+        tx.all("insert_grant", **values)
+
+
+def settle(
+    tx: Transaction,
+    grant: Granted | None,
+    session: int,
+    used: Mapping[Unit, int],
+    usage: Usage,
+) -> bool:
+    """Count what was used in place of what is held; False if it was counted before.
+
+    The order of locks is: the grant, the session, counters by name, slices by row.
+    """
+    if grant is None:
+        add_usage(tx, session, usage)
+        return True
+    name = {"slot": grant.name.slot, "number": grant.name.number}
+    row = tx.one("settle_grant", **name) if grant.places else None
+    if row is not None:
+        add_usage(tx, session, usage)
+        holds = [(hold, used.get(Unit(hold.unit), 0)) for hold in held(row[0])]
+        give_back(tx, holds, freed_at=row[1] or None)
+        return True
+    if tx.one("note_settled", **_named(grant)) is None:
+        if not _vacate(tx, grant):
+            return False
+        tx.all("note_settled", **_named(grant))
+    _count_lost(tx, grant, session, used)
+    add_usage(tx, session, usage)
+    return True
+
+
+def add_usage(tx: Transaction, session: int, usage: Usage) -> None:
+    """Add to what a session has used."""
+    if usage != NOTHING:
+        _add_usage(tx, session, usage)
+
+
+def give_back(tx: Transaction, holds: Sequence[tuple[Hold, int]], freed_at: int | None) -> None:
+    """Put what was used in place of what was held; of what was freed nothing is held any more."""
+    total: dict[tuple[int, int], tuple[int, int]] = {}
+    for hold, used in holds:
+        amount, before = total.get((hold.counter, hold.start), (0, 0))
+        total[hold.counter, hold.start] = (amount + hold.amount, before + used)
+    for (counter, start), (amount, used) in sorted(total.items()):
+        if amount or used:
+            given_back = amount if freed_at is None else 0
+            place = {"counter": counter, "start": start}
+            tx.all("settle_slice", **place, amount=given_back, used=used)
+
+
+def freed(row: rows.Row) -> Freed:
+    """What was held is the same in every meter of a unit."""
+    amounts = {Unit(hold.unit): hold.amount for hold in held(row[0]) if hold.amount}
+    return Freed(row[1], row[2], amounts)
+
+
+def held(stored: str) -> list[Hold]:
+    """What a stored grant holds."""
+    return [Hold(*each) for each in json.loads(stored)]
+
+
+def _count_lost(tx: Transaction, grant: Granted, session: int, used: Mapping[Unit, int]) -> None:
+    """Count use whose grant is not in the ledger; the counters may be lost as well."""
+    places = [(meter, start) for meter, start in grant.places if used.get(meter.unit)]
+    if not places:
+        return
+    # Locks the session. It must not count the use yet: a counter that begins now begins with it.
+    _add_usage(tx, session, NOTHING)
+    holds = []
+    for meter, start in places:  # in the order of their names, as in every transaction
+        bound = Bound(meter=meter, budgets=(), start=start, since=start, ahead=start)
+        counter = open_counter(tx, bound, grant.made_at)
+        standing_of(tx, bound, counter)
+        holds.append((Hold(counter, start, meter.unit, 0), used[meter.unit]))
+    give_back(tx, holds, freed_at=None)
+
+
+def _vacate(tx: Transaction, grant: Granted) -> bool:
+    """Give back what an earlier grant of the same slot holds; False if there is none."""
+    row = tx.one("vacate_slot", slot=grant.name.slot, number=grant.name.number)
+    if row is None:
+        return False
+    give_back(tx, [(hold, 0) for hold in held(row[0])], freed_at=row[1])
+    return True
+
+
+def _add_usage(tx: Transaction, session: int, usage: Usage) -> None:
+    tx.all(
+        "add_usage",
+        ref=session,
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cached=usage.cached_tokens,
+        reasoning=usage.reasoning_tokens,
+        cost=usage.cost_micros,
+    )
+
+
+def _named(grant: Granted) -> dict[str, Any]:
+    return {
+        "slot": grant.name.slot,
+        "number": grant.name.number,
+        "session": grant.session,
+        "worker": grant.worker,
+        "made_at": micros(grant.made_at),
+    }
+
+
+def _stored(holds: Iterable[Hold]) -> str:
+    """What is held as JSON, of which nothing needs to be escaped."""
+    each = (f'[{hold.counter},{hold.start},"{hold.unit}",{hold.amount}]' for hold in holds)
+    return f"[{','.join(each)}]"

@@ -1,0 +1,160 @@
+"""A turn ends although the ledger is away: nothing is hidden, and nobody stays busy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sexton.agent.session import OpenSession
+from sexton.agent.turns import catch_up
+from sexton.agent.worker import AgentWorker
+from sexton.bootstrap import Sexton
+from sexton.errors import LedgerError, LedgerUnreachable
+from sexton.ledger.opening import open_ledger
+from sexton.model.record import replace
+from sexton.model.session import Session
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from sexton.testing.postgres import PostgresServer
+from tests.scenario.fleet import Machine
+
+PATIENCE = 60.0
+
+Opened = Callable[..., AgentWorker]
+
+
+@pytest.fixture
+def server() -> Iterator[PostgresServer]:
+    with PostgresServer() as own:
+        yield own
+
+
+@pytest.fixture
+def opened() -> Iterator[Opened]:
+    houses: list[Sexton] = []
+
+    def make(url: str, beat_every: timedelta) -> AgentWorker:
+        liveness = LivenessPolicy(beat_every=beat_every, ttl=timedelta(hours=6))
+        house = Sexton(
+            open_ledger(url, patience=2.0),
+            Settings(rulebook=Rulebook(liveness=liveness)),
+            clock=ManualClock(),
+            processes=Machine("host"),
+        )
+        house.publish()
+        houses.append(house)
+        return house.worker()
+
+    yield make
+    for house in houses:
+        within_patience(lambda house=house: house.close() or True)  # type: ignore[misc]
+
+
+def within_patience(is_so: Callable[[], object]) -> None:
+    """Wait for something in the ledger, which may be away."""
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if is_so():
+                return
+        except LedgerError:
+            pass
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def found(worker: AgentWorker, session: OpenSession) -> Session:
+    [now] = worker._desk.ledger.index.find("native", session.id)
+    return now
+
+
+def is_at_rest(worker: AgentWorker, session: OpenSession) -> bool:
+    return [each.busy_since for each in found(worker, session).holders] == [None]
+
+
+def test_a_server_that_stops_at_the_end_of_a_turn_leaves_no_session_busy(
+    server: PostgresServer, opened: Opened
+) -> None:
+    worker = opened(server.create_database(), timedelta(milliseconds=50))
+    session = worker.session("a", source="telegram")
+
+    def answer() -> str:
+        with session.turn() as turn:
+            grant = turn.reserve(input_tokens=100)
+            server.stop()
+            with pytest.raises(LedgerError):
+                grant.commit(input_tokens=70)
+            return "the answer"
+
+    assert answer() == "the answer"
+    assert not list(worker._desk.turns)
+    server.start()
+    within_patience(lambda: is_at_rest(worker, session))
+    within_patience(lambda: found(worker, session).usage.tokens == 70)
+    with session.turn():
+        assert not is_at_rest(worker, session)
+    assert is_at_rest(worker, session)
+
+
+def test_the_error_of_a_turn_is_not_hidden_by_that_of_its_ledger(
+    server: PostgresServer, opened: Opened
+) -> None:
+    worker = opened(server.create_database(), timedelta(milliseconds=50))
+    session = worker.session("a", source="telegram")
+
+    def fail() -> None:
+        with session.turn():
+            server.stop()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    server.start()
+    within_patience(lambda: is_at_rest(worker, session))
+    within_patience(lambda: found(worker, session).errored)
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+def test_turns_beside_one_whose_end_was_not_heard_stay_as_they_are(
+    engine_url: str, opened: Opened, arrives: bool
+) -> None:
+    worker = opened(engine_url, timedelta(hours=1))
+    book = Unheard(worker, arrives=arrives)
+    session = worker.session("a", source="telegram")
+    ref = session._session.ref
+    with session.turn():
+        with session.turn():
+            book.is_unheard = True
+        assert worker._desk.ledger.workers.busy(worker.id) == {ref: 1}  # corrected at once
+        book.is_unheard = False
+        catch_up(worker._desk)
+        assert worker._desk.ledger.workers.busy(worker.id) == {ref: 1}
+    assert worker._desk.ledger.workers.busy(worker.id) == {}
+
+
+class Unheard:
+    """The book of a worker's ledger, to which the ends of turns get lost, or their answers."""
+
+    def __init__(self, worker: AgentWorker, *, arrives: bool) -> None:
+        self.is_unheard = False
+        self._arrives = arrives
+        ledger = worker._desk.ledger
+        self._book = ledger.book
+        book: Any = self
+        worker._desk = replace(worker._desk, ledger=replace(ledger, book=book))
+
+    def finish_turn(self, *given: Any) -> bool:
+        if not self.is_unheard:
+            return self._book.finish_turn(*given)
+        if self._arrives:
+            self._book.finish_turn(*given)
+        raise LedgerUnreachable("the connection was cut")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._book, name)
