@@ -55,6 +55,7 @@ SLOW = (
 )
 
 EQUAL = {
+    ("find_before", "s.state <> 'open'"): "names the index; a key has one open session, the newest",
     **{
         (name, "state = 'running'"): "a row has a worker exactly while it runs"
         for name in ("memoise", "finish_finalization", "put_back_finalization")

@@ -12,6 +12,7 @@ import pytest
 from sexton.errors import LedgerOutdated, LedgerTooNew
 from sexton.ledger import migrations
 from sexton.ledger.opening import open_database, open_ledger
+from sexton.ledger.sqlite_file import APPLICATION_ID
 from sexton.testing.ledger_contract_samples import born, everything, reread, say
 from tests.crash.checking import ask, tell
 
@@ -181,21 +182,30 @@ def test_a_migration_that_fails_changes_nothing(
     ledger.close()
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_what_an_older_version_was_about_to_do_is_still_known(
-    engine: str,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    older = tmp_path / "older"
-    skipped = shutil.ignore_patterns("*.py", "__pycache__", "001[5-9]_*")
-    shutil.copytree(migrations.FOLDER, older, ignore=skipped)
-    file = f"sqlite:///{tmp_path / 'ledger.db'}"
-    url = file if engine == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "FOLDER", str(older))
-        open_database(url).close()
+@pytest.fixture(params=["sqlite", "postgres"])
+def schema_14(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty ledger as the code of schema 14 made it."""
+    dialect: str = request.param
+    file = f"sqlite:///{tmp_path / 'older.db'}"
+    url = file if dialect == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    if dialect == "postgres":
+        tell(url, "CREATE SCHEMA sexton")
+    else:
+        apsw.Connection(file.removeprefix("sqlite:///")).execute(
+            f"PRAGMA application_id = {APPLICATION_ID}"
+        )
+    for script in sorted(Path(migrations.FOLDER, dialect).glob("*.sql")):
+        if int(script.name[:4]) <= 14:
+            tell(url, script.read_text())
+    tell(
+        url,
+        "INSERT INTO ledger (only_row, id, schema_version, oldest_reader) VALUES (1, 'x', 14, 14)",
+    )
+    return url
+
+
+def test_what_an_older_version_was_about_to_do_is_still_known(schema_14: str) -> None:
+    url = schema_14
     for result, words in (
         ("intended", 'about to reap ["a", "b [c]", "\u00e4\\"["]'),
         ("intended", "about to reap nobody knows whom"),
@@ -214,7 +224,7 @@ def test_what_an_older_version_was_about_to_do_is_still_known(
 
 
 def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
-    engine_url: str, tmp_path: Path
+    engine_url: str, schema_14: str, tmp_path: Path
 ) -> None:
     other = open_ledger(f"sqlite:///{tmp_path / 'another.db'}")
     fresh = open_ledger(engine_url)
@@ -224,10 +234,8 @@ def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
     assert key.hex() not in repr(fresh)
     for ledger in (fresh, other):
         ledger.close()
-    tell(engine_url, "ALTER TABLE ledger DROP COLUMN plan_key")
-    tell(engine_url, "UPDATE ledger SET schema_version = 15")
-    open_database(engine_url, upgrade=True).close()
-    again = open_ledger(engine_url)
+    open_database(schema_14, upgrade=True).close()
+    again = open_ledger(schema_14)
     made = again.plan_key()
     assert (len(made), made == key, again.plan_key() == made) == (32, False, True)
     again.close()

@@ -90,10 +90,15 @@ def test_a_watch_that_was_woken_never_waits_again(watch: DeathWatch) -> None:
 
 
 def test_a_keeper_sees_to_the_sessions_of_a_killed_process_before_its_next_sweep(
-    url: str,
+    url: str, tmp_path: Path
 ) -> None:
-    with sexton.open(url) as held, holder(url, "a", "cli") as (process, session):
-        assert held.keep().interval > PATIENCE
+    file = tmp_path / "seldom.yaml"
+    file.write_text("keeper:\n  sweep_every: 20m\n")
+    with (
+        sexton.open(url, config=str(file)) as held,
+        holder(url, "a", "cli") as (process, session),
+    ):
+        assert held.keep().interval > 2 * PATIENCE
         assert eventually(lambda: held.ledger.workers.last_sweep() is not None)
         process.kill()
         assert eventually(lambda: not held.find(session).is_open)

@@ -16,6 +16,10 @@ from sexton.ports.vault import VaultKind, Written
 MICROSECOND = timedelta(microseconds=1)
 
 
+END = 2**63 - 1
+"""Higher than every number of a file."""
+
+
 class LedgerVaultBook:
     """Implements `ports.removal.VaultBook`."""
 
@@ -28,7 +32,8 @@ class LedgerVaultBook:
 
     def newest(self, wanted: WantedFiles, before: int | None, limit: int) -> list[VaultFile]:
         values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
-        return self._files("newest_files", **values, before=before, limit=limit)
+        last = END if before is None else before
+        return self._files("newest_files", **values, before=last, limit=limit)
 
     def of_receipt(self, receipt: str) -> list[VaultFile]:
         return self._files("files_of_receipt", receipt=receipt)

@@ -61,6 +61,23 @@ class OpenContract:
         for size in (1, 5, ALL):
             assert _walk(ledger, Filter(state=State.OPEN), size) == made[::-1]
 
+    def test_the_session_that_a_key_had_before_is_its_last_native_one(self, ledger: Ledger) -> None:
+        lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        first, other = born(ledger, "talk"), born(ledger, "other")
+        for session in (first, other):
+            _end(ledger, session)
+        second = born(ledger, "talk")
+        _end(ledger, second)
+        elsewhere = replace(first, ref=0, home="lab", ended_at=at(1), state=State.ENDED)
+        observe(ledger, lab, replace(elsewhere, end_reason="closed"))
+        _end(ledger, born(ledger, "other"))
+        third = born(ledger, "talk")
+        assert [ledger.index.before(each) for each in (third, second, first)] == [
+            reread(ledger, second),
+            reread(ledger, first),
+            None,
+        ]
+
 
 def _end(ledger: Ledger, session: Session) -> None:
     assert ledger.book.end_now(session, "closed", session.active_at)

@@ -199,6 +199,8 @@ class VaultBookContract:
         assert ledger.vault.newest(WantedFiles(), None, 3) == [archive, made[3], made[2]]
         assert ledger.vault.newest(WantedFiles(), made[2].ref, 3) == [made[1], made[0]]
         assert ledger.vault.newest(WantedFiles(kind=VaultKind.ARCHIVE), None, 3) == [archive]
+        assert ledger.vault.newest(WantedFiles(home="elsewhere"), None, 3) == []
+        assert ledger.vault.newest(WantedFiles(source="nobody"), None, 3) == []
 
     def test_they_are_listed_by_kind_home_and_source(self, ledger: Ledger) -> None:
         ledger.homes.attach("other", "hermes", "/other", "host", False)

@@ -212,7 +212,7 @@ LIMIT :limit;
 
 -- newest_files
 {vault_file}
-WHERE (CAST(:before AS BIGINT) IS NULL OR v.ref < :before)
+WHERE v.ref < :before
   AND (CAST(:kind AS TEXT) IS NULL OR v.kind = :kind)
   AND (CAST(:home AS TEXT) IS NULL OR h.name = :home)
   AND (CAST(:source AS TEXT) IS NULL OR v.source = :source)
