@@ -8,7 +8,7 @@ WORKERS ?= 3
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test flake fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
+.PHONY: help setup run quick test flake golden fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
 	constraints
 
 help: ## Show this list
@@ -31,6 +31,10 @@ test: $(READY) ## Run all tests (WORKERS=3)
 
 flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONLY="tests/unit/test_x.py")
 	@$(BIN)/python scripts/flake.py
+
+golden: $(READY) ## Write the words of screens and pages in tests/golden anew (ONLY="tests/surface/test_x.py")
+	rm -f $(if $(ONLY),,tests/golden/*.txt)
+	GOLDEN=1 $(BIN)/python -m pytest $(or $(ONLY),$$(grep -rl "import golden" tests --include='test_*.py'))
 
 fuzz: $(READY) ## Try new examples of every property, many times as many as the tests do (FUZZ=20)
 	FUZZ=$${FUZZ:-20} $(BIN)/python -m pytest -n $(WORKERS) --timeout 3600 tests/unit tests/contract
