@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.apply import REAPS_TOGETHER
+from sexton.errors import LedgerUnreachable
 from sexton.ledger.opening import open_ledger
+from sexton.policies.liveness import LivenessPolicy
 from sexton.settings.values import Settings
 from sexton.testing.aftermath import assert_ended_once, assert_lives_on
 from sexton.testing.apart import may_live_apart
@@ -25,13 +28,14 @@ from sexton.testing.jumping import WallClock, faked_by
 from sexton.testing.ledger_contract_samples import everything
 from sexton.testing.postgres import PostgresServer
 from tests.crash.holding import HASTY, HOLD, publish
+from tests.crash.impatience import impatient
 from tests.crash.killing import KILLS, Killing
 from tests.crash.pausing import library
 from tests.crash.reusing_apart import REUSE_APART
 from tests.crash.running import LONGER, Place, Tally
-from tests.crash.stopping import SHORT, stop_server
 from tests.crash.victims import Victim, assert_go_on
 from tests.scenario.finalizers_scene import wait_until
+from tests.scenario.fleet import Site, beat, codes, pass_time
 
 MANY = REAPS_TOGETHER + 30
 """More than are reaped in one transaction."""
@@ -112,11 +116,29 @@ def test_a_keeper_killed_in_mid_sweep_leaves_what_the_next_sweep_completes_witho
         assert_ended_once(house.ledger, session)
 
 
-def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessions(
-    nursery: Nursery,
-) -> None:
+def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessions() -> None:
+    """By clocks of its own: the real time of real processes is for `make crash`."""
+    ttl = LivenessPolicy().ttl.total_seconds()
     with PostgresServer() as server:
-        stop_server(nursery, server, SHORT, 3.0)
+        url = server.create_database()
+        here, there = Site(url, "here"), Site(url, "there")
+        with closing(here), closing(there):
+            workers = [here.house.worker(), there.house.worker()]
+            held = [each.session(f"job {each.id}", source="cli") for each in workers]
+            pass_time(here, 120, *workers, sites=(there,))
+            server.pause()
+            with impatient(here.ledger, 1.0), impatient(there.ledger, 1.0):
+                for act in (here.sweep, *(partial(beat, each) for each in workers)):
+                    for site in (here, there):
+                        site.clock.advance(ttl)
+                    with pytest.raises(LedgerUnreachable):
+                        act()
+            server.resume()
+            assert codes(here.sweep()) == []  # before anybody had the time for a beat
+            assert codes(*pass_time(here, 4 * ttl, *workers, sites=(there,))) == []
+            for worker, session in zip(workers, held, strict=True):
+                assert session.append(role="user", content="here all the time") == 1
+                assert_lives_on(here.ledger, here.find(session.id), [worker.id])
 
 
 @pytest.mark.parametrize("way", ["stopped", "frozen"])
