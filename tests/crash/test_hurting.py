@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import timedelta
@@ -128,7 +128,8 @@ def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessi
             pass_time(here, 120, *workers, sites=(there,))
             server.pause()
             with impatient(here.ledger, 1.0), impatient(there.ledger, 1.0):
-                for act in (here.sweep, *(partial(beat, each) for each in workers)):
+                acts: list[Callable[[], object]] = [partial(beat, each) for each in workers]
+                for act in (here.sweep, *acts):
                     for site in (here, there):
                         site.clock.advance(ttl)
                     with pytest.raises(LedgerUnreachable):
