@@ -86,7 +86,7 @@ def test_a_pid_that_can_not_be_chosen_is_not_passed_over(nursery: Nursery) -> No
             reuse_pid(nursery, 2**22 + 1)
 
 
-def test_a_pid_that_was_reused_in_a_namespace_is_a_stranger_who_is_left_alone(
+def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
     nursery: Nursery, engine_url: str
 ) -> None:
     child = nursery.start("sexton.testing.apart:apart", REUSE_APART, engine_url)
