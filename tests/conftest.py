@@ -13,7 +13,7 @@ from hypothesis import settings
 from sexton.ledger.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
-from tests import layers
+from tests import keeping, layers
 from tests.emptied_database import EmptiedDatabase
 
 # `make test` tries the same examples every time and lets each take as long as it takes, so that a
@@ -41,6 +41,13 @@ def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _let_go() -> Iterator[None]:
+    """Sessions that a test wanted to stay held are let go when it is over."""
+    yield
+    keeping.let_go()
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ class Finalizing:
                         keys += wave
                         model.wait_for(asked + chance.randrange(1, SESSIONS_PER_KILL))
                         blows.append(self._strike(crew, chance))
-                    wait_until(lambda: states(house) == {"done": len(keys)}, 60 + len(keys))
+                    wait_until(lambda: states(house) == {"done": len(keys)}, 240 + len(keys))
                 finally:
                     crew.dismiss()
             self._check(Path(directory), keys, blows, model)

@@ -122,11 +122,11 @@ def hold_many(report: Report, url: str, number: str) -> None:
 
 
 def sweep_slowly(report: Report, url: str) -> None:
-    """Sweep once, with a rest after every action, and tell each."""
+    """Begin a sweep, tell the first action, and stay in the middle of it."""
     with _open(url) as house:
         for outcome in house.applying(house.plan()):
             report.tell("did", outcome.action.seen.id)
-            threading.Event().wait(0.01)
+            threading.Event().wait(PATIENCE)
 
 
 def _work(report: Report, session: OpenSession, token: Token, pause: str) -> None:

@@ -185,7 +185,7 @@ def _wait_for_servants(url: str, tags: Sequence[str]) -> None:
     It may carry out the last call of a dead client; a worker is gone once that is done.
     """
     with psycopg.connect(url, autocommit=True) as server:
-        for _ in range(2000):
+        for _ in range(48_000):
             row = server.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = ANY(%s)", [tags]
             ).fetchone()

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
+from datetime import timedelta
 
 from sexton.bootstrap import Sexton
 from sexton.ledger.opening import open_ledger
+from sexton.model.process import Process
+from sexton.model.record import replace
 from sexton.settings.values import Settings
+from sexton.system.clock import SystemClock
+from sexton.system.stopping import Stopper
 from sexton.testing.aftermath import assert_ended_once, assert_nobody_dead_holds_anything
 from sexton.testing.crash import Child, Nursery, PidTaken, Report
 from sexton.testing.hurting import may_choose_pids, reuse_pid
 from tests.crash.holding import HOLD
+from tests.crash.reusing import REUSED, Forked, campaign, fork, registered
 from tests.crash.victims import Victim
 
 REUSE_APART = "tests.crash.reusing_apart:reuse_apart"
+TRIES = 200
+SOON = timedelta(seconds=0.2)
 
 
 def reuse_apart(report: Report, url: str) -> None:
     """All of it in a namespace of its own: the victim, the stranger and the keeper."""
     assert may_choose_pids()
     with Nursery("tests.crash.holding") as nursery:
-        report.tell("reused", reuse(nursery, url))
+        reused = reuse(nursery, url)
+        try:
+            reuse_pid(nursery, os.getpid())
+        except PidTaken:  # by somebody who lives
+            report.tell("reused", reused)
 
 
 def reuse(nursery: Nursery, url: str) -> int:
@@ -38,6 +51,51 @@ def reuse(nursery: Nursery, url: str) -> int:
     assert stranger.is_alive
     stranger.kill()
     return stranger.pid
+
+
+def stop_many(report: Report, number: str, seed: str) -> None:
+    """Stop processes whose pids go to strangers; tell of those that were hit."""
+    events, failures = campaign(int(number), int(seed))
+    if events[REUSED]:
+        report.tell(REUSED, events[REUSED])
+    for each in failures:
+        report.tell(each)
+
+
+def stop_stranger(report: Report) -> None:
+    """Stop one whose pid a stranger of the same tick has, by its number, by time, and by wish."""
+    former, stranger = _of_the_same_tick()
+    weak = replace(former, identity=replace(former.identity, inode=None))
+    try:
+        for process, confirmed in ((former, False), (weak, False), (weak, True)):
+            Stopper(SystemClock()).stop([process], SOON, confirmed=confirmed)
+            report.tell("ended" if stranger.has_ended() else "spared")
+    finally:
+        stranger.end()
+
+
+def _of_the_same_tick() -> tuple[Process, Forked]:
+    """A process that is gone, and a stranger with its pid and its start time."""
+    for _ in range(TRIES):
+        child = fork()
+        assert child is not None
+        former = registered(child)
+        child.end()
+        stranger = fork(child.pid)
+        if stranger is not None and stranger.started == child.started:
+            return former, stranger
+        if stranger is not None:
+            stranger.end()
+    return _of_another_number()  # on a busy machine everything takes longer than a tick
+
+
+def _of_another_number() -> tuple[Process, Forked]:
+    """One with the pid and the start time of somebody living, who has another number in pidfs."""
+    stranger = fork()
+    assert stranger is not None
+    mine = registered(stranger)
+    assert mine.identity.inode is not None
+    return replace(mine, identity=replace(mine.identity, inode=mine.identity.inode + 1)), stranger
 
 
 def _killed_and_reused(nursery: Nursery, url: str) -> tuple[Victim, Child]:

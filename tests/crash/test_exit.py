@@ -17,8 +17,11 @@ import atexit, os, sys, threading
 def tell(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 
+enough = threading.Semaphore(0)
+
 def say(text):
     tell(session.append(role="user", content=text), text)
+    enough.release()
 
 atexit.register(say, "after-everything-else")
 import sexton
@@ -36,7 +39,8 @@ def talk(number):
 
 for number in range(5):
     threading.Thread(target=talk, args=(number,), daemon=True).start()
-threading.Event().wait(0.1)
+for _ in range(20):
+    enough.acquire()
 """
 
 EVERYTHING_AT_EXIT = """

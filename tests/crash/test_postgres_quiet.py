@@ -15,10 +15,11 @@ import logging, sys
 from sexton.errors import LedgerUnreachable
 from sexton.ledger.opening import open_ledger
 from sexton.testing.ledger_contract_samples import born, say
+from tests.crash.impatience import impatient
 
 if sys.argv[2] == "logs":
     logging.basicConfig(format="%(name)s")
-ledger = open_ledger(sys.argv[1], patience=1)
+ledger = open_ledger(sys.argv[1])
 begun = born(ledger)
 
 def away(act, *values, **options):
@@ -31,8 +32,9 @@ def away(act, *values, **options):
 for _ in range(2):
     print("ready", flush=True)
     sys.stdin.readline()
-    away(ledger.book.current, "talk")
-    away(say, ledger, begun, "one", "two")
+    with impatient(ledger, 1.0):
+        away(ledger.book.current, "talk")
+        away(say, ledger, begun, "one", "two")
     away(open_ledger, sys.argv[1], patience=1)
 ledger.close()
 """

@@ -1,75 +1,43 @@
-"""A small campaign of reused pids; `make crash` runs the big one."""
+"""A small campaign of reused pids, in a namespace of its own; `make crash` runs the big one.
+
+Who chooses a pid sets back the counter of the whole namespace: outside of one, the next processes
+of everybody would get the numbers of those that have just ended.
+"""
 
 from __future__ import annotations
 
-import os
-import random
-from datetime import timedelta
+import pytest
 
-from sexton.model.process import Process
-from sexton.model.record import replace
-from sexton.system.clock import SystemClock
-from sexton.system.stopping import Stopper
-from sexton.testing.hurting import may_choose_pids
-from tests.crash.reusing import REUSED, Forked, campaign, fork, registered
+from sexton.testing.apart import may_live_apart
+from sexton.testing.crash import Nursery
+from tests.crash.reusing import REUSED
+from tests.layers import unavailable
 
 STOPS = 100
-TRIES = 200
-SOON = timedelta(seconds=0.2)
+SEED = 1
 
 
-def test_no_stranger_is_signalled_however_pids_change_hands() -> None:
-    if may_choose_pids():
-        _check_many()
-    else:  # no pid can be forced on anybody here, so that only a stranger's number is
-        _check_one(*_of_another_number())
+@pytest.fixture
+def nursery_apart(nursery: Nursery) -> Nursery:
+    if not may_live_apart():
+        unavailable("no pid namespace can be had on this machine")
+    return nursery
 
 
-def _check_many() -> None:
-    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1_000_000))
-    events, failures = campaign(STOPS, seed)
-    assert failures == [], f"SEED={seed}"
-    assert events[REUSED] > STOPS / 10
-    assert events["ended by TERM"] > STOPS / 10
+def told(nursery: Nursery, program: str, *arguments: object) -> list[str]:
+    """What a program tells that runs in a namespace, well to its end."""
+    target = f"tests.crash.reusing_apart:{program}"
+    child = nursery.start("sexton.testing.apart:apart", target, *map(str, arguments))
+    assert child.wait() == 0, child.lines()
+    return child.lines()
 
 
-def test_a_stranger_of_the_same_tick_is_told_from_who_had_its_pid() -> None:
+def test_no_stranger_is_signalled_however_pids_change_hands(nursery_apart: Nursery) -> None:
+    reused, *failures = told(nursery_apart, "stop_many", STOPS, SEED)
+    assert failures == []
+    assert reused.startswith(REUSED)
+
+
+def test_a_stranger_of_the_same_tick_is_told_from_who_had_its_pid(nursery_apart: Nursery) -> None:
     """And would not be, if pid and start time were taken for proof."""
-    _check_one(*(_of_the_same_tick() if may_choose_pids() else _of_another_number()))
-
-
-def _check_one(former: Process, stranger: Forked) -> None:
-    try:
-        Stopper(SystemClock()).stop([former], SOON)
-        assert not stranger.has_ended()
-        weak = replace(former, identity=replace(former.identity, inode=None))
-        Stopper(SystemClock()).stop([weak], SOON)
-        assert not stranger.has_ended()
-        Stopper(SystemClock()).stop([weak], SOON, confirmed=True)
-        assert stranger.has_ended()
-    finally:
-        stranger.end()
-
-
-def _of_another_number() -> tuple[Process, Forked]:
-    """One with the pid and the start time of somebody living, who has another number in pidfs."""
-    stranger = fork()
-    assert stranger is not None
-    mine = registered(stranger)
-    assert mine.identity.inode is not None
-    return replace(mine, identity=replace(mine.identity, inode=mine.identity.inode + 1)), stranger
-
-
-def _of_the_same_tick() -> tuple[Process, Forked]:
-    """A process that is gone, and a stranger with its pid and its start time."""
-    for _ in range(TRIES):
-        child = fork()
-        assert child is not None
-        former = registered(child)
-        child.end()
-        stranger = fork(child.pid)
-        if stranger is not None and stranger.started == child.started:
-            return former, stranger
-        if stranger is not None:
-            stranger.end()
-    return _of_another_number()  # on a busy machine everything takes longer than a tick
+    assert told(nursery_apart, "stop_stranger") == ["spared", "spared", "ended"]

@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.scenario.hermes_home import Hermes, HermesScene
+from tests.scenario.process_programs import PATIENCE
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _time_to_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine even a killed process takes its time to end."""
+    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", PATIENCE)
+    monkeypatch.setattr("sexton.system.effects.command.LAST_WAIT", PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -43,13 +43,21 @@ ctypes.CDLL(None).pthread_exit(None)
 """One whose first thread ends; the process goes on, although its state says zombie."""
 ROLL = """
 import os, sys, time
-end = time.monotonic() + 20
-while time.monotonic() < end:
+end = time.monotonic() + 120
+while time.monotonic() < end and os.path.exists(sys.argv[2]):
     if os.fork(): os._exit(0)
-    os.utime(sys.argv[2])
     time.sleep(float(sys.argv[1]))
 """
-"""One that is never there for long: it goes on as its own child."""
+"""One that is never there for long: it goes on as its own child while a file is there."""
+STEP = """
+import os, sys, time
+while sys.stdin.readline():
+    before = os.getpid()
+    if os.fork(): os._exit(0)
+    while os.getppid() == before: time.sleep(0.001)
+    print(flush=True)
+"""
+"""One that goes on as its own child whenever it reads a line, and says so when it has."""
 TREE = """
 import os, signal, sys
 wanted, place = int(sys.argv[1]), sys.argv[2]
@@ -100,6 +108,11 @@ def rests(pid: int) -> bool:
     asleep = process.status() == psutil.STATUS_SLEEPING
     time.sleep(0.1)
     return asleep and process.status() == psutil.STATUS_SLEEPING and process.cpu_times() == before
+
+
+def runs(pid: int, program: str) -> bool:
+    """Whether a process has become that program."""
+    return read_command(pid)[0] == program
 
 
 def registered(pid: int, **facts: Any) -> Process:

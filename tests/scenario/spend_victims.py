@@ -48,4 +48,4 @@ def hold(report: Report, url: str) -> None:
     with session.turn() as turn:
         turn.reserve(input_tokens=1000)
         report.tell("holds")
-        time.sleep(60)
+        time.sleep(600)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
@@ -474,7 +475,7 @@ def test_threads_that_share_a_session_lose_nothing_while_it_is_compressed(
     with ThreadPoolExecutor(6) as pool:
         jobs = [pool.submit(say, writer, f"{n}") for n, writer in enumerate([session, other] * 2)]
         jobs.append(pool.submit(shorten, session, ""))
-        said = [job.result(60) for job in jobs]
+        said = [job.result(240) for job in jobs]
     session.compress(telling(), keep_tail=3)
     history = words(session.history())
     assert sorted(history) == sorted(named(1, 20) + [each for one in said for each in one])
@@ -503,6 +504,12 @@ def compress_for_ever(report: Report, url: str, tag: str) -> None:
                 report.tell("compressed", session.id)
 
 
+def _has_done(lines: Sequence[str], compressions: int) -> bool:
+    """Whether a child has told of so many compressions, and of messages at all."""
+    told = Counter(line.split()[0] for line in lines)
+    return told["compressed"] >= compressions and told["done"] >= 2
+
+
 def kill_compressors(nursery: Nursery, url: str, kills: int, seed: int) -> tuple[int, int]:
     """Kill that many compressing processes; how much they were told is there, and in how many."""
     chance, acknowledged = random.Random(seed), set[str]()
@@ -510,7 +517,7 @@ def kill_compressors(nursery: Nursery, url: str, kills: int, seed: int) -> tuple
         target = f"{__name__}:compress_for_ever"
         child = nursery.start(target, url, f"c{turn}")
         wanted = chance.randrange(1, 4)
-        child.wait_for(lambda lines, n=wanted: sum("compressed" in each for each in lines) >= n)  # type: ignore[misc]
+        child.wait_for(lambda lines, n=wanted: _has_done(lines, n))  # type: ignore[misc]
         threading.Event().wait(chance.uniform(0, 0.01))
         assert child.is_alive
         child.kill()

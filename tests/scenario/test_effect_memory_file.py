@@ -24,7 +24,7 @@ from sexton.system.effects.transcript import parts
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery
 from tests.scenario.effects_desk import Desk, message
-from tests.scenario.effects_server import Server, say
+from tests.scenario.effects_server import PATIENCE, Server, say
 from tests.scenario.finalizers_scene import wait_until
 
 
@@ -203,18 +203,16 @@ def test_those_that_wait_for_the_file_together_are_added_in_one_write(
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", counted)
+    monkeypatch.setattr("sexton.system.effects.memory_file.LOCK_WAIT", PATIENCE)
     file = MemoryFile(path, SystemClock())
     keys = [f"key {n}" for n in range(20)]
     with path.with_name(".MEMORY.md.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with ThreadPoolExecutor(2 * len(keys)) as pool:
             adding = [pool.submit(file.append, key, key, key) for key in (*keys, *keys)]
-            for _ in range(1000):
-                if len(file._waiting) == 2 * len(keys) - 1:
-                    break
-                threading.Event().wait(0.01)
+            wait_until(lambda: len(file._waiting) == 2 * len(keys) - 1)
             fcntl.flock(lock, fcntl.LOCK_UN)
-            added = [each.result(30) for each in adding]
+            added = [each.result(PATIENCE) for each in adding]
     assert sorted(added) == [False] * len(keys) + [True] * len(keys)
     text = path.read_text(encoding="utf-8")
     assert sorted(re.findall("<!-- sexton: (.*) -->", text)) == sorted(map(quote, keys))
@@ -266,7 +264,10 @@ def test_whoever_keeps_the_lock_is_not_waited_for_for_ever(path: Path, file: Mem
     assert file.append("k", "head", "text")
 
 
-def test_many_at_once_lose_nothing_and_double_nothing(path: Path) -> None:
+def test_many_at_once_lose_nothing_and_double_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sexton.system.effects.memory_file.LOCK_WAIT", PATIENCE)
     files = [MemoryFile(path, SystemClock()) for _ in range(2)]
     added: list[bool] = []
 

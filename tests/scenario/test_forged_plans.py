@@ -26,6 +26,7 @@ from sexton.model.record import replace
 from sexton.model.session import Limit, Session
 from sexton.model.worker import Worker
 from sexton.policies.liveness import SILENT, SUSPECT
+from tests.keeping import kept
 from tests.scenario.fleet import Site
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, make_older
@@ -60,7 +61,7 @@ def dead_of(session: Session) -> tuple[tuple[str, int], ...]:
 
 def held(site: Site, source: str = "cli") -> OpenSession:
     """A session that a living worker has open."""
-    session = site.house.worker().session(source=source)
+    session = kept(site.house.worker().session(source=source))
     session.append(role="user", content="hello")
     return session
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from sexton.ports import Filter
 from sexton.settings.values import Settings
 from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import ends_of
 from tests.scenario.hermes_house import House
 from tests.scenario.hermes_inside import furnished_environment
@@ -136,13 +136,26 @@ def test_what_is_started_in_the_background_is_known_and_told_of(inside: Inside) 
         try:
             assert "sleep 300" in told["command"]
             assert process.session == told["session"]
-            [session] = opened.index.find("hermes", process.session)
-            [holder] = session.holders
-            assert (holder.worker.identity.pid, holder.busy_since) == (terminal.pid, None)
+
+            def turn_is_over() -> bool:
+                terminal.read()  # who is not listened to stands still
+                [session] = opened.index.find("hermes", process.session)
+                [holder] = session.holders
+                assert holder.worker.identity.pid == terminal.pid
+                return holder.busy_since is None
+
+            wait_until(turn_is_over)  # a little after the answer is shown
             terminal.type("/sexton")
             terminal.wait_for("1 background processes")
             terminal.type("/new")
             terminal.wait_for("1 background process of the session you leave")
+
+            def has_ended() -> bool:
+                terminal.read()
+                [session] = opened.index.find("hermes", process.session)
+                return not session.is_open
+
+            wait_until(has_ended)
         finally:
             os.kill(process.identity.pid, signal.SIGKILL)
             opened.close()
@@ -193,12 +206,11 @@ def test_the_ledger_knows_of_a_killed_process_beside_one_that_lives(inside: Insi
         terminal.type("Good morning")
         terminal.wait_for(ANSWER)
         [living] = inside.sessions()
-        inside.model.hold_from(len(inside.model.asked) + 1)
+        held = len(inside.model.asked) + 1
+        inside.model.hold_from(held)
         with inside.lab.started("-z", "Good morning") as killed:
-            deadline = time.monotonic() + 60
-            while len(inside.sessions()) < 2:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            wait_until(lambda: len(inside.model.asked) == held)  # in the middle of its turn
+            assert len(inside.sessions()) == 2
             killed.kill()
             killed.wait()
         assert list(house.swept().values()) == ["done reaped:process_gone"]

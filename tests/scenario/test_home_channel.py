@@ -53,7 +53,7 @@ class StandIn:
         return [(args, home, text) for args, home, text in map(json.loads, lines)]
 
 
-def channel(program: Path, home: Path, timeout: float = 30) -> HermesSend:
+def channel(program: Path, home: Path, timeout: float = 240) -> HermesSend:
     plan = SendPlan(
         program=str(program), home=home, to="telegram", timeout=timedelta(seconds=timeout)
     )
@@ -123,7 +123,7 @@ def test_a_command_that_fails_is_told_without_its_words(
 def test_a_command_that_hangs_is_ended_in_time_with_all_it_started(
     tmp_path: Path, manual_clock: ManualClock
 ) -> None:
-    program = StandIn(tmp_path, hang=60)
+    program = StandIn(tmp_path, hang=600)
     with pytest.raises(EffectFailed, match=r"did not end within 0\.5 s"):
         channel(program.path, tmp_path, timeout=0.5).deliver(letter(manual_clock, "x"))
     left = [each for each in psutil.process_iter(["cmdline"]) if str(program.path) in (

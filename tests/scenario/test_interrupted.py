@@ -48,7 +48,7 @@ def test_a_signal_handler_may_write_at_any_moment(tmp_path: Path) -> None:
 
 
 INTERRUPTED_ALL_THE_TIME = """
-import random, signal, sys, sexton
+import itertools, random, signal, sys, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker()
 spoken, noted = worker.session("spoken"), worker.session("noted")
 heard = []
@@ -61,7 +61,7 @@ signal.signal(signal.SIGALRM, handle)
 signal.setitimer(signal.ITIMER_REAL, 0.001)
 said = 0
 try:
-    for said in range(1, 100_000):
+    for said in itertools.count(1):
         assert spoken.append(role="user", content=str(said)) == said
 finally:
     print(spoken.id, said, [each.seq for each in noted.messages()] == heard, flush=True)
@@ -169,14 +169,17 @@ def test_a_handler_may_write_while_its_thread_waits_for_another_process(tmp_path
 
 
 CLOSES_IN_ITS_HANDLER = """
-import signal, sys, threading, sexton
+import apsw, signal, sys, threading, sexton
 house = sexton.open(sys.argv[1]); session = house.worker().session("k", source="chat")
 def say(times, content):
     for _ in range(times):
         session.append(role="user", content=content)
+other = apsw.Connection(sys.argv[1]); other.set_busy_timeout(240_000)
 for _ in range(200):  # until some have met, and a thread writes for all of them
     together = [threading.Thread(target=say, args=(30, "t")) for _ in range(8)]
+    other.execute("BEGIN IMMEDIATE")  # nobody is done before the others have come
     for each in together: each.start()
+    other.execute("ROLLBACK")
     for each in together: each.join()
     if "sexton-writer" in {each.name for each in threading.enumerate()}: break
 else: raise SystemExit("nobody met")
@@ -219,6 +222,12 @@ def test_a_signal_handler_may_close_the_ledger_in_the_middle_of_a_write(tmp_path
 
 def test_a_signal_handler_may_fork_in_the_middle_of_a_read(tmp_path: Path) -> None:
     assert run_alone(FORKS_IN_A_READ, tmp_path / "ledger.db") == 0
+
+
+def _interrupted(call: Callable[..., object], statement: str) -> None:
+    """Have a statement carried out, and an alarm ring meanwhile."""
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    call(lambda tx: tx._connection.execute(statement))
 
 
 class Late(Exception):

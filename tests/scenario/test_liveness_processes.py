@@ -16,7 +16,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.keep import Keeper
-from sexton.errors import SessionNotFound
+from sexton.errors import SessionRewound
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import State
 from sexton.policies.liveness import LivenessPolicy
@@ -202,11 +202,16 @@ def test_a_ledger_restored_from_a_backup_reaps_nobody_alive(tmp_path: Path) -> N
     pass_time(here, 120, *early, *late, *others)
     _copy(tmp_path / "backup.db", path)
     assert codes(*pass_time(here, 300, *early, *late, *others)) == []
-    for session in kept:
-        session.append(role="user", content="still here")
+    for number, session in enumerate(kept):
+        with pytest.raises(SessionRewound):
+            session.append(role="user", content="still here")
+        again = early[number].session(f"early {number}", source="cli")
+        again.append(role="user", content="still here")
+        assert again.id == session.id
         assert here.find(session.id).is_open
+        kept[number] = again
     for session in lost:
-        with pytest.raises(SessionNotFound):
+        with pytest.raises(SessionRewound):
             session.append(role="user", content="written after the backup")
     again = [each.session(f"again {n}", source="cli") for n, each in enumerate(late)]
     assert codes(*pass_time(here, 300, *early, *late, *others)) == []

@@ -187,29 +187,19 @@ def test_a_parent_that_nobody_knows_is_refused_and_nothing_is_opened(engine_url:
 def test_a_forked_child_that_unwinds_a_turn_does_not_end_it(engine_url: str) -> None:
     with sexton.open(engine_url) as house, house.worker() as worker:
         session = worker.session("k", source="telegram")
-        with session.turn():
+        with session.turn() as turn:
             pid = os.fork()
             if pid == 0:
+                code = 1
                 try:
-                    session.turn()
-                    raise SystemExit(0)
+                    turn.__exit__(None, None, None)
+                    code = 0
                 finally:
-                    os._exit(_leave_turn_of_parent(session))
+                    os._exit(code)
             assert os.waitpid(pid, 0)[1] == 0
             [holder] = house.find(session.id).holders
             assert holder.busy_since is not None
         assert house.find(session.id).holders[0].busy_since is None
-
-
-def _leave_turn_of_parent(session: object) -> int:
-    """In the child: what unwinding the parent's `with` would call."""
-    import gc
-
-    from sexton.agent.turn import Turn
-
-    for turn in [each for each in gc.get_objects() if isinstance(each, Turn)]:
-        turn.__exit__(None, None, None)
-    return 0
 
 
 def test_content_nested_too_deep_to_be_read_again_is_refused(tmp_path: Path) -> None:

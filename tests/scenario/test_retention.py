@@ -398,8 +398,8 @@ def test_unattended_a_day_takes_a_part_of_the_backlog_and_a_person_takes_all(
 
 def test_a_budget_that_is_much_too_small_takes_no_more_a_day(opened: Any, engine_url: str) -> None:
     native: Native = opened("disk: {max_use: 1MB}\n" + CRON.replace("30d", "900d") % "remove")
-    native.over(source="telegram", size=3_000_000)
-    native.sexton.ledger.book.mark(1, pinned=True)
+    large = native.over(source="telegram", size=3_000_000)
+    native.sexton.ledger.book.mark(native.sexton.find(large).ref, pinned=True)
     backlog(native, engine_url, 600)
     tell(engine_url, "UPDATE sessions SET byte_count = 1000 WHERE source = 'cron'")
     assert len(native.done(native.sweep())) == 500
@@ -762,7 +762,7 @@ def test_in_an_observed_home_files_are_only_proposed_until_a_person_applies(fore
     recorded = home.sexton.ledger.journal.page(None, None, None, 1000)
     told = [each for each in recorded if each.action == "remove_files"]
     assert [each.result for each in told] == ["recorded"]
-    outcomes = home.sexton.apply(home.sexton.plan("work"))
+    outcomes = home.sexton.apply(home.sexton.plan("work"), observed=True)
     assert home.done(outcomes) == [("remove_files", "20260301_115900_a1b2c3")]
     assert not any(file.exists() for file in old)
     assert all(file.exists() for file in running)
@@ -804,7 +804,7 @@ def test_a_session_that_its_agent_went_on_with_since_the_plan_keeps_its_files(
     home.scene.sql("UPDATE sessions SET ended_at = NULL WHERE id LIKE '%a1b2c3'")
     home.scene.say("20260301_115900_a1b2c3", "one more thing")
     home.scene.settle()
-    outcomes = home.sexton.apply(plan)
+    outcomes = home.sexton.apply(plan, observed=True)
     assert home.done(outcomes) == [("remove_files", "20260301_115901_a1b2c4")]
     assert all(file.exists() for file in resumed)
     assert not any(file.exists() for file in other)

@@ -58,6 +58,9 @@ os.wait()
 print("left", flush=True)
 """
 
+OVER = (Presence.GONE, Presence.FOREIGN)
+"""One that was collected: its pid may be a stranger's at once."""
+
 
 @pytest.fixture
 def nest() -> Iterator[Nest]:
@@ -85,7 +88,7 @@ def test_a_process_that_computes_is_working(nest: Nest) -> None:
 
     assert eventually(lambda: found().figures.cpu > 0.02)
     assert found().figures.memory > 1_000_000
-    assert judged(process).doing is Doing.WORKING
+    assert eventually(lambda: judged(process).doing is Doing.WORKING)
 
 
 def test_one_whose_first_thread_has_ended_works_on(nest: Nest) -> None:
@@ -105,19 +108,20 @@ def test_a_process_that_copies_is_working_although_it_hardly_computes(
     nest: Nest, tmp_path: Path
 ) -> None:
     script = "import time\nwhile True: open('x', 'wb').write(bytes(10_000)); time.sleep(0.05)"
-    found = judged(registered(nest.python(script, cwd=tmp_path).pid))
-    assert found.doing is Doing.WORKING
-    assert found.figures.io >= 10_000
+    process = registered(nest.python(script, cwd=tmp_path).pid)
+    assert eventually((tmp_path / "x").exists)  # its start is over
+
+    def copies() -> bool:
+        found = judged(process)
+        return found.doing is Doing.WORKING and found.figures.io >= 10_000
+
+    assert eventually(copies)
 
 
 def test_a_server_that_nobody_asks_is_listening(nest: Nest) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = nest.run(
-        [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"], stderr=-3
-    )
-    process = registered(server.pid)
-    assert eventually(lambda: look(process).ports == (port,))
+    program = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    process = registered(nest.run(program, stdout=-3, stderr=-3).pid)
+    assert eventually(lambda: len(look(process).ports) == 1)
     assert eventually(lambda: judged(process).doing is Doing.LISTENING)
 
 
@@ -198,7 +202,7 @@ def test_of_a_few_at_a_time_the_ports_are_found_with_the_next_looks(nest: Nest) 
 def test_the_work_of_a_child_counts(nest: Nest) -> None:
     process = registered(nest.python(ROUND_TRIPS).pid)
     assert eventually(lambda: len(look(process).members) == 2)
-    assert judged(process).doing is Doing.WORKING
+    assert eventually(lambda: judged(process).doing is Doing.WORKING)
 
 
 def test_who_left_the_tree_is_found_by_the_tag_also_when_its_starter_is_gone(nest: Nest) -> None:
@@ -206,9 +210,9 @@ def test_who_left_the_tree_is_found_by_the_tag_also_when_its_starter_is_gone(nes
     process = registered(starter.pid, tag=nest.tag)
     starter.wait()
     found = look(process)
-    assert found.presence is Presence.GONE
+    assert found.presence in OVER
     assert len(found.members) == 1
-    assert judged(process).doing is Doing.WORKING
+    assert eventually(lambda: judged(process).doing is Doing.WORKING)
     assert look(replace(process, tag=None)).members == ()
     assert look(replace(process, tag="f" * 32)).members == ()
 
@@ -233,7 +237,7 @@ def test_a_zombie_a_dead_process_and_a_stranger_are_told_apart(nest: Nest) -> No
     assert eventually(lambda: look(process).presence is Presence.ZOMBIE)
     assert judged(process).doing is Doing.ZOMBIE
     child.wait()
-    assert judged(process).doing is Doing.DEAD
+    assert judged(process).doing in (Doing.DEAD, Doing.FOREIGN)
 
 
 def test_a_sampler_that_knows_a_process_still_notices_that_it_is_gone(nest: Nest) -> None:
@@ -246,7 +250,7 @@ def test_a_sampler_that_knows_a_process_still_notices_that_it_is_gone(nest: Nest
     assert sampler.look([later])[process.ref].presence is Presence.FOREIGN
     child.kill()
     child.wait()
-    assert sampler.look([process])[process.ref].presence is Presence.GONE
+    assert sampler.look([process])[process.ref].presence in OVER
 
 
 def test_another_host_or_namespace_is_not_seen_and_another_boot_is_over(nest: Nest) -> None:

@@ -741,7 +741,7 @@ def test_a_cancelled_task_leaves_no_turn_and_no_grant(ruled: Ruled, port: str, n
 
     async def main() -> None:
         task = asyncio.create_task(spend())
-        assert await asyncio.to_thread(slow.begun.wait, 30)
+        assert await asyncio.to_thread(slow.begun.wait, 240)
         for _ in range(3):
             task.cancel()
             await asyncio.sleep(0)

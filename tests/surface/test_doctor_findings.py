@@ -198,7 +198,9 @@ def test_a_file_that_was_written_at_no_time_there_is_breaks_nothing(
         assert [each["kind"] for each in planned] == ["remove_files"] * is_old
         kept = their.stat().st_mtime_ns
         if is_old:
-            cli.ok("undo", cli("apply", *home, "--yes", "--json").json()["receipt"])
+            cli.ok(
+                "undo", cli("apply", *home, "--yes", "--allow-observed", "--json").json()["receipt"]
+            )
         assert their.stat().st_mtime_ns == kept
         assert "failed" not in cli("keep", "--once").err
 
@@ -217,7 +219,7 @@ def test_what_was_brought_back_lately_is_not_said_to_go_now(
     settings = tmp_path / "sexton.yaml"
     settings.write_text("retention: {database_only: true}\n")
     acting = ("--home", str(scene.path), "--config", str(settings), "--json", "--yes")
-    done = cli("apply", *acting, "--allow-remove-all").json()
+    done = cli("apply", *acting, "--allow-remove-all", "--allow-observed").json()
     assert os.listdir(folder) == []
     cli.ok("undo", done["receipt"])
     told = findings(cli, scene.path)

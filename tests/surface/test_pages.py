@@ -15,6 +15,7 @@ from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.session import State
 from sexton.web.rendering import session_href
+from tests.keeping import kept
 from tests.scenario.finalizers_scene import configure, open_house, states, talk, webhook
 from tests.scenario.process_programs import lives
 from tests.surface.visitor import Visitor, visiting
@@ -41,7 +42,7 @@ def visitor(house: Sexton) -> Iterator[Visitor]:
 
 def talking(house: Sexton, key: str = "anna", messages: int = 3) -> OpenSession:
     """A session with messages, held by this process."""
-    session = house.worker().session(key, source="telegram")
+    session = kept(house.worker().session(key, source="telegram"))
     for number in range(messages):
         session.append(role="user", content=f"message {number}")
     return session

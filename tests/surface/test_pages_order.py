@@ -49,7 +49,7 @@ def test_the_vault_shows_the_newest_first_and_older_leads_to_older(
     assert "Older" not in oldest.links
 
 
-@pytest.mark.parametrize("path", ["/plan", "/plan?what=gc", "/plan?what=session&home=a&id=b"])
+@pytest.mark.parametrize("path", ["/plan", "/plan?what=gc", "/plan?what=session&home=native&id=b"])
 def test_a_plan_names_the_homes_that_were_not_read(
     new_file: Path, tmp_path: Path, path: str
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
+from sexton.cli.sessions import ending
 from sexton.cli.sessions.ending import end_session
 from sexton.errors import SessionBusy, SessionEnded
 from sexton.model.plan import Reason
@@ -121,15 +121,15 @@ def test_a_turn_that_begins_while_an_operator_resets_is_not_cut_off(
 ) -> None:
     with any_cli.opened() as opened, opened.worker() as worker:
         session = worker.session("a", source="telegram")
-        applied = Sexton.apply
+        applied = ending.apply
 
-        def late(house: Sexton, *given: Any) -> Any:
+        def late(*given: Any, **more: Any) -> Any:
             monkeypatch.undo()
             session.turn().__enter__()
-            return applied(house, *given)
+            return applied(*given, **more)
 
         with any_cli.opened() as operator:
-            monkeypatch.setattr(Sexton, "apply", late)
+            monkeypatch.setattr(ending, "apply", late)
             with pytest.raises(SessionBusy):
                 end_session(operator, session.id, Reason("reset", "test"), force=False)
         assert opened.find(session.id).is_open

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -115,6 +116,19 @@ def test_one_that_had_no_descriptor_left_when_it_registered_is_not_taken_for_dea
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     assert TABLE.look(replace(identity, pid=gone.pid)) is Sight.GONE
+
+
+def test_a_number_that_a_thread_has_now_is_no_process() -> None:
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
+    try:
+        assert thread.native_id is not None
+        with pytest.raises(ProcessLookupError):
+            processes.open_pidfd(thread.native_id)
+    finally:
+        over.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EPERM])

@@ -129,7 +129,7 @@ def test_the_server_listens_on_no_port_and_hides_its_socket(
 def test_over_tcp_the_password_is_asked_for() -> None:
     with PostgresServer(tcp=True, fsync=True) as server:
         url = server.create_database()
-        assert ask(url, "SELECT host(inet_server_addr())") == "127.0.0.1"
+        assert ask(url, "SELECT host(inet_server_addr()) LIKE '127.%'") is True
         assert ask(url, "SELECT current_setting('fsync')") == "on"
         parts = conninfo_to_dict(url)
         with pytest.raises(psycopg.OperationalError, match="password"):

@@ -93,7 +93,7 @@ class Membership:
         self._beat = 0
         self.timeline = 0
         """How often the ledger was found set back; what was opened before that is not trusted."""
-        self._catch_up: Callable[[], None] = lambda: None
+        self._catch_up: Callable[[str], object] = lambda _: None
         self._enrol()
 
     @property
@@ -185,11 +185,11 @@ class Membership:
             self._badge.leave()
             HEARTBEAT.attend()
 
-    def start(self, give_up: Callable[[str], object], catch_up: Callable[[], None]) -> None:
+    def start(self, give_up: Callable[[str], object], catch_up: Callable[[str], object]) -> None:
         """Raise the counter from now on, until it leaves or nobody refers to it any more.
 
-        `give_up` makes the worker of that id leave the ledger. It must not refer to this.
-        `catch_up` tells the ledger what it did not hear, with every heartbeat.
+        `give_up` makes the worker of that id leave the ledger, `catch_up` tells the ledger what it
+        did not hear of that worker, with every heartbeat. Neither may refer to this.
         """
         self._badge.give_up, self._catch_up = give_up, catch_up
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
@@ -208,7 +208,7 @@ class Membership:
             self._hold(inherited=True)
         else:
             self.renew()
-            self._catch_up()
+            self._catch_up(self._badge.id)
         return self.pace()
 
     def pace(self) -> float:

@@ -166,7 +166,7 @@ class Turn:
         """Try once more at once; if the ledger is still away, the heartbeat does it later."""
         if self._is_unheard:
             with suppress(LedgerError):
-                catch_up(self._desk)
+                catch_up(self._desk.turns, self._desk.ledger.workers, self._desk.worker)
 
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""

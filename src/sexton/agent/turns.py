@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from sexton.errors import LedgerError, SextonError
 
 if TYPE_CHECKING:
-    from sexton.agent.desk import Desk
     from sexton.agent.turn import Turn
+    from sexton.ports import Workers
 
 ATTEMPTS = 20
 """How often a recount is tried at once while turns begin and end; then the next heartbeat does."""
@@ -94,34 +94,26 @@ class Turns:
                 continue  # the ledger answered, and it cannot be done
 
 
-def catch_up(desk: Desk) -> None:
-    """Tell the ledger what it did not hear of the turns that have ended here."""
-    turns = desk.turns
+def catch_up(turns: Turns, workers: Workers, worker: str) -> None:
+    """Tell the ledger what it did not hear of the turns of a worker that have ended here."""
     turns.repeat()
     for _ in range(ATTEMPTS):
         before = turns.at_rest()
-        marked = desk.ledger.workers.busy(desk.worker)
-        if not marked or _recounted(desk, before, marked):
+        marked = workers.busy(worker)
+        if not marked:
             return
+        if before is None:
+            continue
+        wrong = _wrong(before[1], marked)
+        if wrong and turns.at_rest() != before:
+            continue  # turns began or ended meanwhile, so that the marks say nothing
+        for ref, (count, running) in wrong.items():
+            # A turn that begins or ends from here on changes the count: nothing is corrected then.
+            workers.recount(worker, ref, count, running)
+        return
 
 
-def _recounted(
-    desk: Desk, before: tuple[int, tuple[Turn, ...]] | None, marked: dict[int, int]
-) -> bool:
-    """Correct the marks; False if turns began or ended meanwhile, so that they say nothing."""
-    if before is None:
-        return False
-    running = Counter(turn.ref() for turn in before[1])
-    wrong = {ref: count for ref, count in marked.items() if count > running[ref]}
-    if wrong and _has_moved(desk, before):
-        return False
-    for ref, count in wrong.items():
-        # Whatever begins or ends from here on changes the count, and then nothing is corrected.
-        desk.ledger.workers.recount(desk.worker, ref, count, running[ref])
-    return True
-
-
-def _has_moved(desk: Desk, before: tuple[int, tuple[Turn, ...]]) -> bool:
-    """Whether a turn of this process has begun or ended since."""
-    now = desk.turns.at_rest()
-    return now is None or now[0] != before[0]
+def _wrong(turns: tuple[Turn, ...], marked: dict[int, int]) -> dict[int, tuple[int, int]]:
+    """Sessions that are marked with more turns than run here: both numbers."""
+    running = Counter(turn.ref() for turn in turns)
+    return {ref: (count, running[ref]) for ref, count in marked.items() if count > running[ref]}

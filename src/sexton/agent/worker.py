@@ -43,7 +43,7 @@ class AgentWorker:
         self._desk = desk
         dying = desk.rules if self._ends_sessions else None
         give_up = partial(_give_up, desk.ledger, desk.clock, dying, desk.actor)
-        desk.membership.start(give_up, partial(catch_up, desk))
+        desk.membership.start(give_up, partial(catch_up, desk.turns, desk.ledger.workers))
 
     @property
     def is_open(self) -> bool:

@@ -148,7 +148,8 @@ def open_pidfd(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
     except OSError as problem:
-        if problem.errno in (errno.ESRCH, errno.EINVAL):  # EINVAL: the number is a thread's now
+        # EINVAL, since Linux 6.16 ENOENT: the number is a thread's now.
+        if problem.errno in (errno.ESRCH, errno.EINVAL, errno.ENOENT):
             raise ProcessLookupError(errno.ESRCH, "no such process", str(pid)) from None
         raise
 

@@ -87,12 +87,12 @@ def _fork(wanted: int | None) -> int | None:
     if wanted is None:
         return os.fork()
     for _ in range(ATTEMPTS):
+        if Path(f"/proc/{wanted}").exists():  # a thread has a number of the same kind
+            return TAKEN
         try:
             LAST_PID.write_text(str(wanted - 1))
         except OSError:
             return None
-        if Path(f"/proc/{wanted}").exists():  # a thread has a number of the same kind
-            return TAKEN
         pid = os.fork()
         if pid == 0 and os.getpid() != wanted:
             os._exit(0)
@@ -143,10 +143,10 @@ def _see_it_lead(pid: int, *, alone: bool) -> None:
     """Return once the child leads its group; one with a terminal has to take the lead itself."""
     if alone:
         _lead_a_group(pid)
-    for _ in range(ATTEMPTS * 100):
+    for _ in range(ATTEMPTS * 1000):  # where every processor is busy, this may take a while
         if os.getpgid(pid) == pid:
             return
-        threading.Event().wait(0.0001)
+        threading.Event().wait(0.001)
 
 
 def _lead_a_group(pid: int) -> None:

@@ -13,8 +13,8 @@ often can in a pid namespace: `sexton.testing.apart`.
 
 from __future__ import annotations
 
-import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -96,12 +96,12 @@ def frozen(child: Child, freezer: Freezer) -> Iterator[None]:
 
 def _wait_until_it_stands_still(pid: int) -> None:
     """The signal alone is only a wish."""
-    for _ in range(10_000):
+    for _ in range(100_000):
         with suppress(FileNotFoundError, ProcessLookupError):
             state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2]
             if state.split()[0] in "TtZ":
                 return
-            os.sched_yield()
+            threading.Event().wait(0.001)
             continue
         return
     raise AssertionError(f"process {pid} can not be stopped")

@@ -35,6 +35,7 @@ MODEST = {
     "max_connections": "120",
     "shared_buffers": "32MB",
 }
+_ADDRESSES = itertools.count()
 
 
 class PostgresServer:
@@ -53,7 +54,7 @@ class PostgresServer:
         self._tcp = tcp
         self._settings = MODEST | ({} if fsync else QUICK) | dict(settings or {})
         self._password = secrets.token_hex(16)
-        self._port = _free_port() if tcp else 5432
+        self._host, self._port = _own_address() if tcp else ("", 5432)
         self._names = itertools.count(1)
         self._directory: Path | None = None
         self._cleaner: subprocess.Popen[bytes] | None = None
@@ -96,7 +97,7 @@ class PostgresServer:
         """The address of one of the server's databases."""
         name = quote(dbname, safe="")
         if self._tcp:
-            return f"postgresql://{ROLE}:{self._password}@127.0.0.1:{self._port}/{name}"
+            return f"postgresql://{ROLE}:{self._password}@{self._host}:{self._port}/{name}"
         host = quote(str(self.directory), safe="")
         return f"postgresql://{ROLE}@/{name}?host={host}&port={self._port}"
 
@@ -188,7 +189,7 @@ class PostgresServer:
 
     def _serve_command(self) -> list[str]:
         settings = self._settings | {
-            "listen_addresses": "127.0.0.1" if self._tcp else "",
+            "listen_addresses": self._host,
             "port": str(self._port),
             "unix_socket_directories": str(self.directory),
         }
@@ -270,8 +271,12 @@ def _stands_still(process: psutil.Process) -> bool:
         return True
 
 
-def _free_port() -> int:
+def _own_address() -> tuple[str, int]:
+    """A loopback address and a port that nobody else takes while the server is down."""
+    if os.uname().sysname == "Linux":  # where all of 127/8 is this machine
+        number = os.getpid() * 4 + next(_ADDRESSES) % 4
+        return f"127.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}", 5432
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-        return port
+        return "127.0.0.1", port

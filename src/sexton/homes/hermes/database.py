@@ -41,24 +41,34 @@ class Signature(NamedTuple):
 
 def signature(database: Path) -> Signature:
     """What the files look like from outside; costs two calls of stat."""
-    own = stamp(database)
+    log = database.with_name(database.name + "-wal")
+    own, of_log = _status(database), _status(log)
     if own is None:
         raise HomeNotFound(f"{database} does not exist any more")
-    return Signature(own, stamp(database.with_name(database.name + "-wal")))
+    for path, status in ((database, own), (log, of_log)):
+        if status is not None and not S_ISREG(status.st_mode):
+            # To open a pipe would wait for somebody at its other end, for ever.
+            raise HomeUnreadable(f"{path} is not a regular file")
+    return Signature(_stamp(own), None if of_log is None else _stamp(of_log))
 
 
 def stamp(path: Path) -> FileStamp | None:
     """Inode, size and change time of a file; None if there is none."""
+    status = _status(path)
+    return None if status is None else _stamp(status)
+
+
+def _stamp(status: os.stat_result) -> FileStamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _status(path: Path) -> os.stat_result | None:
     try:
-        status = os.stat(path)
+        return os.stat(path)
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise HomeUnreadable(f"{path} can not be read: {problem.strerror}") from None
-    if not S_ISREG(status.st_mode):
-        # To open a pipe would wait for somebody at its other end, for ever.
-        raise HomeUnreadable(f"{path} is not a regular file")
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def read(database: Path, question: Callable[[apsw.Connection], Answer]) -> Answer:

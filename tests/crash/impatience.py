@@ -1,0 +1,24 @@
+"""A ledger on a server that is away: how long its calls wait is shortened only meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sexton.ledger.messages import LedgerMessages
+from sexton.ledger.postgres import PostgresDatabase
+from sexton.ports import Ledger
+
+
+@contextmanager
+def impatient(ledger: Ledger, seconds: float) -> Iterator[None]:
+    """Let calls be given up after so many seconds; those that work have all the time they need."""
+    assert isinstance(ledger.messages, LedgerMessages)
+    database = ledger.messages._database
+    assert isinstance(database, PostgresDatabase)
+    usual = database._deadline
+    database._deadline = database._pool._deadline = seconds
+    try:
+        yield
+    finally:
+        database._deadline = database._pool._deadline = usual
