@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.errors import VaultError
@@ -19,6 +19,7 @@ from sexton.system.vault.codec import Format
 from sexton.system.vault.directory import FileVault
 from sexton.system.vault.reading import Reader
 from sexton.system.vault.writing import write_sessions
+from sexton.testing.examples import examples
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -159,7 +160,7 @@ def test_text_stays_text_wherever_it_is_cut(text: str, piece: int) -> None:
     assert b'"base64"' not in raw
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=3))
 def test_a_file_that_is_not_as_long_as_was_said_is_refused(chunks: list[bytes]) -> None:
     short = replace(file("f"), size=sum(map(len, chunks)) + 1, chunks=lambda: iter(chunks))
