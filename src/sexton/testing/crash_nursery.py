@@ -143,7 +143,7 @@ def _see_it_lead(pid: int, *, alone: bool) -> None:
     """Return once the child leads its group; one with a terminal has to take the lead itself."""
     if alone:
         _lead_a_group(pid)
-    for _ in range(ATTEMPTS * 100):
+    for _ in range(ATTEMPTS * 10_000):
         if os.getpgid(pid) == pid:
             return
         threading.Event().wait(0.0001)

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path("/sys/fs/cgroup")
-ATTEMPTS, PAUSE = 2000, 0.005
+ATTEMPTS, PAUSE = 48_000, 0.005
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 PAUSE = 0.01
-PATIENCE = 3000
+PATIENCE = 24_000
 """How often something is looked for, `PAUSE` seconds apart, before it is given up."""
 
 
