@@ -16,6 +16,8 @@ import pytest
 
 from tests.surface.program import PATIENCE, call, environment, program
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -375,6 +375,7 @@ main()
 
 
 @pytest.mark.parametrize("command", ["gc", "apply"])
+@pytest.mark.slow
 def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     command: str, many: Cli, tmp_path: Path
 ) -> None:

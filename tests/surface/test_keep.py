@@ -93,6 +93,7 @@ def test_a_sweep_says_what_the_dead_had_reserved_and_gives_back(any_cli: Cli) ->
     assert any_cli("keep", "--once", "--json").json()["freed"] == []
 
 
+@pytest.mark.slow
 def test_a_sweep_says_which_processes_it_stopped_and_told_of(cli: Cli, tmp_path: Path) -> None:
     config = tmp_path / "stop.yaml"
     for handling in ("stop", "warn"):
@@ -118,6 +119,7 @@ def test_a_sweep_says_which_processes_it_stopped_and_told_of(cli: Cli, tmp_path:
 
 
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow
 def test_a_keeper_that_is_asked_to_stop_ends_with_0(cli: Cli, which: signal.Signals) -> None:
     cli.talk("a", "hello")
     with keeper("--json", "--ledger", cli.url) as process:
@@ -130,6 +132,7 @@ def test_a_keeper_that_is_asked_to_stop_ends_with_0(cli: Cli, which: signal.Sign
         assert opened.ledger.workers.all() == []
 
 
+@pytest.mark.slow
 def test_a_keeper_stops_in_the_middle_of_a_long_sweep_and_another_goes_on(
     cli: Cli, short: str
 ) -> None:
@@ -154,6 +157,7 @@ def test_a_keeper_stops_in_the_middle_of_a_long_sweep_and_another_goes_on(
     assert cli("doctor", "--json").json()["homes"][0]["open"] == 0
 
 
+@pytest.mark.slow
 def test_a_keeper_ends_when_nobody_reads_what_it_says(cli: Cli) -> None:
     with keeper("--json", "--ledger", cli.url, SEXTON_KEEPER__SWEEP_EVERY="1s") as process:
         assert process.stdout

@@ -76,6 +76,7 @@ def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
         assert word in text
 
 
+@pytest.mark.slow
 def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) -> None:
     first, second = desk.spawn(task="a"), desk.spawn(task="b")
     other = desk.opened.worker().session("other")
@@ -159,6 +160,7 @@ def test_what_a_person_keeps_outlives_the_others_unless_it_is_named(cli: Cli) ->
             each.close()
 
 
+@pytest.mark.slow
 def test_who_is_interrupted_says_what_ended_and_what_may_run_on(any_cli: Cli, desk: Desk) -> None:
     script = f"{FORKS_ONE_THAT_ENDS}{STUBBORN}"
     stubborn = desk.session.spawn([sys.executable, "-c", script], stdout=subprocess.PIPE)

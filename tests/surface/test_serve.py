@@ -24,6 +24,8 @@ from sexton.web.serving import listening
 from tests.scenario.process_programs import eventually
 from tests.surface.program import PATIENCE, Cli, environment, program
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "t" * 32
 
 

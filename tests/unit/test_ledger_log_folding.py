@@ -123,6 +123,7 @@ def test_what_somebody_reads_is_not_folded_again_and_again_but_afterwards(
     assert log_of(path)[0] < pages
 
 
+@pytest.mark.slow
 def test_without_a_thread_writers_fold_a_very_long_log_themselves(
     path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

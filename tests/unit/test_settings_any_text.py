@@ -89,5 +89,6 @@ def test_any_values_in_any_place_load_or_are_refused(values: dict[str, object]) 
     ],
     ids=lambda text: repr(text[:12]),
 )
+@pytest.mark.slow
 def test_a_large_text_loads_or_is_refused(text: str) -> None:
     load_or_refuse(text.encode()[:262_144], {})

@@ -70,6 +70,7 @@ def vault(request: pytest.FixtureRequest, tmp_path: Path) -> FileVault:
 
 
 @given(st.lists(SESSIONS, max_size=4))
+@pytest.mark.slow
 def test_any_sessions_come_back_as_they_were(contents: list[SessionContent]) -> None:
     assert read_again(contents) == [plain(each) for each in contents]
 
@@ -86,6 +87,7 @@ def test_contents_of_any_length_may_be_cut_anywhere(said: list[bytes], piece: in
 
 
 @given(st.lists(SESSIONS, max_size=3), st.data())
+@pytest.mark.slow
 def test_what_a_user_does_not_look_at_is_passed_over(
     contents: list[SessionContent], data: st.DataObject
 ) -> None:
@@ -99,6 +101,7 @@ def test_what_a_user_does_not_look_at_is_passed_over(
 
 @pytest.mark.parametrize("size", [10_000_000, lines.PIECE, lines.PIECE + 1])
 @pytest.mark.parametrize("byte", [b"\0", b"\xff", b"x"])
+@pytest.mark.slow
 def test_a_huge_message_comes_back(size: int, byte: bytes, vault: FileVault) -> None:
     content = session(id="i" * 4096, said=[byte * size, "é".encode() * (size // 2)])
     assert taken(vault, *put(vault, content)) == [plain(content)]
