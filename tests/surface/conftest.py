@@ -39,6 +39,13 @@ def _log_of_its_own() -> Iterator[None]:
 
 
 @pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall clock of this process stands still, so that nothing noted grows old."""
+    now = SystemClock().now()
+    monkeypatch.setattr(SystemClock, "now", lambda _: now)
+
+
+@pytest.fixture
 def noon(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wall clock of this process stands at noon, so that no day ends while it is looked at."""
     now = SystemClock().now().replace(hour=12)

@@ -56,6 +56,7 @@ def desk(any_cli: Cli) -> Iterator[Desk]:
             each.close()
 
 
+@pytest.mark.usefixtures("still")
 def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
     child = desk.spawn("--token=secret", kind="mcp", task="t1")
     [process] = desk.opened.ledger.registry.running()
