@@ -6,9 +6,10 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from sexton.ledger.opening import open_ledger
 from sexton.testing.clock import ManualClock
@@ -19,8 +20,9 @@ from tests.emptied_database import EmptiedDatabase
 # `make test` tries the same examples every time and lets each take as long as it takes, so that a
 # red run is about the change. `make fuzz` tries new ones, and more of them (FUZZ=20).
 FUZZ = int(os.environ.get("FUZZ") or 0)
-settings.register_profile("test", derandomize=True, deadline=None)
-settings.register_profile("fuzz", deadline=None, max_examples=100 * max(FUZZ, 1))
+UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("test", derandomize=True, **UNTIMED)
+settings.register_profile("fuzz", max_examples=100 * max(FUZZ, 1), **UNTIMED)
 settings.load_profile("fuzz" if FUZZ else "test")
 
 INSTALLING = ("hermes_python", "release")

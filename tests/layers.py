@@ -35,7 +35,9 @@ def mark(item: pytest.Item) -> None:
     call = getattr(item, "callspec", None)
     if call is not None and "postgres" in call.id.split("-"):
         item.add_marker("postgres")
-    if item.path.is_relative_to(CAMPAIGNS):
+    module = getattr(getattr(item, "function", None), "__module__", "")
+    is_race = module.startswith("sexton.testing.") and module.endswith("_races")
+    if item.path.is_relative_to(CAMPAIGNS) or is_race:
         item.add_marker("slow")
 
 

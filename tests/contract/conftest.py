@@ -13,6 +13,7 @@ from sexton.ports import Ledger
 @pytest.fixture
 def ledger(engine_url: str) -> Iterator[Ledger]:
     """A fresh ledger, once per engine."""
-    opened = open_ledger(engine_url)
+    # Of the deadlines of a ledger other tests tell: here many threads may be let run late.
+    opened = open_ledger(engine_url, patience=240)
     yield opened
     opened.close()

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import pytest
 
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import MOVES
 from sexton.testing.ledger_contract import LedgerContract
-from tests.contract.test_guards import SLOW
+from tests.contract.test_guards import SLOW, memory
+
+pytestmark = pytest.mark.slow
 
 NOTED = """
 CREATE TABLE moves (before TEXT, after TEXT);
@@ -26,8 +29,8 @@ END;
 
 
 def test_the_contract_makes_every_legal_move_and_no_other() -> None:
-    memory, found = Path("/dev/shm"), set[tuple[Any, ...]]()
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+    found = set[tuple[Any, ...]]()
+    with tempfile.TemporaryDirectory(dir=memory()) as place:
         empty = Path(place, "empty.db")
         open_ledger(str(empty)).close()
         with closing(apsw.Connection(str(empty))) as connection:

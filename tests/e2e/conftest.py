@@ -26,9 +26,9 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PATIENCE = 60_000
+PATIENCE = 240_000
 """Milliseconds for whatever a page is waited for; the machine may be busy."""
-ENDING = 30.0
+ENDING = 240.0
 SETTINGS = """\
 homes:
   - {{path: {home}, name: demo, act: false}}
@@ -106,7 +106,7 @@ def program(
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
         yield started
         started.close()
 
@@ -115,6 +115,7 @@ def browser() -> Iterator[Browser]:
 def entered(browser: Browser, town: Town) -> Any:
     """What a browser remembers that followed the one-time link."""
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(town.link)
     assert page.url == f"{town.base}/"

@@ -24,6 +24,7 @@ def test_the_link_works_once_and_no_token_is_in_any_page(
     assert cookie["httpOnly"]
     assert cookie["sameSite"] == "Strict"
     stranger = browser.new_context(base_url=town.base)
+    stranger.set_default_timeout(PATIENCE)
     page = stranger.new_page()
     answer = page.goto(town.link)
     assert answer is not None
@@ -135,6 +136,7 @@ def test_every_page_works_without_scripts(browser: Browser, entered: Any, town: 
     context = browser.new_context(
         base_url=town.base, storage_state=entered, java_script_enabled=False
     )
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto("/sessions")
     page.get_by_label("Title contains").fill("nightly")

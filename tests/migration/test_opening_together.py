@@ -12,6 +12,7 @@ from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer
 from tests.crash.checking import Promises, ask, check
 
+pytestmark = pytest.mark.slow
 PROCESSES = 12
 
 
@@ -38,7 +39,7 @@ def open_together(nursery: Nursery, url: str, fifo: Path) -> None:
 
 
 def test_many_processes_open_a_fresh_file_at_once(nursery: Nursery, tmp_path: Path) -> None:
-    for turn in range(20):
+    for turn in range(6):
         open_together(nursery, f"sqlite:///{tmp_path / str(turn) / 'ledger.db'}", tmp_path / "go")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sexton.system.clock import SystemClock
 from tests.scenario.conftest import hermes, hermes_python
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.surface.program import Cli
@@ -35,6 +36,20 @@ def _log_of_its_own() -> Iterator[None]:
         log = logging.getLogger(name)
         log.handlers.clear()
         log.propagate = True
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall clock of this process stands still, so that nothing noted grows old."""
+    now = SystemClock().now()
+    monkeypatch.setattr(SystemClock, "now", lambda _: now)
+
+
+@pytest.fixture
+def noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall clock of this process stands at noon, so that no day ends while it is looked at."""
+    now = SystemClock().now().replace(hour=12)
+    monkeypatch.setattr(SystemClock, "now", lambda _: now)
 
 
 @pytest.fixture

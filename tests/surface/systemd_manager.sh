@@ -11,7 +11,7 @@ chmod 700 "$XDG_RUNTIME_DIR"
 # Two managers in one group would end each other's processes: each hierarchy that they use counts.
 groups=
 for tree in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
-    group=$tree/sexton-test-$$
+    group=$tree/sexton-test-$$-$(date +%s)
     if [ -f "$tree/cgroup.procs" ] && mkdir "$group"; then
         echo $$ > "$group/cgroup.procs"
         groups="$groups $group"
@@ -23,10 +23,12 @@ SYSTEMD_UNIT_PATH="$HOME/.config/systemd/user:/usr/lib/systemd/user" \
     --log-level=err >/dev/null 2>&1 &
 manager=$!
 tries=0
-while [ ! -S "$XDG_RUNTIME_DIR/systemd/private" ] && [ $tries -lt 600 ]; do
+while [ ! -S "$XDG_RUNTIME_DIR/systemd/private" ] && [ $tries -lt 2400 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done
+# On a busy machine a manager may take longer to answer than systemctl waits by itself.
+export SYSTEMD_BUS_TIMEOUT=600
 status=0
 "$@" || status=$?
 kill -TERM "$manager" 2>/dev/null || true

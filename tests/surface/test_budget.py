@@ -10,6 +10,8 @@ import pytest
 from sexton.errors import BudgetExceeded
 from tests.surface.program import Cli
 
+pytestmark = pytest.mark.usefixtures("noon")
+
 
 @pytest.fixture
 def config(tmp_path: Path) -> str:

@@ -109,6 +109,7 @@ def test_what_a_pin_or_a_running_turn_holds_back_does_not_end_now(any_cli: Cli, 
     assert "1 busy, 1 pinned" in shown
 
 
+@pytest.mark.usefixtures("still")
 def test_a_process_that_works_holds_back_what_a_rule_would_end(cli: Cli, short: str) -> None:
     with cli.opened() as opened, opened.worker() as worker:
         session = worker.session("chat", source="telegram")

@@ -16,6 +16,8 @@ import pytest
 
 from tests.surface.program import PATIENCE, call, environment, program
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -53,12 +55,16 @@ def test_without_a_terminal_it_goes_through_to_the_end_and_leaves_nothing(scratc
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_whoever_ends_it_the_servers_end_with_it(scratch: Path, number: signal.Signals) -> None:
+    parent, child = pty.openpty()  # on a terminal it waits, with its servers at work
     with subprocess.Popen(
-        program("demo"), env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        program("demo"), env=environment(TERM="xterm"), stdin=child, stdout=child, stderr=child
     ) as demo:
-        _until(lambda: len(_servers(scratch)) == 2)
+        os.close(child)
+        _read_until(parent, b"Enter goes on, q ends: ")
+        assert len(_servers(scratch)) == 2
         demo.send_signal(number)
         demo.wait(PATIENCE)
+    os.close(parent)
     _until(lambda: _servers(scratch) == [])
     if number is signal.SIGTERM:
         assert list(scratch.iterdir()) == []

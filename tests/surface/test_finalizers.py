@@ -278,6 +278,7 @@ def test_without_a_ledger_none_is_made(cli: Cli, verb: str) -> None:
     assert not Path(cli.url).exists()
 
 
+@pytest.mark.slow
 def test_the_program_does_what_is_owed_once_and_then_has_nothing_to_do(
     any_cli: Cli, tmp_path: Path
 ) -> None:

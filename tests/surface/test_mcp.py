@@ -22,6 +22,8 @@ from sexton.agent.worker import AgentWorker
 from sexton.model.process import TAG_VARIABLE
 from tests.surface.program import PATIENCE, Cli, call, environment, program
 
+pytestmark = pytest.mark.slow
+
 WAITING = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 

@@ -212,6 +212,7 @@ def test_completion_scripts_name_the_program(
     assert "_SEXTON_COMPLETE" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_and_sessions(cli: Cli) -> None:
     session = cli.talk("a", "hello")
 

@@ -25,6 +25,8 @@ PAGES = (
     "/", "/sessions", "/processes", "/workers", "/finalizers", "/journal", "/vault", "/settings",
     "/plan", "/plan?what=gc", "/login",
 )  # fmt: skip
+EMPTY = 'class="empty"'
+"""What marks a list that nothing is in, and says why."""
 
 
 @pytest.fixture
@@ -54,7 +56,20 @@ def page_of(session: OpenSession) -> str:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_of_an_empty_ledger_says_what_is_missing(visitor: Visitor, path: str) -> None:
-    assert visitor.see(path).text
+    lists = {"/": 2, "/login": 0}.get(path, 1)
+    assert visitor.see(path).html.count(EMPTY) == lists
+
+
+def test_a_page_with_something_on_it_misses_nothing(house: Sexton, visitor: Visitor) -> None:
+    session = talking(house)
+    house.ledger.book.mark(house.find(session.id).ref, pinned=True)
+    with session.spawn(["sleep", "6000"]) as child:
+        try:
+            for path in ("/sessions", "/processes", "/workers"):
+                assert visitor.see(path).html.count(EMPTY) == 0, path
+        finally:
+            child.popen.kill()
+            child.wait(240)
 
 
 def test_a_hostile_session_does_nothing_on_any_page(house: Sexton, visitor: Visitor) -> None:

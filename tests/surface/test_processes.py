@@ -56,6 +56,7 @@ def desk(any_cli: Cli) -> Iterator[Desk]:
             each.close()
 
 
+@pytest.mark.usefixtures("still")
 def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
     child = desk.spawn("--token=secret", kind="mcp", task="t1")
     [process] = desk.opened.ledger.registry.running()
@@ -76,10 +77,11 @@ def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
         assert word in text
 
 
+@pytest.mark.slow
 def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) -> None:
     first, second = desk.spawn(task="a"), desk.spawn(task="b")
     other = desk.opened.worker().session("other")
-    third = other.spawn(["sleep", "60"])
+    third = other.spawn(["sleep", "6000"])
 
     def pids(*options: str) -> list[int]:
         return [each["pid"] for each in any_cli("processes", "list", "--json", *options).json()]
@@ -87,10 +89,10 @@ def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) 
     assert pids() == [first.pid, second.pid, third.pid]
     assert pids("--task", "b") == [second.pid]
     assert pids("--session", other.id) == [third.pid]
-    first.stop(timedelta(seconds=5))
+    first.stop(timedelta(seconds=240))
     assert pids() == [second.pid, third.pid]
     assert pids("--all", "--session", desk.session.id) == [first.pid, second.pid]
-    third.stop(timedelta(seconds=5))
+    third.stop(timedelta(seconds=240))
     ended = any_cli("processes", "list", "--all", "--json").json()[0]
     assert (ended["doing"], ended["ended_how"]) == ("dead", "stopped by its agent")
     assert any_cli.ok("processes", "list", "--all").count("stopped by its agent") == 2
@@ -159,6 +161,7 @@ def test_what_a_person_keeps_outlives_the_others_unless_it_is_named(cli: Cli) ->
             each.close()
 
 
+@pytest.mark.slow
 def test_who_is_interrupted_says_what_ended_and_what_may_run_on(any_cli: Cli, desk: Desk) -> None:
     script = f"{FORKS_ONE_THAT_ENDS}{STUBBORN}"
     stubborn = desk.session.spawn([sys.executable, "-c", script], stdout=subprocess.PIPE)
@@ -202,7 +205,7 @@ def test_nobody_is_stopped_without_a_yes(cli: Cli) -> None:
 
 def test_what_is_not_registered_is_not_stopped(any_cli: Cli, desk: Desk) -> None:
     del desk
-    with subprocess.Popen(["sleep", "60"]) as stranger:
+    with subprocess.Popen(["sleep", "6000"]) as stranger:
         answer = any_cli("processes", "stop", str(stranger.pid), "--yes")
         assert answer.code == 63
         assert stranger.poll() is None
@@ -210,7 +213,7 @@ def test_what_is_not_registered_is_not_stopped(any_cli: Cli, desk: Desk) -> None
 
 
 def test_without_proof_only_who_was_asked_may_stop(any_cli: Cli, desk: Desk) -> None:
-    with subprocess.Popen(["sleep", "60"]) as child:
+    with subprocess.Popen(["sleep", "6000"]) as child:
         process = desk.session.register_process(child.pid)
         weak = replace(process, identity=replace(process.identity, inode=None))
         desk.opened.ledger.registry.register(weak, desk.opened.find(desk.session.id))

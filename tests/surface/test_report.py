@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -22,15 +22,17 @@ from sexton.cli.report.chart import (
 from sexton.cli.terminal import cells
 from sexton.model.session import Session, State
 from sexton.ports import Sample, Sighting
+from sexton.system.clock import SystemClock
 from tests.surface.program import Cli
 
+pytestmark = pytest.mark.usefixtures("noon")
 SVG = "{http://www.w3.org/2000/svg}"
 DAY = timedelta(days=1)
 
 
 def days_ago(days: int) -> datetime:
     """The beginning of the day so many days ago."""
-    return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - days * DAY
+    return SystemClock().now().replace(hour=0, minute=0, second=0, microsecond=0) - days * DAY
 
 
 def leaky(cli: Cli) -> None:

@@ -24,7 +24,10 @@ from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Outcome, ReapSession, Reason, Result, Seen
 from sexton.testing.clock import START
 from sexton.web.serving import listening
+from tests.scenario.process_programs import eventually
 from tests.surface.program import PATIENCE, Cli, environment, program
+
+pytestmark = pytest.mark.slow
 
 TOKEN = "t" * 32
 
@@ -55,11 +58,11 @@ def test_a_site_with_or_without_a_keeper_ends_at_sigterm(
 ) -> None:
     with served(str(tmp_path / "ledger.db"), *options) as (running, told):
         assert told["link"].startswith(f"{told['url']}/login?code=")
-        for _ in range(200):  # the keeper enrols while the site answers already
-            workers = [each["kind"] for each in ask(f"{told['url']}/v1/workers")["items"]]
-            if workers == kinds:
-                break
-        assert workers == kinds
+
+        def workers() -> list[str]:
+            return [each["kind"] for each in ask(f"{told['url']}/v1/workers")["items"]]
+
+        assert eventually(lambda: workers() == kinds)  # the site answers before the keeper enrols
         running.send_signal(signal.SIGTERM)
         assert running.wait(PATIENCE) == 0
 

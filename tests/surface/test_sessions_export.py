@@ -122,6 +122,7 @@ def test_a_place_that_can_not_be_written_is_a_clear_error(
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
 
 
+@pytest.mark.slow
 def test_a_session_larger_than_the_memory_it_may_take_is_exported(cli: Cli, tmp_path: Path) -> None:
     with cli.opened() as opened, opened.worker() as worker:
         session = worker.session("a", source="telegram")

@@ -9,6 +9,8 @@ import pytest
 
 from tests.surface.program import PATIENCE, Answer, Cli, environment, program
 
+pytestmark = pytest.mark.slow
+
 FULL = "sexton: the output can not be written: No space left on device\n"
 
 

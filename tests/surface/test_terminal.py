@@ -115,6 +115,7 @@ def test_a_terminal_gets_a_table_that_fits_and_styles_of_ours_only(cli: Cli, hos
     assert max(cells(line) for line in plain.splitlines()) <= 100
 
 
+@pytest.mark.slow
 def test_no_color_means_no_styles_at_all(cli: Cli) -> None:
     cli.talk("a", "hello")
     terminal = Terminal("doctor", "--ledger", cli.url, NO_COLOR="1")
@@ -123,6 +124,7 @@ def test_no_color_means_no_styles_at_all(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("word", "code", "state"), [("y", 0, "ended"), ("n", 130, "open")])
+@pytest.mark.slow
 def test_a_person_is_asked_before_a_session_is_ended(
     cli: Cli, word: str, code: int, state: str
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_person_is_asked_before_a_session_is_ended(
     assert cli("sessions", "show", session, "--json").json()["state"] == state
 
 
+@pytest.mark.slow
 def test_whoever_stops_reading_is_not_told_of_it(cli: Cli) -> None:
     for number in range(30):
         cli.talk(f"k{number}", "hello " * 50)

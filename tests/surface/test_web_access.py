@@ -32,7 +32,7 @@ if os.geteuid() == 0:  # only a superuser can become somebody else
     os.setgroups([])
     os.setgid(int(sys.argv[3]))
     os.setuid(int(sys.argv[3]))
-connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=240)
 connection.request("GET", "/v1/sessions")
 print(connection.getresponse().status)
 try:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import schemathesis
 from schemathesis import BaseSchema
 from schemathesis.checks import response_schema_conformance
@@ -16,6 +17,8 @@ from schemathesis.checks import response_schema_conformance
 from sexton.bootstrap.finding import load_settings
 from sexton.testing.clock import ManualClock
 from tests.surface.web_site import Served, serving
+
+pytestmark = pytest.mark.slow
 
 WAITING = [sys.executable, "-c", "import signal; signal.pause()"]
 SETTINGS = {

@@ -77,9 +77,10 @@ def test_sessions_are_listed_in_pages_and_shown_with_why(any_site: Served) -> No
     assert missing.headers["content-type"] == "application/problem+json"
 
 
-def test_activity_is_answered_with_304_while_nothing_changes(any_site: Served) -> None:
-    site = any_site
-    with site.house.worker() as worker:
+def test_activity_is_answered_with_304_while_nothing_changes(
+    engine_url: str, tmp_path: Path, manual_clock: ManualClock
+) -> None:
+    with serving(engine_url, tmp_path, manual_clock) as site, site.house.worker() as worker:
         session = worker.session("talk", source="telegram")
         with session.turn():
             reply = site.get("/v1/activity")
@@ -87,10 +88,13 @@ def test_activity_is_answered_with_304_while_nothing_changes(any_site: Served) -
             assert (told["id"], told["home"], told["source"]) == (session.id, "native", "telegram")
             assert (told["verdict"], told["busy"], told["worker"]) == ("live", True, worker.id)
             assert told["host"] == site.house.processes.myself().host
-        tag = reply.headers["etag"]
-        again = site.get("/v1/activity", If_None_Match=tag)
-        assert again.status in (200, 304)
-    assert site.get("/v1/activity", If_None_Match='"other"').status == 200
+            tag = reply.headers["etag"]
+            manual_clock.advance(60)
+            assert site.get("/v1/activity", If_None_Match=tag).status == 304
+        assert site.get("/v1/activity", If_None_Match='"other"').status == 200
+        manual_clock.advance(60)
+        changed = site.get("/v1/activity", If_None_Match=tag)
+        assert (changed.status, changed.json()["sessions"][0]["busy"]) == (200, False)
 
 
 def test_the_same_activity_has_the_same_tag_and_a_change_another(

@@ -20,6 +20,8 @@ from schemathesis.core.result import Ok
 
 from tests.surface.web_site import Served, serving
 
+pytestmark = pytest.mark.slow
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

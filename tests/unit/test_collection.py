@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.engine.removing import keeping
@@ -17,6 +17,7 @@ from sexton.model.session import Relation, State
 from sexton.policies.collection import Collection, Finding, find
 from sexton.policies.family import Family
 from sexton.policies.shielding import SPARED, shield
+from sexton.testing.examples import examples
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 USUAL = Collection()
@@ -194,7 +195,7 @@ def descendants(forest: Iterable[Member], roots: set[str]) -> set[str]:
 
 
 @given(forests)
-@settings(max_examples=500, deadline=None)
+@examples(100)
 def test_any_forest_loses_garbage_only_and_whole_conversations(forest: list[Member]) -> None:
     family, known = Family(forest), {each.id: each for each in forest}
     findings = {each.id: find(each, family, USUAL, NOW) for each in forest}
@@ -218,7 +219,7 @@ def test_any_forest_loses_garbage_only_and_whole_conversations(forest: list[Memb
 
 
 @given(forests)
-@settings(max_examples=300, deadline=None)
+@examples(60)
 def test_any_forest_keeps_nothing_that_is_garbage_by_every_rule(forest: list[Member]) -> None:
     family, known = Family(forest), {each.id: each for each in forest}
     groups = conversations(forest)
@@ -238,7 +239,7 @@ def test_any_forest_keeps_nothing_that_is_garbage_by_every_rule(forest: list[Mem
 
 
 @given(forests, members)
-@settings(max_examples=300, deadline=None)
+@examples(60)
 def test_a_parent_of_another_conversation_changes_nothing_for_its_child(
     forest: list[Member], parent: Member
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sexton.policies.reset import Mode, ResetPolicy, next_boundary
+from sexton.testing.examples import examples
 
 DAY = timedelta(days=1)
 ZONES = sorted(available_timezones())
@@ -56,6 +57,7 @@ def changes(name: str, year: int) -> list[date]:
     return found or [date(year, 1, 1)]
 
 
+@examples(25)
 @given(st.sampled_from(ZONES), st.integers(1975, 2037), st.integers(0, 23))
 @example("Antarctica/Troll", 2026, 2)
 @example("Australia/Lord_Howe", 2026, 2)

@@ -28,6 +28,7 @@ from sexton.policies.notifying import Occasion
 from sexton.ports import Entry
 from sexton.ports.finalizing import Wanted
 from sexton.settings.finalizers import owing
+from sexton.system.effects import unshared
 from sexton.testing.clock import ManualClock
 from tests.scenario.effects_server import Reply, Server, Visit, drip_body, say
 from tests.scenario.finalizers_scene import Thinking, wait_until
@@ -176,10 +177,15 @@ def after(clock: ManualClock, seconds: float, answer: Reply) -> Reply:
 
 
 def test_a_model_has_five_minutes_and_all_else_one(
-    opened: Opener, server: Server, clock: ManualClock, tmp_path: Path
+    opened: Opener,
+    server: Server,
+    clock: ManualClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for effect, patience in ((memory(server), 300), (webhook(server), 60)):
-        sexton = opened(finalizers(effect))
+        # A name for each, so that the work which the first gave back is not the second's.
+        sexton = opened(finalizers(effect | {"name": effect["kind"]}))
         server.replies = [
             after(clock, patience * 0.8, say(ANSWER)),
             after(clock, patience, drip_body),
@@ -188,11 +194,17 @@ def test_a_model_has_five_minutes_and_all_else_one(
     program = {"name": "endless", "kind": "command", "command": ["sh", "-c", FOR_EVER]}
     sexton = opened(finalizers(program))
     over(sexton)
-    ready = runner(sexton)
-    assert ready.begin() == 1
-    wait_until((tmp_path / "started").exists)
-    clock.advance(60)
-    ready.drain()
+    start = unshared.opened
+
+    def start_slowly(*given: Any) -> Any:
+        """The program is at work for a minute before whoever started it goes on."""
+        started = start(*given)
+        wait_until((tmp_path / "started").exists)
+        clock.advance(60)
+        return started
+
+    monkeypatch.setattr("sexton.system.effects.command.opened", start_slowly)
+    runner(sexton).drain()
     assert (owed(sexton)[0].last_error or "").startswith("stopped after 60 s")
 
 

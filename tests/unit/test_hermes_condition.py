@@ -9,13 +9,14 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.homes.hermes.condition import Condition, Machine, Small, condition_of
 from sexton.system.beginnings import begun_at
 from sexton.system.processes import SystemProcesses, start_tick
 from sexton.testing.clock import ManualClock
+from sexton.testing.examples import examples
 
 SESSIONS = (
     "id", "source", "started_at", "ended_at", "compression_failure_error",
@@ -51,7 +52,7 @@ def make(home: Path, sessions: list[Any], messages: list[Any], routes: list[Any]
     db.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(
     sessions=st.lists(st.tuples(*[ANYTHING] * 6), max_size=3),
     messages=st.lists(st.tuples(*[ANYTHING] * 5), max_size=3),

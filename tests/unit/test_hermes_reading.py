@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.errors import HomeUnknown, HomeUnreadable
@@ -17,6 +17,7 @@ from sexton.homes.hermes.database import ATTEMPTS, read
 from sexton.homes.hermes.home import HermesHome
 from sexton.model.session import Session, check_name
 from sexton.testing.clock import ManualClock
+from sexton.testing.examples import examples
 from sexton.testing.home_contract import Notebook
 
 SESSION_COLUMNS = (
@@ -152,7 +153,7 @@ def test_an_empty_version_table_makes_the_home_unknown(tmp_path: Path) -> None:
         Notebook().look(HermesHome(tmp_path, "work", clock=ManualClock()))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(
     rows=st.lists(row_of(SESSION_COLUMNS), max_size=4),
     messages=st.lists(row_of(MESSAGE_COLUMNS), max_size=4),

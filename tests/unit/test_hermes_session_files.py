@@ -13,6 +13,7 @@ from sexton.errors import PlaceUnsafe, VaultDamaged
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.ports.vault import Ownership, PutBack
 from sexton.system.files.flat import FlatFiles
+from sexton.testing.examples import examples
 from tests.unit.vault_scene import file
 
 NAMES = HermesFileNames()
@@ -55,6 +56,7 @@ def test_a_name_is_read_as_a_whole(name: str, owner: str | None, sure: bool) -> 
     assert NAMES.owner_of(name) == Ownership(owner, sure)
 
 
+@examples(50)
 @given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
 def test_each_id_has_names_of_its_own(one: str, other: str) -> None:
     owner = NAMES.owner(one)

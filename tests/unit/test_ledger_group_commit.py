@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import LedgerBusy, LedgerGone
+from sexton.ledger import group_commit, sqlite_file
 from sexton.ledger.database import Transaction
 from sexton.ledger.group_commit import (
     IN_VAIN,
@@ -26,6 +27,7 @@ from sexton.ledger.group_commit import (
     Ticket,
     Together,
 )
+from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import SqliteDatabase
 from sexton.ledger.whereabouts import Whereabouts
@@ -34,6 +36,14 @@ from sexton.ports import Appended
 from sexton.testing.ledger_contract_samples import born, heard, race, say
 
 THREADS = 64
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    for _ in range(240_000):
+        if holds():
+            return
+        time.sleep(0.001)
+    raise AssertionError("it never came true")
 
 
 class Slip(Exception):
@@ -108,10 +118,10 @@ class Crowd:
             return Slip
 
     def _watch(self, jobs: list[Job[None]]) -> None:
-        deadline = time.monotonic() + 60
-        while len(self._group._boarding.tickets) < len(jobs) and time.monotonic() < deadline:
-            time.sleep(0.001)
-        self._all_wait.set()
+        try:
+            wait_until(lambda: len(self._group._boarding.tickets) == len(jobs))
+        finally:
+            self._all_wait.set()
 
 
 def slip(_: None) -> None:
@@ -136,29 +146,50 @@ def test_what_would_fail_for_everybody_is_tried_once() -> None:
     assert crowd.sizes == [1, 3]
 
 
-class Slow:
-    """A commit that waits as for a disk; how many jobs were in each."""
+class Rush:
+    """Threads that write again and again; how many jobs were in each commit.
+
+    The first thread is in a commit when the others come, and the first two commits end when all
+    threads are in one or wait for one.
+    """
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.group: GroupCommit[None] = GroupCommit(self._commit, threading.RLock())
+        self._threads, self._meetings, self._end = 1, 0, 0
+        self._begun = threading.Event()
 
-    def write(self, times: int) -> set[threading.Thread]:
-        """Commit so often; the threads that did it."""
-        return {self.group.run(lambda _: threading.current_thread()) for _ in range(times)}
+    def write(self, threads: int, commits: int) -> None:
+        """Let so many threads write until there were so many commits more."""
+        self._threads, self._meetings, self._end = threads, 2, len(self.sizes) + commits
+        self._begun.clear()
+        race([self._write, *[self._write_later] * (threads - 1)])
+
+    def _write_later(self) -> None:
+        assert self._begun.wait(240)
+        self._write()
+
+    def _write(self) -> None:
+        while len(self.sizes) < self._end:
+            self.group.run(lambda _: None)
 
     def _commit(self, job: Job[None], _: bool) -> object:
         self.sizes.append(size(job))
-        threading.Event().wait(0.002)
+        self._begun.set()
+        if self._meetings:
+            self._meetings -= 1
+            boarding = self.group._boarding.tickets
+            wait_until(lambda: size(job) + len(boarding) >= self._threads)
         return job(None)
 
 
-def test_threads_that_come_back_at_once_share_the_next_commit_too() -> None:
-    slow = Slow()
-    race([partial(slow.write, 40)] * 8)
-    slow.group.stop()
-    assert sum(slow.sizes) == 8 * 40
-    assert len(slow.sizes) < 8 * 40 / 5
+def test_threads_that_come_back_share_the_next_commit_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_commit, "LINGER", 240.0)  # however late they are let run
+    rush = Rush()
+    rush.write(threads=8, commits=40)
+    rush.group.stop()
+    assert rush.sizes[0] == 1
+    assert rush.sizes[2:] == [8] * 38
 
 
 class Clockwork:
@@ -201,12 +232,14 @@ def test_whoever_was_not_let_run_yet_is_waited_for_longer(
 
 
 def test_those_who_do_not_come_back_are_not_waited_for() -> None:
-    slow, me = Slow(), threading.current_thread()
+    rush, me = Rush(), threading.current_thread()
     for _ in range(10):
-        race([partial(slow.write, 3)] * 8)
-        assert max(slow.sizes[-5:]) > 1
-        assert me in slow.write(3)  # it is alone again
-    slow.group.stop()
+        begun = len(rush.sizes)
+        rush.write(threads=8, commits=4)
+        assert rush.sizes[begun + 1] >= 7
+        writers = {rush.group.run(lambda _: threading.current_thread()) for _ in range(3)}
+        assert me in writers  # it is alone again
+    rush.group.stop()
 
 
 def test_after_the_stop_jobs_run_in_the_thread_of_their_caller(database: SqliteDatabase) -> None:
@@ -275,13 +308,18 @@ def test_an_interrupt_is_heard_also_while_a_failure_is_noted() -> None:
         group.run(slip)
 
 
-def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(
-    tmp_path: Path,
+def test_a_lock_that_is_not_let_go_fails_all_that_wait_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = open_ledger(str(path), patience=1)
-    begun = born(ledger)
+    path, losses = tmp_path / "ledger.db", list[int]()
     refused: list[type] = []
+
+    def lose_patience(_: int) -> bool:
+        """Wait until all others wait, too, and give up."""
+        if not losses:
+            wait_until(lambda: len(group._boarding.tickets) == 15)
+        losses.append(1)
+        return False
 
     def append() -> None:
         try:
@@ -289,22 +327,45 @@ def test_a_lock_that_is_not_let_go_fails_all_that_wait_together_and_in_time(
         except LedgerBusy as problem:
             refused.append(type(problem))
 
+    def append_later() -> None:
+        wait_until(lambda: group._running)
+        append()
+
+    monkeypatch.setattr(sqlite_file, "_fair_wait", lambda _: lose_patience)
+    ledger = open_ledger(str(path))
+    begun = born(ledger)
+    assert isinstance(ledger.messages, LedgerMessages)
+    database = ledger.messages._database
+    assert isinstance(database, SqliteDatabase)
+    group = database._group
     with locked(path):
-        started = time.monotonic()
-        race([append] * 16)
-        assert len(refused) == 16
-        assert time.monotonic() - started < 6  # not one after the other
+        race([append, *[append_later] * 15])
+    assert len(refused) == 16
+    assert len(losses) == 2  # the first one, and all others at once
     assert say(ledger, begun, "after") == Appended(1)
     assert [each.content for each in heard(ledger, begun)] == ["after"]
     ledger.close()
 
 
-def test_a_lock_that_is_let_go_is_waited_for(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = open_ledger(str(path))
+def test_a_lock_that_is_let_go_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, pause, waits = tmp_path / "ledger.db", sqlite_file._pause, threading.Event()
+
+    def note() -> None:
+        waits.set()
+        pause()
+
+    monkeypatch.setattr(sqlite_file, "_pause", note)
+    ledger = open_ledger(str(path), patience=240)
     begun = born(ledger)
-    with locked(path, seconds=2):
-        appended = race([lambda: say(ledger, begun, "x")] * 4)
+    with locked(path) as let_go:
+
+        def let_go_later() -> None:
+            assert waits.wait(240)
+            let_go()
+
+        appended = race([*[lambda: say(ledger, begun, "x")] * 4, let_go_later])[:4]
     assert sorted(each.last_seq for each in appended if each) == [1, 2, 3, 4]
     ledger.close()
 
@@ -323,23 +384,24 @@ def test_where_no_thread_can_be_started_a_write_is_durable_all_the_same(
 
 
 HOLDER = """
-import apsw, select, sys
+import apsw, sys
 connection = apsw.Connection(sys.argv[1])
 connection.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
-select.select([sys.stdin], [], [], float(sys.argv[2]))
+sys.stdin.read()
 connection.execute("ROLLBACK")
 """
 
 
 @contextmanager
-def locked(path: Path, seconds: float = 60.0) -> Iterator[None]:
-    """Another process holds the ledger's write lock, for that long at most."""
+def locked(path: Path) -> Iterator[Callable[[], None]]:
+    """Another process holds the ledger's write lock; what makes it let go."""
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(path), str(seconds)],
+        [sys.executable, "-c", HOLDER, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as holder:
+        assert holder.stdin is not None
         assert holder.stdout is not None
-        holder.stdout.readline()
-        yield
+        assert holder.stdout.readline() == b"held\n"
+        yield holder.stdin.close

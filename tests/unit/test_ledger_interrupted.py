@@ -20,7 +20,7 @@ FULL = 2
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
-    with closing(SqliteDatabase(tmp_path / "ledger.db", patience=2.0)) as opened:
+    with closing(SqliteDatabase(tmp_path / "ledger.db", patience=240.0)) as opened:
         opened.write(lambda tx: tx.cursor.execute("CREATE TABLE said (word)").fetchall())
         yield opened
 

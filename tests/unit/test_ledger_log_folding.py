@@ -13,7 +13,7 @@ import pytest
 
 from sexton.errors import LedgerFull
 from sexton.ledger import log_folding, sqlite
-from sexton.ledger.log_folding import LONG, PAGES, PATIENCE, LogFolding
+from sexton.ledger.log_folding import LONG, PAGES, LogFolding
 from sexton.ledger.messages import LedgerMessages
 from sexton.ledger.opening import open_ledger
 from sexton.ledger.sqlite import FOLDED, SqliteDatabase
@@ -22,6 +22,7 @@ from sexton.ports import Ledger
 from sexton.testing.ledger_contract_samples import born, heard, race, reread, say
 
 PAGE = "x" * 4000
+PATIENCE = 240.0
 
 
 @pytest.fixture
@@ -122,6 +123,7 @@ def test_what_somebody_reads_is_not_folded_again_and_again_but_afterwards(
     assert log_of(path)[0] < pages
 
 
+@pytest.mark.slow
 def test_without_a_thread_writers_fold_a_very_long_log_themselves(
     path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +173,10 @@ def test_a_log_is_folded_by_one_thread_at_a_time_and_a_failure_is_nobodys(ledger
     assert (slow.folds, slow.tend()) == (1, None)
 
 
-def test_whoever_stops_waits_for_the_thread_and_there_is_no_other(ledger: Ledger) -> None:
+def test_whoever_stops_waits_for_the_thread_and_there_is_no_other(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_folding, "PATIENCE", PATIENCE)
     slow = Slow(ledger)
     thread = slow.tend()
     assert thread is not None

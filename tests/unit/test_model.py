@@ -14,6 +14,7 @@ from sexton.model.message import PREVIEW_LENGTH, draft, one_line, preview, reviv
 from sexton.model.record import replace
 from sexton.model.session import MOVES, NAME_LIMIT, State, check_name
 from sexton.model.usage import Usage
+from sexton.testing.examples import examples
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -50,6 +51,7 @@ json_values = st.recursive(
 )
 
 
+@examples(50)
 @given(json_values, st.dictionaries(ANY_TEXT, json_values))
 def test_any_json_comes_back_as_it_was(content: object, extra: dict[str, object]) -> None:
     stored = draft("tool", content, extra)

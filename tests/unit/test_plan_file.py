@@ -29,6 +29,7 @@ from sexton.model.plan import (
 )
 from sexton.model.session import Limit
 from sexton.shapes import planned
+from sexton.testing.examples import examples
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 numbers = st.integers(min_value=0, max_value=2**62)
@@ -144,6 +145,7 @@ def changed(path: tuple[Any, ...]) -> str:
     return json.dumps(document)
 
 
+@examples(40)
 @given(plans)
 def test_all_that_a_plan_says_is_in_its_description(plan: Plan) -> None:
     described = TypeAdapter(planned.Plan)
@@ -151,11 +153,13 @@ def test_all_that_a_plan_says_is_in_its_description(plan: Plan) -> None:
     assert described.dump_python(described.validate_python(document), mode="json") == document
 
 
+@examples(40)
 @given(plans)
 def test_a_plan_comes_back_equal(plan: Plan) -> None:
     assert read_plan(write_plan(plan)) == plan
 
 
+@examples(40)
 @given(plans)
 def test_the_text_of_a_plan_is_plain_ascii(plan: Plan) -> None:
     assert write_plan(plan).isascii()

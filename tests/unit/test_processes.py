@@ -72,12 +72,8 @@ def test_a_child_that_nobody_collects_is_a_zombie_and_counts_as_dead(
 ) -> None:
     identity = identity_of(child.pid)
     child.kill()
-    for _ in range(10_000):
-        if TABLE.look(identity) is Sight.ZOMBIE:
-            break
-    sight = TABLE.look(identity)
-    assert sight is Sight.ZOMBIE
-    assert judge_at(sight).verdict is Verdict.DEAD
+    assert eventually(lambda: TABLE.look(identity) is Sight.ZOMBIE)
+    assert judge_at(Sight.ZOMBIE).verdict is Verdict.DEAD
 
 
 def test_one_whose_first_thread_has_ended_is_not_dead() -> None:

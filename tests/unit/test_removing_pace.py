@@ -24,7 +24,7 @@ def test_the_ledger_is_left_alone_between_two_steps() -> None:
 def test_who_copies_ahead_waits_while_the_ledger_is_locked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pacing, "AIM", 30.0)
+    monkeypatch.setattr(pacing, "AIM", 100_000.0)
     pace = Pace(ManualClock())
     pace.give_way()
     thread = threading.Thread(target=pace.give_way)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.errors import PlaceUnsafe, VaultDamaged, VaultError
@@ -20,6 +20,7 @@ from sexton.system.files.descriptors import unfit_kind
 from sexton.system.files.looking import walk
 from sexton.system.files.own import OwnFiles
 from sexton.system.vault.directory import FileVault
+from sexton.testing.examples import examples
 from tests.unit.vault_scene import file, put, session
 
 NAMES = st.binary(min_size=1, max_size=255).filter(
@@ -80,7 +81,7 @@ def test_a_session_without_files_has_none(files: OwnFiles, tmp_path: Path) -> No
     assert files.remove({files.owner("s1"): [file("f")]}) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(25)
 @given(TREES)
 def test_files_of_any_name_come_back_from_a_vault_as_they_were(
     tree: dict[tuple[bytes, ...], tuple[bytes, int, int]],

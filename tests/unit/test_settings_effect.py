@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.engine.plan import decide
@@ -20,6 +20,7 @@ from sexton.policies.reset import Mode, ResetPolicy, reset_reason
 from sexton.policies.rulebook import ResetRule, Rulebook
 from sexton.policies.spend import SpendRules
 from sexton.settings.lint import RuleEffect, effect
+from sexton.testing.examples import examples
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -228,7 +229,7 @@ def test_the_rules_of_a_home_are_told_by_its_name_and_for_its_sessions_only() ->
     assert (rule.governs, rule.protects, rule.matches) == (1, 1, "source cli")
 
 
-@settings(deadline=None)
+@examples(50)
 @given(
     st.lists(
         st.builds(

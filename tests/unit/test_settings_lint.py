@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.model.session import Session
@@ -251,7 +251,6 @@ RULES = st.builds(
 ).filter(lambda rule: bool(rule.sources or rule.chat_types or rule.keys))
 
 
-@settings(deadline=None)
 @given(st.lists(RULES, max_size=5), st.sampled_from(POLICIES))
 def test_no_rule_that_ever_decides_is_called_useless(
     rules: list[ResetRule], default: ResetPolicy

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from sexton.model.record import replace
@@ -37,6 +36,7 @@ from sexton.settings.values import (
     Settings,
     TrashSettings,
 )
+from sexton.testing.examples import examples
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 NAMES = st.one_of(st.sampled_from(["telegram", "no", "04", "~", "null", "a: b", "#"]), WORDS)
@@ -223,7 +223,7 @@ SETTINGS = st.builds(
 )
 
 
-@hypothesis_settings(deadline=None)
+@examples(25)
 @given(SETTINGS)
 def test_what_is_shown_loads_back_to_the_same_settings(settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as directory:
@@ -360,13 +360,11 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
     ]
 
 
-@hypothesis_settings(deadline=None)
 @given(SPANS)
 def test_a_duration_is_shown_as_it_is_read(span: timedelta) -> None:
     assert parse_duration(show_duration(span)) == span
 
 
-@hypothesis_settings(deadline=None)
 @given(st.integers(1, 10**15))
 def test_a_size_is_shown_as_it_is_read(size: int) -> None:
     shown = show_size(size)

@@ -46,13 +46,13 @@ def own_server(victim: PostgresServer) -> PostgresServer:
 
 
 def ask(url: str, statement: str) -> object:
-    with psycopg.connect(url, autocommit=True, connect_timeout=5) as connection:
+    with psycopg.connect(url, autocommit=True, connect_timeout=240) as connection:
         row = connection.execute(statement.encode()).fetchone()
     return row and row[0]
 
 
 def comes_true(condition: Callable[[], bool]) -> bool:
-    for _ in range(1000):
+    for _ in range(24_000):
         if condition():
             return True
         time.sleep(0.01)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.errors import VaultError
@@ -19,6 +19,7 @@ from sexton.system.vault.codec import Format
 from sexton.system.vault.directory import FileVault
 from sexton.system.vault.reading import Reader
 from sexton.system.vault.writing import write_sessions
+from sexton.testing.examples import examples
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -69,6 +70,7 @@ def vault(request: pytest.FixtureRequest, tmp_path: Path) -> FileVault:
 
 
 @given(st.lists(SESSIONS, max_size=4))
+@pytest.mark.slow
 def test_any_sessions_come_back_as_they_were(contents: list[SessionContent]) -> None:
     assert read_again(contents) == [plain(each) for each in contents]
 
@@ -85,6 +87,7 @@ def test_contents_of_any_length_may_be_cut_anywhere(said: list[bytes], piece: in
 
 
 @given(st.lists(SESSIONS, max_size=3), st.data())
+@pytest.mark.slow
 def test_what_a_user_does_not_look_at_is_passed_over(
     contents: list[SessionContent], data: st.DataObject
 ) -> None:
@@ -98,6 +101,7 @@ def test_what_a_user_does_not_look_at_is_passed_over(
 
 @pytest.mark.parametrize("size", [10_000_000, lines.PIECE, lines.PIECE + 1])
 @pytest.mark.parametrize("byte", [b"\0", b"\xff", b"x"])
+@pytest.mark.slow
 def test_a_huge_message_comes_back(size: int, byte: bytes, vault: FileVault) -> None:
     content = session(id="i" * 4096, said=[byte * size, "é".encode() * (size // 2)])
     assert taken(vault, *put(vault, content)) == [plain(content)]
@@ -159,7 +163,7 @@ def test_text_stays_text_wherever_it_is_cut(text: str, piece: int) -> None:
     assert b'"base64"' not in raw
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=3))
 def test_a_file_that_is_not_as_long_as_was_said_is_refused(chunks: list[bytes]) -> None:
     short = replace(file("f"), size=sum(map(len, chunks)) + 1, chunks=lambda: iter(chunks))

@@ -33,7 +33,7 @@ def starve(child: Child) -> None:
 
     Once may not be enough: an error that is raised while an object is destroyed is ignored.
     """
-    for _ in range(30):
+    for _ in range(120):
         child.signal(crash_nursery.STARVE)
         with suppress(AssertionError):
             child.fall(2.0)

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
 from sexton.ports import Filter, HomeRecord, Ledger, Place
+from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     ALL,
     NO_RULES,
@@ -66,7 +67,7 @@ class IndexContract:
     def test_pages_are_complete_and_in_order_whatever_their_size(self, ledger: Ledger) -> None:
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
 
-        @settings(max_examples=25, deadline=None, database=None)
+        @examples(25)
         @given(st.lists(A_SESSION, max_size=9), st.integers(1, 7))
         def complete(some: list[tuple[str, int, bool, bool]], size: int) -> None:
             source = f"source {next(_examples)}"

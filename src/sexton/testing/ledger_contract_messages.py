@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sexton.model.message import draft
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit
 from sexton.ports import Appended, Batch, Ledger
+from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NO_RULES,
@@ -103,7 +104,7 @@ class MessagesContract:
     def test_any_text_comes_back_exactly(self, ledger: Ledger) -> None:
         begun = born(ledger)
 
-        @settings(max_examples=60, deadline=None, database=None)
+        @examples(30)
         @example(["\0", "\ud83d\ude00", "😀", "\udfff\ud800", "", "e\u0301", "\ufffe", "\r\n"])
         @given(st.lists(ANY_TEXT, min_size=1, max_size=6))
         def comes_back(texts: list[str]) -> None:
@@ -118,7 +119,7 @@ class MessagesContract:
         begun = born(ledger)
         more = st.dictionaries(ANY_TEXT, ANY_JSON, max_size=3)
 
-        @settings(max_examples=60, deadline=None, database=None)
+        @examples(30)
         @given(ANY_JSON, more)
         def comes_back(content: Any, extra: dict[str, Any]) -> None:
             drafts = [draft("tool", content, extra)]

@@ -28,6 +28,7 @@ from sexton.model.plan import Reason
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
 from sexton.ports import Appended, Batch, Birth, Ledger
+from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     at,
@@ -243,14 +244,13 @@ class Histories(RuleBasedStateMachine):
         assert found.due_at == (None if truth.due is None else at(truth.due))
 
 
-def check_any_history(ledger: Ledger, examples: int = 40) -> None:
+def check_any_history(ledger: Ledger, count: int = 40) -> None:
     """Play that many histories in the ledger."""
     run_state_machine_as_test(
         partial(Histories, ledger),  # type: ignore[arg-type]  # any factory will do
         settings=settings(
-            max_examples=examples,
+            examples(count),
             stateful_step_count=30,
-            deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),
         ),

@@ -229,7 +229,7 @@ class PostgresServer:
     def _tell(self, statement: str, *names: str) -> None:
         """Run a statement about databases."""
         text = sql.SQL(statement).format(*map(sql.Identifier, names))
-        with psycopg.connect(self.url(), autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(self.url(), autocommit=True, connect_timeout=240) as connection:
             connection.execute(text)
 
     def _last_words(self) -> str:

@@ -86,11 +86,13 @@ class Command:
             each.join()
 
     def _run(self, job: Job, tag: str) -> str:
+        # The time runs from before the start: whatever the program does, its deadline is set.
+        end = self._clock.monotonic() + self._plan.timeout.total_seconds()
         process = self._start(job.key, tag)
         code = None
         try:
             with Talk(process, document(job)) as talk:
-                code = talk.until_exit(self._clock, self._plan.timeout.total_seconds())
+                code = talk.until_exit(self._clock, end - self._clock.monotonic())
         finally:
             if code is None:
                 self._end(process, tag)
