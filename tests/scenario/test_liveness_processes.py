@@ -205,11 +205,11 @@ def test_a_ledger_restored_from_a_backup_reaps_nobody_alive(tmp_path: Path) -> N
     for number, session in enumerate(kept):
         with pytest.raises(SessionRewound):
             session.append(role="user", content="still here")
-        again = early[number].session(f"early {number}", source="cli")
-        again.append(role="user", content="still here")
-        assert again.id == session.id
+        reopened = early[number].session(f"early {number}", source="cli")
+        reopened.append(role="user", content="still here")
+        assert reopened.id == session.id
         assert here.find(session.id).is_open
-        kept[number] = again
+        kept[number] = reopened
     for session in lost:
         with pytest.raises(SessionRewound):
             session.append(role="user", content="written after the backup")

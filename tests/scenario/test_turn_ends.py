@@ -133,7 +133,7 @@ def test_turns_beside_one_whose_end_was_not_heard_stay_as_they_are(
             book.is_unheard = True
         assert worker._desk.ledger.workers.busy(worker.id) == {ref: 1}  # corrected at once
         book.is_unheard = False
-        catch_up(worker._desk)
+        catch_up(worker._desk.turns, worker._desk.ledger.workers, worker.id)
         assert worker._desk.ledger.workers.busy(worker.id) == {ref: 1}
     assert worker._desk.ledger.workers.busy(worker.id) == {}
 

@@ -9,6 +9,7 @@ import pytest
 
 from sexton.cli.sessions import ending
 from sexton.cli.sessions.ending import end_session
+from sexton.engine.apply import apply
 from sexton.errors import SessionBusy, SessionEnded
 from sexton.model.plan import Reason
 from tests.surface.program import Cli
@@ -121,7 +122,7 @@ def test_a_turn_that_begins_while_an_operator_resets_is_not_cut_off(
 ) -> None:
     with any_cli.opened() as opened, opened.worker() as worker:
         session = worker.session("a", source="telegram")
-        applied = ending.apply
+        applied = apply
 
         def late(*given: Any, **more: Any) -> Any:
             monkeypatch.undo()
