@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
+
+import psycopg
 
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.opening import open_database, open_ledger
@@ -80,3 +83,30 @@ def test_a_reservation_sends_as_many_statements_for_four_meters_as_for_one(
         locked = sent[sent.index("lock_counters") :]
         assert counts == {1: 5, 4: 5}
         assert locked == ["lock_counters", "sum_slices", "take_slices", "insert_grant"]
+
+
+def test_a_reservation_whose_counter_is_missing_locks_none_before_it_opens_all(
+    postgres_url: str,
+) -> None:
+    """Or two that open counters of others' names would wait for one another."""
+    with closing(open_ledger(postgres_url)) as ledger:
+        enrol(ledger, "agent")
+        session = born(ledger, "talk")
+        assert isinstance(ledger.spending.take(wish(session, 1), NOON), Taken)
+
+        def locked(meters: int) -> bool:
+            """Whether somebody else finds the counter locked after `lock_counters`."""
+            measured = [bound.meter for bound in wish(session, meters).bounds]
+            names = [(m.scope, m.subject, m.unit, m.period) for m in measured]
+
+            def job(tx: Transaction) -> bool:
+                found = tx.all("lock_counters", rows=json.dumps(names), fresh=0)
+                assert len(found) == (1 if meters == 1 else 0)
+                with psycopg.connect(postgres_url) as other:
+                    free = other.execute("SELECT 1 FROM sexton.counters FOR UPDATE SKIP LOCKED")
+                    return free.fetchone() is None
+
+            return database.write(job)
+
+        with closing(open_database(postgres_url)) as database:
+            assert [locked(1), locked(4)] == [True, False]
