@@ -12,7 +12,7 @@ from sexton.policies.rulebook import Rulebook, encode
 from sexton.ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter, talked
 from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
-from sexton.testing.ledger_contract_finalizing_samples import DONE, owed, rule, told
+from sexton.testing.ledger_contract_finalizing_samples import DONE, LOG, owed, rule, told
 from sexton.testing.ledger_contract_reviving import reap, reap_of, revive
 from sexton.testing.ledger_contract_samples import NOON, at, born, enrol, observe, say
 
@@ -153,6 +153,18 @@ class DuesContract:
         assert spans_queued(ledger, told_on) == set()
         assert spans_queued(ledger, untold) == said
         assert spans_said(ledger, untold) == set()
+
+    def test_a_backfill_leaves_a_session_alone_that_had_a_job_before(self, ledger: Ledger) -> None:
+        rule(ledger, LOG)
+        session = again_spoken(ledger, "chat")
+        queued = spans_queued(ledger, session)
+        rule(ledger)
+        assert ledger.book.end_now(session, "closed", at(70))
+        rule(ledger, LOG)
+        assert spans_said(ledger, session) == {("log", 4, 6)}
+        assert ledger.backfill.estimate("log", NOON).sessions == 0
+        assert ledger.backfill.owe("log", NOON, 9, at(80)) == 0
+        assert spans_queued(ledger, session) == queued == {("log", 0, 4)}
 
     def test_a_session_without_rules_owes_nobody(self, ledger: Ledger) -> None:
         assert ledger.dues.of([told(ledger).ref]) == []
