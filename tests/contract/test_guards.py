@@ -278,16 +278,16 @@ FURTHER = (
     ("caps_of", "scope = 'session' AND subject = :session", "1 = 0"),
     ("caps_of", "scope = 'tree' AND subject = :root", "1 = 0"),
     ("caps_of", "scope = 'source' AND subject = :source", "1 = 0"),
-    ("open_counter", "used_at = excluded.used_at", "used_at = counters.used_at"),
-    ("sum_slices", "spent + reserved > 0", "1 = 1"),
+    ("open_counters", "used_at = excluded.used_at", "used_at = counters.used_at"),
+    ("sum_slices", "i.spent + i.reserved > 0", "1 = 1"),
     ("fenced_caps", "scope = 'session' AND subject = :session", "1 = 0"),
     ("fenced_caps", "LEFT JOIN", "JOIN"),
     ("find_standing", "i.spent + i.reserved > 0", "1 = 1"),
     ("find_standing", "i.start >= :since", "1 = 1"),
     ("find_standing", "i.start <= :ahead", "1 = 1"),
     ("find_standing", "i.counter = c.ref AND ", ""),
-    ("take_slice", "slices.reserved + excluded.reserved", "excluded.reserved"),
-    ("take_slice", "slices.spent + excluded.spent", "excluded.spent"),
+    ("take_slices", "slices.reserved + excluded.reserved", "excluded.reserved"),
+    ("take_slices", "slices.spent + excluded.spent", "excluded.spent"),
     ("settle_slice", "slices.spent + excluded.spent", "excluded.spent"),
     ("free_grants", "w.left_at IS NULL", "1 = 1"),
     ("free_grants", "w.dead_at IS NULL", "1 = 1"),
@@ -360,7 +360,7 @@ RACING = (
         "WHERE finalizer_days.calls + excluded.calls <= %(most)s",
         "a_budget_is_never_exceeded",
     ),
-    ("lock_counter", "FOR UPDATE", "clocks_that_differ_by_a_slice"),
+    ("lock_counters", "FOR UPDATE OF c", "clocks_that_differ_by_a_slice"),
     ("append_messages", " AND epoch = %(epoch)s", "a_write_with_another_epoch"),
     ("append_messages", " AND id = %(id)s", "whoever_means_another_session"),
     ("append_messages", " AND last_seq >= %(seen)s", "a_writer_that_has_seen_more"),
@@ -536,8 +536,8 @@ def test_the_contract_notices_a_missing_guard_against_races(
 def test_sums_that_disagree_are_not_asked_for_ever(
     new_ledger: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nothing = statements("sqlite")["take_slice"].replace("RETURNING", "WHERE 0 RETURNING")
-    monkeypatch.setitem(statements("sqlite"), "take_slice", nothing)
+    nothing = statements("sqlite")["take_slices"].replace("RETURNING", "WHERE 0 RETURNING")
+    monkeypatch.setitem(statements("sqlite"), "take_slices", nothing)
     with closing(open_ledger(new_ledger())) as ledger:
         session = born(ledger)
         granted(ledger, session, budget(), input_tokens=1)

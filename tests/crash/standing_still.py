@@ -17,7 +17,7 @@ def reserve(report: Report, url: str, gate: str) -> None:
     house = Sexton(open_ledger(url), Settings())
     session = house.worker().session("still", source="shared")
     with session.turn() as turn:
-        _stand_still_after("take_slice", report, gate)
+        _stand_still_after("take_slices", report, gate)
         turn.reserve(input_tokens=1)
         report.tell("granted")
 

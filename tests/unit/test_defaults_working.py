@@ -21,13 +21,11 @@ from sexton.errors import SettingsInvalid
 from sexton.model.finalization import Finalization
 from sexton.model.notice import Event
 from sexton.model.plan import Reason
-from sexton.model.session import NATIVE, Session, State
-from sexton.policies.finalizing import OWES, next_try
-from sexton.policies.finalizing import why as why_owing
+from sexton.model.session import NATIVE
+from sexton.policies.finalizing import next_try
 from sexton.policies.notifying import Occasion
 from sexton.ports import Entry
 from sexton.ports.finalizing import Wanted
-from sexton.settings.finalizers import owing
 from sexton.system.effects import unshared
 from sexton.testing.clock import ManualClock
 from tests.scenario.effects_server import Reply, Server, Visit, drip_body, say
@@ -100,11 +98,11 @@ def done_by_a_sweep(sexton: Sexton, content: str = "hello") -> bool:
 
 def owes(sexton: Sexton, messages: int = 10, source: str = "telegram") -> list[bool]:
     """Whether a session of so many messages owes the work of each finalizer."""
-    session = Session(
-        ref=1, home=NATIVE, id="s", key="k", source=source, state=State.ENDED,
-        started_at=START, active_at=START, message_count=messages,
-    )  # fmt: skip
-    return [why_owing(session, owing(each)).code == OWES for each in sexton.settings.finalizers]
+    with sexton.worker() as worker:
+        session = worker.session(source=source)
+        session.append_many([{"role": "user", "content": "hello"}] * messages)
+        [found] = sexton.ledger.index.find(NATIVE, session.id)
+        return [due.owes for due in sexton.ledger.dues.of([found.ref])]
 
 
 def test_without_settings_no_work_is_owed(opened: Opener) -> None:

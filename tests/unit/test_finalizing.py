@@ -6,14 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.session import Relation, Session, State
+from sexton.model.finalization import Due, DueVerdict
+from sexton.model.session import State
 from sexton.policies.finalizing import (
     LONGEST_WISH,
-    OWES,
     Owing,
     Rate,
     RetryPolicy,
@@ -30,10 +29,6 @@ from sexton.policies.rulebook import Rulebook, decode, encode, owings
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 MEMORY = Owing(name="memory", spared=("cron",), min_messages=4)
-OVER = Session(
-    ref=1, home="native", id="s", key=None, source="chat", state=State.ENDED, started_at=NOW,
-    active_at=NOW, ended_at=NOW, end_reason="idle", message_count=4,
-)  # fmt: skip
 STEADY = RetryPolicy(jitter=0)
 
 
@@ -51,26 +46,15 @@ def test_a_source_that_is_named_is_not_spared() -> None:
     assert [named.includes(source) for source in ("cron", "cli", "chat")] == [True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("facts", "code"),
-    [
-        ({}, OWES),
-        ({"state": State.FINALIZED}, OWES),
-        ({"state": State.OPEN, "ended_at": None}, "open"),
-        ({"state": State.ARCHIVED}, "put_away"),
-        ({"end_reason": "compression"}, "compression"),
-        ({"source": "cron"}, "other_source"),
-        ({"message_count": 3}, "too_short"),
-        ({"message_count": 3, "relation": Relation.COMPRESSION}, OWES),
-    ],
-)
-def test_what_a_session_owes_has_a_reason(facts: dict[str, Any], code: str) -> None:
-    assert why(replace(OVER, **facts), MEMORY).code == code
-
-
-def test_what_is_covered_is_not_owed_again() -> None:
-    assert why(OVER, MEMORY, since=3).text == "1 messages are for memory"
-    assert why(OVER, MEMORY, since=4).code == "nothing_new"
+def test_every_verdict_of_the_ledger_has_words_of_its_own() -> None:
+    due = Due(
+        session=1, finalizer="memory", verdict=DueVerdict.OWES, since=3, through=4, least=9,
+        state=State.ARCHIVED, source="cron", message_count=5, byte_count=0,
+    )  # fmt: skip
+    words = {verdict: why(replace(due, verdict=verdict)) for verdict in DueVerdict}
+    assert len(set(words.values())) == len(DueVerdict)
+    assert words[DueVerdict.OWES] == "messages 4 to 4"
+    assert words[DueVerdict.TOO_SHORT] == "5 messages of at least 9"
 
 
 def test_each_wait_is_longer_than_the_one_before_until_it_is_given_up() -> None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sexton.model.finalization import Due
 from sexton.model.plan import Action, EndSession, ReapSession
-from sexton.model.record import record, replace
-from sexton.model.session import Session, State
+from sexton.model.record import record
+from sexton.model.session import State
 from sexton.model.spend import Unit
-from sexton.policies.finalizing import OWES, Owing, why
 from sexton.policies.pricing import own_tariff
+from sexton.policies.rulebook import Rulebook, encode
 from sexton.settings.values import FinalizerKind, FinalizerSetting
 from sexton.system.effects.memory import part_bytes
 from sexton.system.prices import listed_tariff
 
 if TYPE_CHECKING:
     from sexton.bootstrap import Sexton
-    from sexton.policies.rulebook import Rulebook
 
 PAGE = 500
 BYTES_PER_TOKEN = 4
@@ -60,16 +59,21 @@ def prospects(
 ) -> list[Prospect]:
     """The jobs that these actions start at most, by finalizer. Changes nothing.
 
-    What was covered before a session was opened again is counted once more. Other rules than those
-    in force may be `wanted`.
+    The ledger says for each session what it would owe. Other rules than those in force may be
+    `wanted`. The bytes are those of whole sessions, also where a job covers a part.
     """
-    rules = (wanted or opened.rules(None).rules).finalizers
-    ending = [each for each in actions if isinstance(each, EndSession | ReapSession)]
+    in_force = opened.rules(None).rules.finalizers
+    rules = in_force if wanted is None else wanted.finalizers
+    ending = [each.seen.ref for each in actions if isinstance(each, EndSession | ReapSession)]
     if not rules or not ending:
         return []
-    sessions = list(_sessions(opened, ending))
-    found = (_prospect(opened, rule, sessions) for rule in rules)
-    return [each for each in found if each.jobs]
+    other = None if wanted is None or rules == in_force else encode(wanted)
+    owing: dict[str, list[Due]] = {rule.name: [] for rule in rules}
+    for start in range(0, len(ending), PAGE):
+        for due in opened.ledger.dues.of(ending[start : start + PAGE], other):
+            if due.owes and due.state is State.OPEN:
+                owing.setdefault(due.finalizer, []).append(due)
+    return [_prospect(opened, name, dues) for name, dues in owing.items() if dues]
 
 
 def calls_of(opened: Sexton, setting: FinalizerSetting, jobs: int, size: int) -> Calls | None:
@@ -86,25 +90,14 @@ def calls_of(opened: Sexton, setting: FinalizerSetting, jobs: int, size: int) ->
     return Calls(calls=calls, tokens=tokens, cost_micros=calls * tariff(each))
 
 
-def _prospect(opened: Sexton, rule: Owing, sessions: Sequence[Session]) -> Prospect:
-    owing = [each for each in sessions if why(each, rule).code == OWES]
+def _prospect(opened: Sexton, finalizer: str, dues: Sequence[Due]) -> Prospect:
     settings = {each.name: each for each in opened.settings.finalizers}
-    setting, size = settings.get(rule.name), sum(each.byte_count for each in owing)
+    setting, size = settings.get(finalizer), sum(due.byte_count for due in dues)
     return Prospect(
-        finalizer=rule.name,
+        finalizer=finalizer,
         kind=None if setting is None else setting.kind,
-        jobs=len(owing),
-        messages=sum(each.message_count for each in owing),
+        jobs=len(dues),
+        messages=sum(due.through - due.since for due in dues),
         bytes=size,
-        calls=None if setting is None else calls_of(opened, setting, len(owing), size),
+        calls=None if setting is None else calls_of(opened, setting, len(dues), size),
     )
-
-
-def _sessions(opened: Sexton, ending: Sequence[EndSession | ReapSession]) -> Iterator[Session]:
-    """The sessions as they are once they have ended."""
-    by_home = sorted(ending, key=lambda each: each.seen.home)
-    for home, group in groupby(by_home, key=lambda each: each.seen.home):
-        ids = [each.seen.id for each in group]
-        for start in range(0, len(ids), PAGE):
-            for found in opened.ledger.retained.named(home, ids[start : start + PAGE]):
-                yield replace(found.session, state=State.ENDED, end_reason=None)

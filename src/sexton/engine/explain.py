@@ -66,8 +66,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
         yield from _processes(estate.overseer.of_session(session, None))
-        for finalizer, answer, words in owed(estate, session):
-            yield Answer(f"finalizer.{finalizer}", answer, words)
+        yield from _finalizers(estate, session)
         yield from _removal(estate, session)
         yield from _retention(estate, session)
         tip = estate.ledger.compression.tip(session.ref)
@@ -85,6 +84,12 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
         for standing in standings(estate, who(estate, session)):
             for budget, word, words in explained(standing, session.source):
                 yield Answer(f"budget.{budget.name}", word, words)
+    yield from _finalizers(estate, session)
+
+
+def _finalizers(estate: Estate, session: Session) -> Iterator[Answer]:
+    for finalizer, answer, words in owed(estate, session):
+        yield Answer(f"finalizer.{finalizer}", answer, words)
 
 
 def _removal(estate: Estate, session: Session) -> Iterator[Answer]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sexton.engine.estate import Estate
 from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.session import Session
-from sexton.policies.finalizing import OWES, why
+from sexton.model.session import Session, State
+from sexton.policies.finalizing import why
 from sexton.ports.finalizing import Wanted
 
 MOST = 100
@@ -15,18 +15,23 @@ LONGEST = 200
 
 
 def owed(estate: Estate, session: Session) -> Iterator[tuple[str, str, str]]:
-    """For each finalizer, how its work for an ended session stands, and what is behind that."""
+    """For each finalizer, how its job for a session stands or why there is none.
+
+    Of an open session also what the next end will queue.
+    """
     told = set()
     wanted = Wanted(home=session.home, session=session.id)
     for work in estate.ledger.finalizing.page(wanted, None, MOST):  # the newest covers the most
-        if work.finalizer not in told or work.state is not FinalizationState.DONE:
+        is_newest = work.finalizer not in told and not session.is_open
+        if is_newest or work.state is not FinalizationState.DONE:
             yield work.finalizer, work.state, _standing(estate.content.job(work))
         told.add(work.finalizer)
-    for rule in estate.rules(None).rules.finalizers:
-        if rule.name not in told:
-            reason = why(session, rule)
-            words = f"it ended before that: see 'sexton finalizers backfill {rule.name}'"
-            yield rule.name, "nothing owed", words if reason.code == OWES else reason.text
+    for due in estate.ledger.dues.of([session.ref]):
+        if due.state is State.OPEN:
+            yield due.finalizer, "owed at its end" if due.owes else "nothing owed", why(due)
+        elif due.finalizer not in told:
+            words = f"it ended before that: see 'sexton finalizers backfill {due.finalizer}'"
+            yield due.finalizer, "nothing owed", words if due.owes else why(due)
 
 
 def _standing(work: Finalization) -> str:

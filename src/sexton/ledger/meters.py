@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sexton.ledger import rows
@@ -42,15 +44,18 @@ def _cap(row: rows.Row) -> tuple[Meter, int, Act]:
     return Meter(Scope(row[0]), row[1], Unit(row[2]), row[3]), row[4], Act(row[5])
 
 
-def open_counter(tx: Transaction, bound: Bound, now: datetime) -> int:
-    """The counter of a meter, locked; when it was last used is written down once a day only."""
-    name, at = _named(bound.meter), micros(now)
-    row = tx.one("lock_counter", **name)
-    if row is None or row[1] < at - _DAY:
-        row = tx.one("open_counter", **name, now=at)
-    assert row is not None
-    counter: int = row[0]
-    return counter
+def open_counters(tx: Transaction, bounds: Sequence[Bound], now: datetime) -> list[int]:
+    """The counters of meters, locked by one statement in the order of the bounds.
+
+    When a counter was last used is written down once a day only.
+    """
+    names = [tuple(_named(bound.meter).values()) for bound in bounds]
+    listed, at = json.dumps(names), micros(now)
+    rows = tx.all("lock_counters", rows=listed, fresh=at - _DAY) if names else []
+    if len(rows) < len(names):
+        rows = tx.all("open_counters", rows=listed, now=at)
+    refs: dict[tuple[str, ...], int] = {tuple(row[:4]): row[4] for row in rows}
+    return [refs[name] for name in names]
 
 
 def look_at(tx: Transaction, bound: Bound) -> Standing:
@@ -58,34 +63,42 @@ def look_at(tx: Transaction, bound: Bound) -> Standing:
     span = {"since": bound.since, "ahead": bound.ahead}
     row = tx.one("find_standing", **_named(bound.meter), **span)
     *sums, stopped, counter = row or (0, 0, 0, None, 0, None, 0)
-    found = _standing(tx, bound, counter, sums, store=False)
+    found = _standing(bound, counter, sums, _uses(tx))
     return found._replace(stopped_at=maybe_moment(stopped))
 
 
-def standing_of(tx: Transaction, bound: Bound, counter: int) -> Standing:
-    """How a meter that is counted stands; what was spent before anybody did so is kept from now."""
-    row = tx.one("sum_slices", counter=counter, since=bound.since, ahead=bound.ahead)
-    assert row is not None
-    return _standing(tx, bound, counter, row, store=True)
+def standings_of(tx: Transaction, places: Sequence[tuple[int, Bound]]) -> list[Standing]:
+    """How meters that are counted stand; what was spent before anybody did so is kept from now."""
+    spans = [(counter, bound.since, bound.ahead) for counter, bound in places]
+    sums = tx.all("sum_slices", rows=json.dumps(spans)) if spans else []
+    uses, standings = _uses(tx), []
+    for (counter, bound), row in zip(places, sums, strict=True):
+        standing = _standing(bound, counter, row, uses)
+        if standing.spent != row[0] and bound.meter.unit is not Unit.MESSAGES:
+            place = {"counter": counter, "start": bound.start}
+            tx.all("settle_slice", **place, amount=0, used=standing.spent)
+        standings.append(standing)
+    return standings
 
 
 def _standing(
-    tx: Transaction, bound: Bound, counter: int, sums: Sequence[Any], *, store: bool
+    bound: Bound, counter: int, sums: Sequence[Any], uses: Callable[[str], rows.Row | None]
 ) -> Standing:
     spent, reserved, added, oldest, slices = sums
     forever = bound.meter.scope is Scope.SESSION and not bound.meter.period
     is_message = bound.meter.unit is Unit.MESSAGES  # a session counts its messages by itself
     if forever and (not slices or is_message):
-        spent = _spent_before(tx, bound.meter)
-        if spent and store and not is_message:
-            place = {"counter": counter, "start": bound.start}
-            tx.all("settle_slice", **place, amount=0, used=spent)
+        spent = _spent_before(bound.meter, uses(bound.meter.subject))
     return Standing(counter, bound, spent, reserved, added, oldest)
 
 
-def _spent_before(tx: Transaction, meter: Meter) -> int:
+def _uses(tx: Transaction) -> Callable[[str], rows.Row | None]:
+    """What a session has used, asked for once."""
+    return cache(lambda session: tx.one("used_by_session", ref=int(session)))
+
+
+def _spent_before(meter: Meter, row: rows.Row | None) -> int:
     """What a session had spent before anybody set it a limit."""
-    row = tx.one("used_by_session", ref=int(meter.subject))
     if row is None:
         return 0
     known: dict[Unit, int] = dict(zip(_COLUMNS, row, strict=True))

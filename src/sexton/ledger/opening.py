@@ -40,6 +40,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         samples=late("samples", "LedgerSamples", database),
         finalizing=late("finalizing", "LedgerFinalizing", database),
         backfill=late("finalizing", "LedgerBackfill", database),
+        dues=late("dues", "LedgerDues", database),
         compression=late("compression", "LedgerCompression", database),
         outbox=late("outbox", "LedgerOutbox", database),
         registry=late("processes", "LedgerProcesses", database),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sexton.ledger import rows
 from sexton.ledger.database import Transaction
-from sexton.ledger.meters import open_counter, standing_of
+from sexton.ledger.meters import open_counters, standings_of
 from sexton.ledger.rows import micros
 from sexton.model.spend import Bound, Unit
 from sexton.model.usage import Usage
@@ -92,12 +92,16 @@ def _count_lost(tx: Transaction, grant: Granted, session: int, used: Mapping[Uni
         return
     # Locks the session. It must not count the use yet: a counter that begins now begins with it.
     _add_usage(tx, session, NOTHING)
-    holds = []
-    for meter, start in places:  # in the order of their names, as in every transaction
-        bound = Bound(meter=meter, budgets=(), start=start, since=start, ahead=start)
-        counter = open_counter(tx, bound, grant.made_at)
-        standing_of(tx, bound, counter)
-        holds.append((Hold(counter, start, meter.unit, 0), used[meter.unit]))
+    bounds = [  # in the order of their names, as in every transaction
+        Bound(meter=meter, budgets=(), start=start, since=start, ahead=start)
+        for meter, start in places
+    ]
+    counters = open_counters(tx, bounds, grant.made_at)
+    standings = standings_of(tx, list(zip(counters, bounds, strict=True)))
+    holds = [
+        (Hold(counter, bound.start, bound.meter.unit, 0), used[bound.meter.unit])
+        for counter, bound, *_ in standings
+    ]
     give_back(tx, holds, freed_at=None)
 
 

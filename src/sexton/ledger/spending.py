@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,8 +13,8 @@ from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.meters import (
     look_at,
-    open_counter,
-    standing_of,
+    open_counters,
+    standings_of,
     with_caps,
     with_fenced_caps,
 )
@@ -113,7 +114,7 @@ class LedgerSpending:
 
     def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
         def job(tx: Transaction) -> None:
-            counter = open_counter(tx, Bound(meter=meter, budgets=()), now)
+            [counter] = open_counters(tx, [Bound(meter=meter, budgets=())], now)
             limit, action = (None, None) if budget is None else (budget.limit, budget.action)
             tx.all("set_cap", ref=counter, cap=limit, action=action)
             tx.all("clear_added", ref=counter)
@@ -124,8 +125,8 @@ class LedgerSpending:
 
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
         def job(tx: Transaction) -> None:
-            counter = open_counter(tx, bound, now)
-            standing_of(tx, bound, counter)
+            [counter] = open_counters(tx, [bound], now)
+            standings_of(tx, [(counter, bound)])
             tx.all("add_slice", counter=counter, start=bound.start, amount=amount)
             tx.all("clear_marks", ref=counter)
             tx.all("insert_entry", **rows.entry(entry, now))
@@ -149,15 +150,16 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
     bounds = [
         bound for bound in limited if _amount(wanted.at_once, bound) or _is_asked(wanted, bound)
     ]
-    counters = [(open_counter(tx, bound, now), bound) for bound in bounds]
-    standings = [standing_of(tx, bound, counter) for counter, bound in counters]
+    # One statement locks the counters of all meters, and the next one asks for their sums.
+    counters = open_counters(tx, bounds, now)
+    standings = standings_of(tx, list(zip(counters, bounds, strict=True)))
     if wanted.limited:
         for standing in standings:
             budget = standing.bound.limit()
             if budget is not None and _is_full(wanted, standing, budget.limit):
                 return Refused(standing=standing, budget=budget)
     # In the order of their rows, as whoever settles them does.
-    holds = [_take(tx, wanted, each) for each in sorted(standings, key=lambda each: each.counter)]
+    holds = _take(tx, wanted, sorted(standings, key=lambda each: each.counter))
     grant = None
     if wanted.held is not None and holds:
         places = tuple((b.meter, b.start) for b in bounds if b.meter.unit in SETTLED)
@@ -167,25 +169,21 @@ def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | Non
     return Taken(grant=grant, standings=tuple(_after(wanted, each) for each in standings))
 
 
-def _take(tx: Transaction, wanted: Spend, standing: Standing) -> Hold:
-    bound, unit = standing.bound, standing.bound.meter.unit
-    limit = bound.limit() if wanted.limited else None
-    reserved = _amount(wanted.held, bound) if unit in SETTLED else 0
-    spent = _amount(wanted.at_once, bound)
-    if reserved or spent:
-        row = tx.one(
-            "take_slice",
-            counter=standing.counter,
-            start=bound.start,
-            since=bound.since,
-            ahead=bound.ahead,
-            spent=spent,
-            reserved=reserved,
-            most=None if limit is None else limit.limit,
-        )
-        if row is None:
-            raise _Crossed
-    return Hold(standing.counter, bound.start, unit, reserved)
+def _take(tx: Transaction, wanted: Spend, standings: Sequence[Standing]) -> list[Hold]:
+    holds, wishes = [], []
+    for standing in standings:
+        bound, unit = standing.bound, standing.bound.meter.unit
+        limit = bound.limit() if wanted.limited else None
+        most = None if limit is None else limit.limit
+        reserved = _amount(wanted.held, bound) if unit in SETTLED else 0
+        spent = _amount(wanted.at_once, bound)
+        if reserved or spent:
+            span = (standing.counter, bound.start, bound.since, bound.ahead)
+            wishes.append((*span, spent, reserved, most))
+        holds.append(Hold(standing.counter, bound.start, unit, reserved))
+    if wishes and len(tx.all("take_slices", rows=json.dumps(wishes))) < len(wishes):
+        raise _Crossed
+    return holds
 
 
 def _after(wanted: Spend, standing: Standing) -> Standing:

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sexton.model.record import record
+from sexton.model.session import State
 
 
 class FinalizationState(StrEnum):
@@ -48,3 +49,39 @@ class Finalization:
     def key(self) -> str:
         """The idempotency key: the same work has the same key on every attempt."""
         return f"{self.home}/{self.session}/{self.through}/{self.finalizer}"
+
+
+class DueVerdict(StrEnum):
+    """Whether a session owes a finalizer a job, or the first reason why it does not."""
+
+    OWES = "owes"
+    PUT_AWAY = "put_away"
+    COMPRESSION = "compression"
+    OTHER_SOURCE = "other_source"
+    TOO_SHORT = "too_short"
+    NOTHING_NEW = "nothing_new"
+
+
+@record
+class Due:
+    """What the ledger says a session owes a finalizer; of an open one, if it ended now.
+
+    A job would cover the messages after `since`, up to `through`. `least` is the number of
+    messages that a session of this source needs; None if the finalizer is not for the source.
+    """
+
+    session: int
+    finalizer: str
+    verdict: DueVerdict
+    since: int
+    through: int
+    least: int | None
+    state: State
+    source: str
+    message_count: int
+    byte_count: int
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is something to do that no job covers."""
+        return self.verdict is DueVerdict.OWES

@@ -126,7 +126,7 @@ def action_of(budget: Budget, source: str) -> Act:
 def fits(limit: int, used: int, wanted: int) -> bool:
     """Whether so much more may be spent; every answer about a limit comes from here.
 
-    The statement `take_slice` repeats it.
+    The statement `take_slices` repeats it.
     """
     return used + wanted <= limit
 

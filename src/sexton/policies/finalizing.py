@@ -1,16 +1,15 @@
-"""Which end-of-session work does a session owe, and when is it tried?"""
+"""Which sessions owe end-of-session work, in rules and in words, and when is it tried?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import assert_never
 
-from sexton.model.plan import Reason
+from sexton.model.finalization import Due, DueVerdict
 from sexton.model.record import record
-from sexton.model.session import Relation, Session, State
 
 EVERY_SOURCE = "*"
-OWES = "owes"
 LONGEST_WISH = timedelta(days=1)
 """For how long at most an endpoint's wish to be left alone is heeded."""
 
@@ -59,27 +58,23 @@ class Owing:
         return source not in self.spared and (not self.sources or EVERY_SOURCE in self.sources)
 
 
-def why(session: Session, owing: Owing, since: int = 0) -> Reason:
-    """Whether an ended session owes the work (OWES), or why it does not; `since` is covered."""
-    for code, text in _excuses(session, owing, since):
-        return Reason(code, text)
-    return Reason(OWES, f"{session.message_count - since} messages are for {owing.name}")
-
-
-def _excuses(session: Session, owing: Owing, since: int) -> Iterator[tuple[str, str]]:
-    if session.is_open:
-        yield "open", "it is still open"
-    elif session.state not in (State.ENDED, State.FINALIZED):
-        yield "put_away", f"it is {session.state}"
-    if session.end_reason == "compression":
-        yield "compression", "the conversation goes on in the session that replaced it"
-    if not owing.includes(session.source):
-        yield "other_source", f"{owing.name} is not for sessions of {session.source}"
-    is_whole = session.relation is not Relation.COMPRESSION  # else the conversation is longer
-    if is_whole and session.message_count < owing.min_messages:
-        yield "too_short", f"{session.message_count} messages of at least {owing.min_messages}"
-    if session.message_count <= since:
-        yield "nothing_new", "everything that was said is covered"
+def why(due: Due) -> str:
+    """The verdict of the ledger in words."""
+    match due.verdict:
+        case DueVerdict.OWES:
+            return f"messages {due.since + 1} to {due.through}"
+        case DueVerdict.PUT_AWAY:
+            return f"it is {due.state}"
+        case DueVerdict.COMPRESSION:
+            return "the conversation goes on in the session that replaced it"
+        case DueVerdict.OTHER_SOURCE:
+            return f"{due.finalizer} is not for sessions of {due.source}"
+        case DueVerdict.TOO_SHORT:
+            return f"{due.message_count} messages of at least {due.least}"
+        case DueVerdict.NOTHING_NEW:
+            return "everything that was said is covered"
+        case never:
+            assert_never(never)
 
 
 @record

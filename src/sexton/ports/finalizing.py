@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Protocol, runtime_checkable
 
-from sexton.model.finalization import Finalization, FinalizationState
+from sexton.model.finalization import Due, Finalization, FinalizationState
 from sexton.model.message import Message
 from sexton.model.record import record
 from sexton.model.session import Session
@@ -172,3 +172,13 @@ class Backfill(Protocol):
 
     def owe(self, finalizer: str, since: datetime, limit: int, now: datetime) -> int:
         """Let so many of them owe it, those that ended first; how many do from now on."""
+
+
+class Dues(Protocol):
+    """What sessions owe, as the rule in the database decides it."""
+
+    def of(self, sessions: Sequence[int], rules: str | None = None) -> list[Due]:
+        """What these sessions owe to every finalizer; of open ones, if they ended now.
+
+        `rules` is the text of a rulebook that is not in force. Changes nothing.
+        """

@@ -10,7 +10,7 @@ from sexton.model.record import record
 if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.ports.board import Board, Gauges
     from sexton.ports.compression import Compression
-    from sexton.ports.finalizing import Backfill, Finalizing
+    from sexton.ports.finalizing import Backfill, Dues, Finalizing
     from sexton.ports.homes import Homes
     from sexton.ports.hygiene import Hygiene
     from sexton.ports.liveness import Reaping, Samples
@@ -46,6 +46,7 @@ class Ledger:
     samples: Samples
     finalizing: Finalizing
     backfill: Backfill
+    dues: Dues
     compression: Compression
     outbox: Outbox
     registry: Registry

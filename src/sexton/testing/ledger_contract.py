@@ -17,6 +17,7 @@ from sexton.testing.ledger_contract_board import BoardContract, GaugesContract
 from sexton.testing.ledger_contract_census import CensusContract
 from sexton.testing.ledger_contract_compression import CompressionContract
 from sexton.testing.ledger_contract_compression_owing import CompressionOwingContract
+from sexton.testing.ledger_contract_dues import DuesContract
 from sexton.testing.ledger_contract_finalizing import OwingContract
 from sexton.testing.ledger_contract_finalizing_claims import ClaimsContract
 from sexton.testing.ledger_contract_finalizing_foreign import ForeignOwingContract
@@ -67,6 +68,7 @@ class LedgerContract(
     BoardContract,
     GaugesContract,
     OwingContract,
+    DuesContract,
     ForeignOwingContract,
     ClaimsContract,
     OutcomesContract,

@@ -168,6 +168,12 @@ SET state = 'done', memo = NULL, note = 'discarded', finished_at = :now
 WHERE ref = :ref AND state IN ('pending', 'dead')
 RETURNING ref;
 
+-- find_dues
+SELECT v.session, v.finalizer, v.code, v.since, v.through, v.least, v.state, s.source, s.message_count, s.byte_count
+FROM verdicts AS v JOIN sessions AS s ON s.ref = v.session
+WHERE v.session IN ({refs})
+ORDER BY v.session, v.finalizer;
+
 -- backlog
 -- Sessions for which nothing was ever owed. What was copied into the session that went on is told by that one.
 SELECT dues.home, dues.session, dues.ended_at, dues.through, COALESCE((

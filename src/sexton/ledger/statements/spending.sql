@@ -11,21 +11,42 @@ SELECT c.scope, c.subject, c.unit, c.period, c.cap, c.action
 FROM sessions AS s LEFT JOIN ({caps_of}) AS c ON TRUE
 WHERE s.ref = :ref AND s.epoch = :epoch AND s.state = 'open';
 
--- lock_counter [sqlite]
-SELECT ref, used_at FROM counters
-WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period;
+-- listed [sqlite]
+json_each(:rows) AS listed
 
--- lock_counter [postgres]
--- Whoever spends from a counter queues here, so that what is asked afterwards is asked by one at a time.
-SELECT ref, used_at FROM counters
-WHERE scope = :scope AND subject = :subject AND unit = :unit AND period = :period
-FOR UPDATE;
+-- listed [postgres]
+json_array_elements(CAST(:rows AS JSON)) WITH ORDINALITY AS listed (value, key)
 
--- open_counter
+-- lock_counters [sqlite]
+SELECT c.scope, c.subject, c.unit, c.period, c.ref
+FROM {listed} CROSS JOIN counters AS c
+    ON c.scope = listed.value ->> 0 AND c.subject = listed.value ->> 1
+    AND c.unit = listed.value ->> 2 AND c.period = listed.value ->> 3
+WHERE c.used_at >= :fresh;
+
+-- lock_counters [postgres]
+-- Whoever spends from counters queues here, so that what is asked afterwards is asked by one at a time. Locks all of
+-- them in the order of the list, or none if one is missing: open_counters then goes through them in the same order.
+WITH known AS (
+    SELECT listed.key, c.ref
+    FROM {listed} JOIN counters AS c
+        ON c.scope = listed.value ->> 0 AND c.subject = listed.value ->> 1
+        AND c.unit = listed.value ->> 2 AND c.period = listed.value ->> 3
+    WHERE c.used_at >= :fresh
+)
+SELECT c.scope, c.subject, c.unit, c.period, c.ref
+FROM known JOIN counters AS c ON c.ref = known.ref
+WHERE (SELECT COUNT(*) FROM known) = json_array_length(CAST(:rows AS JSON))
+ORDER BY known.key
+FOR UPDATE OF c;
+
+-- open_counters
 INSERT INTO counters (scope, subject, unit, period, used_at)
-VALUES (:scope, :subject, :unit, :period, :now)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, CAST(:now AS BIGINT)
+FROM (SELECT key, value FROM {listed} ORDER BY key) AS named
+WHERE TRUE
 ON CONFLICT (scope, subject, unit, period) DO UPDATE SET used_at = excluded.used_at
-RETURNING ref;
+RETURNING scope, subject, unit, period, ref;
 
 -- find_standing
 SELECT COALESCE(CAST(SUM(i.spent) AS BIGINT), 0), COALESCE(CAST(SUM(i.reserved) AS BIGINT), 0),
@@ -36,18 +57,28 @@ WHERE c.scope = :scope AND c.subject = :subject AND c.unit = :unit AND c.period 
 GROUP BY c.ref;
 
 -- sum_slices
-SELECT COALESCE(CAST(SUM(spent) AS BIGINT), 0), COALESCE(CAST(SUM(reserved) AS BIGINT), 0),
-       COALESCE(CAST(SUM(added) AS BIGINT), 0), MIN(CASE WHEN spent + reserved > 0 THEN start END), COUNT(*)
-FROM slices
-WHERE counter = :counter AND start >= :since AND start <= :ahead;
+SELECT COALESCE(CAST(SUM(i.spent) AS BIGINT), 0), COALESCE(CAST(SUM(i.reserved) AS BIGINT), 0),
+       COALESCE(CAST(SUM(i.added) AS BIGINT), 0), MIN(CASE WHEN i.spent + i.reserved > 0 THEN i.start END),
+       COUNT(i.start)
+FROM {listed} LEFT JOIN slices AS i
+    ON i.counter = CAST(listed.value ->> 0 AS BIGINT)
+    AND i.start >= CAST(listed.value ->> 1 AS BIGINT) AND i.start <= CAST(listed.value ->> 2 AS BIGINT)
+GROUP BY listed.key
+ORDER BY listed.key;
 
--- take_slice
+-- take_slices
+-- In the order of the list. A limit that others have reached meanwhile leaves its row out.
 INSERT INTO slices (counter, start, spent, reserved)
-SELECT CAST(:counter AS BIGINT), CAST(:start AS BIGINT), CAST(:spent AS BIGINT), CAST(:reserved AS BIGINT)
-WHERE CAST(:most AS BIGINT) IS NULL OR :most >= CAST(:spent AS BIGINT) + CAST(:reserved AS BIGINT) + (
-    SELECT COALESCE(CAST(SUM(spent + reserved - added) AS BIGINT), 0)
-    FROM slices
-    WHERE counter = :counter AND start >= :since AND start <= :ahead
+SELECT wish.counter, wish.start, wish.spent, wish.reserved
+FROM (SELECT CAST(value ->> 0 AS BIGINT) AS counter, CAST(value ->> 1 AS BIGINT) AS start,
+             CAST(value ->> 2 AS BIGINT) AS since, CAST(value ->> 3 AS BIGINT) AS ahead,
+             CAST(value ->> 4 AS BIGINT) AS spent, CAST(value ->> 5 AS BIGINT) AS reserved,
+             CAST(value ->> 6 AS BIGINT) AS most
+      FROM {listed} ORDER BY key) AS wish
+WHERE wish.most IS NULL OR wish.most >= wish.spent + wish.reserved + (
+    SELECT COALESCE(CAST(SUM(i.spent + i.reserved - i.added) AS BIGINT), 0)
+    FROM slices AS i
+    WHERE i.counter = wish.counter AND i.start >= wish.since AND i.start <= wish.ahead
 )
 ON CONFLICT (counter, start) DO UPDATE
 SET spent = slices.spent + excluded.spent, reserved = slices.reserved + excluded.reserved
