@@ -196,6 +196,7 @@ class Membership:
         `catch_up` tells the ledger what it did not hear, with every heartbeat.
         """
         self._badge.give_up, self._catch_up = give_up, catch_up
+        self._ledger.reaping.beat  # noqa: B018  # loaded now: the thread loads nothing
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
 
     @property

@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 from typing import Final
 
+import sexton.bootstrap.loaded  # noqa: F401  # the thread loads nothing itself
 from sexton.bootstrap import Sexton
 from sexton.engine.estate import Estate
 from sexton.errors.troubles import Troubles
