@@ -9,6 +9,7 @@ import pytest
 from tests.architecture import rules
 from tests.architecture.error_rules import explained_errors
 from tests.architecture.test_rules_hold import RULES, Rule
+from tests.architecture.threads import known_threads
 
 ERRORS = '''"""Exit codes: 1x the ledger, 2x sessions."""
 class SextonError(Exception):
@@ -22,6 +23,9 @@ NOTE = "# TO" + "DO: later"
 LEFT_OUT = "@pytest.mark.sk" + "ip"
 
 BROKEN: list[tuple[Rule, str, str]] = [
+    (known_threads, "src/sexton/web/x.py", "import threading\nthreading.Thread(target=f).start()"),
+    (known_threads, "src/sexton/web/x.py", "from threading import Timer as t\nt(1, f).start()"),
+    (known_threads, "src/sexton/web/x.py", "import threading\nclass A(threading.Thread): ..."),
     (rules.short_files, "src/sexton/ledger/long.py", "x = 1\n" * 301),
     (rules.short_files, "src/sexton/errors.py", "x = 1\n" * 301),
     (rules.short_files, "src/sexton/ledger/long.sql", "SELECT 1;\n" * 301),
@@ -114,6 +118,11 @@ BROKEN: list[tuple[Rule, str, str]] = [
 ]
 
 SOUND: list[tuple[Rule, str, str]] = [
+    (
+        known_threads,
+        "src/sexton/web/lookout.py",
+        "import threading as t\nt.Thread(target=self._listen)",
+    ),
     (rules.short_files, "src/sexton/ledger/x.py", "x = 1\n" * 300),
     (rules.one_sqlite, "src/sexton/ledger/x.py", "import apsw\nname = 'sqlite3'"),
     (rules.one_clock, "src/sexton/system/clock.py", "import time\ntime.time()"),

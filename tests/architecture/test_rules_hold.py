@@ -10,6 +10,7 @@ import pytest
 from tests.architecture import rules
 from tests.architecture.error_rules import explained_errors
 from tests.architecture.source import modules
+from tests.architecture.threads import THREADS, known_threads, started_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +30,7 @@ RULES: list[Rule] = [
     rules.short_guide,
     rules.explained_modules,
     explained_errors,
+    known_threads,
 ]
 
 
@@ -48,3 +50,8 @@ def test_every_exception_for_catching_anything_is_used() -> None:
     catches = [(m, what) for m in modules(ROOT) for _, what in rules.broad_catches(m)]
     unused = [e for e in rules.BOUNDARIES if not any(e.covers(m, what) for m, what in catches)]
     assert not unused
+
+
+def test_every_thread_with_a_way_to_survive_is_started() -> None:
+    started = {each for module in modules(ROOT) for _, each in started_in(module)}
+    assert set(THREADS) == started

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from sexton.cli.examination import examine
 from sexton.errors import HomeNotFound, HomeUnknown, HomeUnreadable, SextonError
 from sexton.homes.hermes.home import HermesHome
 from sexton.system.clock import SystemClock
 from sexton.testing.home_contract import Notebook
 from tests.scenario.hermes_home import Hermes, HermesScene
+from tests.scenario.hermes_house import House
 
 NOBODY = 65534
 BATCHES, SESSIONS, MESSAGES = 10, 10, 25
@@ -255,6 +257,31 @@ def test_figures_of_a_home_without_files_or_with_a_linked_folder_are_zero(
     assert scene.home.figures().other_files.files == 0
     (scene.path / "sessions").symlink_to(tmp_path)
     assert scene.home.figures().other_files.files == 0
+
+
+def test_an_examination_lists_the_files_of_a_home_once(
+    scene: HermesScene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.start("one")
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    (folder / "request_dump_gone_20260101_120000_000001.json").write_bytes(b"x" * 300)
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path)
+    listed: list[Path] = []
+    really_open = os.open
+
+    def counted(path: str | Path, *options: int, **others: int) -> int:
+        if path == folder:
+            listed.append(folder)
+        return really_open(path, *options, **others)
+
+    monkeypatch.setattr(os, "open", counted)
+    with house.sexton as opened:
+        report = examine(opened, "work", opened.settings.homes[0], strict=True)
+    assert report.figures is not None
+    assert report.figures.request_dumps.files == 1
+    assert report.findings  # the diagnosis was made, from the same list
+    assert listed == [folder]
 
 
 def assert_refused(path: Path, book: Notebook, error: type[SextonError], message: str) -> None:

@@ -17,11 +17,13 @@ import pytest
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.visiting import visit
 from sexton.errors import SessionFenced, SessionRewound
 from sexton.ledger.opening import open_ledger
+from sexton.model.session import Session
 from sexton.ports import Filter
 from sexton.settings.values import Settings
-from sexton.testing.clock import ManualClock
+from sexton.testing.clock import START, ManualClock
 from sexton.testing.postgres import PostgresServer
 from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind, once_reached
 
@@ -187,6 +189,23 @@ def test_a_worker_the_restored_ledger_does_not_know_begins_no_turn(
     assert (found.turn_count, len(found.holders)) == (0, 1)
 
 
+def test_facts_of_a_home_do_not_reach_another_that_has_its_number_after_a_restore(
+    rewind: Rewind, house: Sexton, other_house: Sexton, tmp_path: Path
+) -> None:
+    rewind.back_up()
+    visitor = once_reached(lambda: visit(house, tmp_path / "lab", "hermes"))
+    once_reached(partial(visitor.tell, _guest("one")))
+    rewind.restore()
+    _reached(house)
+    _reached(other_house)
+    den = other_house.ledger.homes.attach("den", "hermes", "/den", "host", False)
+    assert den.ref == visitor.home.ref  # or the restore gave no number out again
+    visitor.tell(_guest("two"))
+    assert visitor.home.ref != den.ref
+    assert house.ledger.homes.ids(den, open_only=False) == []
+    assert house.ledger.homes.ids(visitor.home, open_only=False) == ["two"]
+
+
 def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton) -> None:
     worker = house.worker()
     held = _said(_opened_by(worker, "talk"), "hello")
@@ -199,6 +218,11 @@ def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton)
     once_reached(held.end)
     assert once_reached(held.end) is False
     assert membership.timeline == 0
+
+
+def _guest(id: str) -> Session:
+    """A session as the program tells of it whose home it is."""
+    return Session(ref=0, home="", id=id, key=None, source="cli", started_at=START, active_at=START)
 
 
 def _opened(rewind: Rewind, clock: ManualClock) -> Sexton:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import math
 import os
-import sys
 import threading
 import time
 from _queue import Empty, SimpleQueue  # the module `queue` loads much else
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary, finalize
 
 from sexton.errors import SextonError
-from sexton.policies.complaints import Complaints
+from sexton.errors.troubles import Troubles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +61,7 @@ class Heartbeat:
         self._lock = threading.RLock()  # a signal handler may open a worker as well
         self._news: SimpleQueue[_Departure | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._complaints = Complaints()
+        self._troubles = Troubles("sexton.agent")
         self._late: list[tuple[float, _Departure]] = []
 
     def add(self, member: Member, pause: float, depart: Callable[[], object]) -> None:
@@ -171,22 +170,10 @@ class Heartbeat:
 
     def _complain(self, trouble: Exception) -> None:
         """Say so, now and then; also when there is no memory or descriptor left to say it with."""
-        kind = type(trouble).__name__
-        with suppress(Exception):
-            if self._complaints.is_due(kind, time.monotonic()):
-                warn(f"the heartbeat failed and goes on: {kind}: {trouble}")
+        self._troubles("heartbeat", "the heartbeat failed and goes on", trouble)
 
 
 _LONGEST = 60.0
-
-
-def warn(text: str) -> None:
-    """Log a line; the thread imports nothing, so without logging it goes where that would write."""
-    logging = sys.modules.get("logging")
-    if logging is None:
-        sys.stderr.write(f"{text}\n")
-    else:
-        logging.getLogger("sexton.agent").warning("%s", text)
 
 
 class _Departure:

@@ -22,8 +22,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
-from sexton.agent.heartbeat import HEARTBEAT, warn
+from sexton.agent.heartbeat import HEARTBEAT
 from sexton.errors import WorkerLeft
+from sexton.errors.troubles import say
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy
 from sexton.version import __version__
@@ -148,7 +149,10 @@ class Membership:
                 self.timeline += is_rewound
                 self._enrol()
         if is_first and is_rewound:
-            warn("the ledger was set back to an earlier state; open sessions are given up")
+            say(
+                "sexton.agent",
+                "the ledger was set back to an earlier state; open sessions are given up",
+            )
         elif is_first:
             self._hold(inherited=False)
         return False
@@ -192,6 +196,7 @@ class Membership:
         did not hear of that worker, with every heartbeat. Neither may refer to this.
         """
         self._badge.give_up, self._catch_up = give_up, catch_up
+        self._ledger.reaping.beat  # noqa: B018  # loaded now: the thread loads nothing
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
 
     @property

@@ -15,7 +15,7 @@ from sexton.agent.handle import Handle
 from sexton.agent.opening import known_worker
 from sexton.agent.turn import Turn
 from sexton.agent.worker import AgentWorker
-from sexton.errors import SessionNotFound
+from sexton.errors import HomeRewound, SessionNotFound
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
@@ -109,6 +109,22 @@ class Visitor(AgentWorker):
                 byte_count=told.byte_count,
                 turn_count=told.turn_count,
             )
+        try:
+            self._store(told)
+        except HomeRewound:  # the ledger was set back: it learns of the home anew
+            self.home = self._found_anew()
+            self._store(told)
+
+    def _found_anew(self) -> HomeRecord:
+        home, homes = self.home, self._desk.ledger.homes
+        for each in homes.all():
+            if (each.host, each.path) == (home.host, home.path):
+                return each
+        assert home.path is not None  # it is not the native one
+        assert home.host is not None
+        return homes.attach(home.name, home.kind, home.path, home.host, home.act)
+
+    def _store(self, told: Session) -> None:
         sighting = Sighting(seen=(replace(told, home=self.home.name),))
         self._desk.ledger.homes.store(self.home, sighting, None, self._desk.clock.now())
 

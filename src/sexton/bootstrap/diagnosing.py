@@ -12,6 +12,7 @@ from sexton.homes.hermes.config_files import read_configuration
 from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
 from sexton.homes.hermes.findings.sessions import Totals
+from sexton.homes.hermes.folder import FileSeen
 from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import find_installed
@@ -36,14 +37,21 @@ assert AGES[SILENT - 1].days == 7
 
 
 def diagnose(
-    opened: Sexton, record: HomeRecord, cohorts: Iterable[Cohort], stand: Mapping[str, int]
+    opened: Sexton,
+    record: HomeRecord,
+    cohorts: Iterable[Cohort],
+    stand: Mapping[str, int],
+    files: tuple[FileSeen, ...] | None = None,
 ) -> tuple[Finding, ...]:
-    """Everything that is wrong with a home of this machine; nothing is changed by asking."""
+    """Everything that is wrong with a home of this machine; nothing is changed by asking.
+
+    `files` are those of the home if the caller has listed them already.
+    """
     assert record.path is not None
     home, zone = Path(record.path), local_zone(os.environ)
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
-    seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone)
+    seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
     own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
     rules = Rules(own=decode(own), ours=opened.rules(None).rules, back=back)

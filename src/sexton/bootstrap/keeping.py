@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import sexton.bootstrap.loaded  # noqa: F401  # the threads of a keeper load nothing themselves
 from sexton.bootstrap.removing import read_removed
 from sexton.engine.estate import Estate
 from sexton.engine.keep import Keeper

@@ -188,7 +188,8 @@ def _diagnosed(
 
     with progress(f"examining {record.name}"):
         try:
-            found = diagnose(opened, record, report.cohorts, report.open_by)
+            files = report.figures.files if report.figures else None
+            found = diagnose(opened, record, report.cohorts, report.open_by, files)
         except SextonError as problem:
             if strict:
                 raise

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sexton.errors.troubles import Troubles
+
 STOPPING = (signal.SIGTERM, signal.SIGINT)
+RETRY = 1.0
+TRIES = 60
 
 
 @contextmanager
@@ -44,4 +49,17 @@ def _note_only(number: int, frame: object) -> None:
 def _listen(reader: int, stop: Callable[[], None]) -> None:
     while received := os.read(reader, 64):
         if any(number in received for number in STOPPING):
+            _insist(stop)
+
+
+def _insist(stop: Callable[[], None]) -> None:
+    """Stop, and try again if that fails: the signal may come only once."""
+    troubles = Troubles("sexton.cli")
+    for _ in range(TRIES):
+        try:
             stop()
+        except Exception as trouble:  # noqa: BLE001  # a program that nobody can end
+            troubles("stop", "the program could not be told to stop", trouble)
+            time.sleep(RETRY)
+        else:
+            return

@@ -5,7 +5,6 @@ An effect may run more than once if its keeper dies in the middle; it has the sa
 
 from __future__ import annotations
 
-import logging
 import random
 import threading
 from collections import Counter
@@ -16,9 +15,9 @@ from functools import partial
 from sexton.engine.duty import Duty
 from sexton.engine.heard import Heard
 from sexton.engine.pace import Pace
-from sexton.engine.telling import Telling
 from sexton.engine.unseen import Unseen
 from sexton.errors import LedgerError, SextonError
+from sexton.errors.troubles import Troubles
 from sexton.model.finalization import Finalization
 from sexton.model.message import Message, one_line
 from sexton.model.session import Session
@@ -34,8 +33,6 @@ from sexton.ports.finalizing import (
 
 SHORTEST_WAIT = timedelta(seconds=2)
 """What has to wait is not looked at again before."""
-
-log = logging.getLogger("sexton.finalizers")
 
 Report = Callable[[], object]
 Transcript = Callable[[Session, int, int], Iterator[Message]]
@@ -71,7 +68,7 @@ class Runner:
         self._unreported: list[Report] = []
         self._paces = {name: Pace(duty.rate, clock) for name, duty in duties.items()}
         self._order = list(duties)
-        self._tell = Telling(log, clock)
+        self._tell = Troubles("sexton.finalizers", clock.monotonic, traced=True)
         self._unseen = Unseen(ledger, clock)
         self._changed = threading.Event()
         self._stopping = threading.Event()
@@ -85,9 +82,9 @@ class Runner:
             try:
                 self.begin()
             except LedgerError as trouble:
-                self._tell("ledger", "finalizers wait for the ledger: %s", trouble)
-            except Exception:  # noqa: BLE001  # sessions would owe for ever
-                self._tell("runner", "the finalizers broke down and go on", exc_info=True)
+                self._tell("ledger", "finalizers wait for the ledger", trouble)
+            except Exception as trouble:  # noqa: BLE001  # sessions would owe for ever
+                self._tell("runner", "the finalizers broke down and go on", trouble)
             self._changed.wait(pause)
             self._changed.clear()
 
@@ -165,12 +162,14 @@ class Runner:
             self._running[name] += 1
             self._threads += 1
             self._in_hand[taken.ref] = taken
-        thread = threading.Thread(
-            target=self._carry_out, args=(taken, duty), name=f"sexton-{name}", daemon=True
-        )
         try:
-            thread.start()
-        except RuntimeError:  # at a limit of the system there is none; the claim is ours already
+            threading.Thread(
+                target=self._carry_out, args=(taken, duty), name=f"sexton-{name}", daemon=True
+            ).start()
+        except (
+            RuntimeError,
+            MemoryError,
+        ):  # at a limit of the system there is none; the claim is ours already
             self._carry_out(taken, duty)
 
     def _carry_out(self, taken: Finalization, duty: Duty) -> None:
@@ -178,8 +177,7 @@ class Runner:
             try:
                 report = self._attempt(taken, duty)
             except BaseException as bug:  # noqa: BLE001  # of an effect: it must not take the keeper down
-                words = "the finalizer %s broke down"
-                self._tell(taken.finalizer, words, taken.finalizer, exc_info=True)
+                self._tell(taken.finalizer, f"the finalizer {taken.finalizer} broke down", bug)
                 failure = EffectFailed(f"broke down: {type(bug).__name__}")
                 report = self._failed(taken, duty, failure)
             finally:  # the next may begin while the ledger is told
@@ -226,8 +224,8 @@ class Runner:
             tries = 0 if is_wish else taken.attempts + 1
             again = next_try(tries, duty.retry, failure.after, now(), chance)
         fate = "given up" if again is None else "tried again"
-        words = "%s failed and is %s: %s"
-        self._tell(taken.finalizer, words, one_line(taken.key), fate, failure.for_logs)
+        words = f"{one_line(taken.key)} failed and is {fate}: {failure.for_logs}"
+        self._tell(taken.finalizer, words)
         put_back, why = self._ledger.finalizing.put_back, str(failure)
         return lambda: put_back(taken, one_line(why), again, now(), counted=not is_wish)
 
@@ -276,12 +274,11 @@ class Runner:
         try:
             report()
         except LedgerError as trouble:
-            self._tell("ledger", "a finalizer's outcome waits for the ledger: %s", trouble)
+            self._tell("ledger", "a finalizer's outcome waits for the ledger", trouble)
             with self._lock:
                 self._unreported.append(partial(self._report, taken, report, is_last=is_last))
         except Exception as bug:  # noqa: BLE001  # nobody else may touch the work while we live
-            words = "the outcome of %s can not be stored"
-            self._tell("outcome", words, one_line(taken.key), exc_info=True)
+            self._tell("outcome", f"the outcome of {one_line(taken.key)} can not be stored", bug)
             if not is_last:
                 failure = EffectFailed(f"its outcome can not be stored: {type(bug).__name__}")
                 failed = self._failed(taken, self._duties[taken.finalizer], failure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from sexton.engine.apply import apply, new_receipt
+from sexton.engine.beside import Beside
 from sexton.engine.deaths import bury
 from sexton.engine.estate import Estate
 from sexton.engine.finalize import Runner
@@ -27,7 +28,7 @@ from sexton.engine.removing.housekeeping import Housekeeping
 from sexton.engine.removing.tend import tend
 from sexton.engine.standing import take_samples
 from sexton.engine.swept import Sweep
-from sexton.errors import SextonError
+from sexton.errors.troubles import Troubles
 from sexton.model.evidence import Verdict
 from sexton.model.worker import Worker
 from sexton.policies.mass_death import Doubt
@@ -76,6 +77,7 @@ class Keeper:
         self._mourned: frozenset[str] = frozenset()
         self._unreachable: frozenset[str] = frozenset()
         self._failing: dict[str, str] = {}
+        self._troubles = Troubles("sexton.keeper", level="error", traced=True)
         self._held = HeldLines()
         self._on_step: Callable[[], object] = lambda: None
         self._alive = LastAlive()
@@ -110,13 +112,12 @@ class Keeper:
         """
         self._on_step = on_step
         tell = on_sweep or (lambda _: None)
-        if self._messenger is not None:
-            sender = partial(self._send, self._messenger)
-            threading.Thread(target=sender, name="sexton-notices", daemon=True).start()
-        with self._finalizing():
+        with self._beside() as beside:
             while not self._stop.is_set():
+                self._outlive("start a thread", beside.attend)
                 self._outlive("sweep", lambda: tell(self.sweep()))
-                self._rest()
+                if not self._outlive("wait for the next sweep", self._rest):
+                    self._stop.wait(LOOK_EVERY)
 
     def once(self) -> Sweep:
         """One sweep, and all end-of-session work whose time has come, unless it is stopped."""
@@ -133,19 +134,22 @@ class Keeper:
             self._stop.wait(LOOK_EVERY)
 
     @contextmanager
-    def _finalizing(self) -> Iterator[None]:
-        if self._runner is None:
-            yield
-            return
-        runner = self._runner
-        thread = threading.Thread(target=runner.run, name="sexton-finalizers", daemon=True)
-        thread.start()
+    def _beside(self) -> Iterator[Beside]:
+        """What is done in threads of its own: end-of-session work, and handing over of notices."""
+        runner, messenger = self._runner, self._messenger
+        targets: dict[str, Callable[[], None]] = {}
+        if messenger is not None:
+            targets["sexton-notices"] = partial(self._send, messenger)
+        if runner is not None:
+            targets["sexton-finalizers"] = runner.run
+        beside = Beside(targets)
         try:
-            yield
+            yield beside
         finally:
-            runner.stop()
-            thread.join()
-            runner.settle(PATIENCE)
+            if runner is not None:
+                runner.stop()
+                beside.join("sexton-finalizers")
+                runner.settle(PATIENCE)
 
     def sweep(self) -> Sweep:
         """One round over everything this keeper can reach."""
@@ -204,7 +208,7 @@ class Keeper:
 
     def _is_over(self) -> bool:
         """Whether to stop; asked between two actions, so whoever asks is at work."""
-        self._on_step()
+        self._outlive("say that it is at work", self._on_step)
         return self._stop.is_set()
 
     def _attentive(self, estate: Estate) -> Estate:
@@ -228,8 +232,8 @@ class Keeper:
             self._deaths.watch(islice(near, MOST_WATCHED))
         return workers
 
-    def _rest(self) -> None:
-        """Wait for the next sweep's time, for a death on this machine, or to be stopped."""
+    def _rest(self) -> bool:
+        """Wait for the next sweep's time, for a death on this machine, or to be stopped; True."""
         left = self.interval
         while left > 0 and not self._is_over():
             pause = min(left, LOOK_EVERY)
@@ -239,7 +243,8 @@ class Keeper:
             else:
                 self._deaths.wait(pause)
             if left > 0 and not self._stop.is_set() and self._notices_death():
-                return
+                break
+        return True
 
     def _notices_death(self) -> bool:
         """Whether the kernel knows of a death that no sweep has seen yet.
@@ -272,20 +277,19 @@ class Keeper:
             what = f"look at the home {name}"
             found = self._outlive(what, partial(observe_home, estate, estate.homes[name], record))
             if found is None:
-                troubles.append(f"{name}: {self._failing[what]}")
+                troubles.append(f"{name}: {self._failing.get(what, 'no memory')}")
             else:
                 seen.append(found)
         return tuple(seen), tuple(troubles)
 
     def _outlive(self, what: str, work: Callable[[], T]) -> T | None:
-        """What comes of the work, or None if it failed, which is told once and tried again."""
+        """What comes of the work, or None if it failed, which is told and tried again."""
         try:
             done = work()
-        except Exception as trouble:  # whatever a sweep, a look or a home meets, the keeper goes on
-            if self._failing.get(what) != str(trouble):
-                expected = isinstance(trouble, SextonError)
-                log.error("%s failed: %s", what, trouble, exc_info=not expected)
-            self._failing[what] = str(trouble)
+        except Exception as trouble:  # noqa: BLE001  # whatever it meets, the keeper goes on
+            self._troubles(what, f"{what} failed", trouble)
+            with suppress(Exception):  # no memory for its words
+                self._failing[what] = str(trouble)
             return None
         self._failing.pop(what, None)
         return done

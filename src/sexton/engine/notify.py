@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from sexton.engine.telling import Telling
+from sexton.errors.troubles import Troubles
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.message import one_line
 from sexton.model.notice import Event, Letter, Notice
@@ -76,7 +76,7 @@ class Messenger:
         self._tidied: float | None = None
         self._resting: dict[str, float] = {}
         self._failing: dict[str, str] = {}
-        self._tell = Telling(log, clock)
+        self._tell = Troubles("sexton.notices", clock.monotonic)
 
     def after(self, held: Iterable[Held]) -> None:
         """Post what there is to tell after a sweep that found these resets held back.
@@ -227,8 +227,8 @@ class Messenger:
             pause = max(min(rest, LONGEST_REST), failure.after or timedelta())
             self._resting[letter.target] = self._clock.monotonic() + pause.total_seconds()
         if again is None:
-            words = "the notice %s was given up: %s"
-            self._tell(letter.target, words, one_line(letter.notice.key), failure)
+            words = f"the notice {one_line(letter.notice.key)} was given up: {failure}"
+            self._tell(letter.target, words)
         elif self._failing.get(letter.target) != str(failure):
             log.warning("notices by %s wait and are tried again: %s", letter.target, failure)
         self._failing[letter.target] = str(failure)

@@ -53,6 +53,12 @@ class HomeRefused(HomeError):
     hint = "Try again when nobody uses the home, or change it with the agent itself."
 
 
+class HomeRewound(HomeError):
+    """The ledger was set back, and knows the home under another number or not at all."""
+
+    hint = "Ask again: the ledger then learns of the home anew."
+
+
 class HomeOutgrown(HomeRefused):
     """The home has another schema than is known here, or than its sessions were taken from."""
 

@@ -7,6 +7,7 @@ wait for a row. A thread that nobody waits for asks it to stop, over another con
 
 from __future__ import annotations
 
+import errno
 import select
 import socket
 import threading
@@ -19,16 +20,22 @@ from psycopg.pq import PollingStatus
 
 DEADLINE = 15.0
 CANCEL_DEADLINE = 5.0  # seconds; a frozen server does not take a cancel request either
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 _OVER = (PollingStatus.OK, PollingStatus.FAILED)
 
 
 def give_up(connection: psycopg.Connection[Any]) -> None:
-    """Cut a connection and have the server cancel its query; returns at once."""
+    """Cut a connection and have the server cancel its query; returns at once.
+
+    OSError if there is no descriptor or memory to cut it with now.
+    """
+    request = None
     with suppress(psycopg.Error):
         request = _cancel_request(connection.pgconn)
+    _cut(connection)
+    if request is not None:
         with suppress(RuntimeError):  # no thread can be started: the server notices the cut itself
             threading.Thread(target=request, name="sexton-cancel", daemon=True).start()
-    _cut(connection)
 
 
 def _cancel_request(pgconn: psycopg.pq.abc.PGconn) -> Any:
@@ -59,8 +66,13 @@ def _send_blocking(request: psycopg.pq.abc.PGcancel) -> None:
 
 def _cut(connection: psycopg.Connection[Any]) -> None:
     """Shut the socket down through a duplicate, so that its owner still closes it itself."""
-    with suppress(OSError, psycopg.Error):
+    try:
         descriptor = socket.dup(connection.fileno())
         with socket.socket(fileno=descriptor) as doomed:
             if not connection.closed:  # else its number may have been another file's by then
                 doomed.shutdown(socket.SHUT_RDWR)
+    except psycopg.Error:  # it is closed already
+        return
+    except OSError as problem:
+        if problem.errno in _EXHAUSTED:
+            raise  # else it is cut or closed already

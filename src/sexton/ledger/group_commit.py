@@ -15,8 +15,11 @@ single steps, and `busy` lets its owner in again.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+
+from sexton.errors.troubles import Troubles
 
 T = TypeVar("T")
 Tx = TypeVar("Tx")
@@ -104,6 +107,7 @@ class GroupCommit(Generic[Tx]):
         self._starting = threading.RLock()
         self._thread: threading.Thread | None = None
         self._stopped = False
+        self._troubles = Troubles("sexton.ledger")
 
     def run(self, job: Callable[[Tx], T], *, lasting: bool = True) -> T:
         """Run a job and return its result once it is committed, and durable if it is to last."""
@@ -188,14 +192,31 @@ class GroupCommit(Generic[Tx]):
         last = False
         batch: Batch[Tx] = Batch()
         while not last:
-            self._gather(batch)
-            last = self._stopped
+            try:
+                self._gather(batch)
+                is_last = self._stopped
+                batch = self._depart()
+                last = is_last
+            except Exception as trouble:  # noqa: BLE001  # callers wait: no memory for a list, say
+                self._troubles("writer", "a commit of several jobs failed", trouble)
+                time.sleep(LINGER)
+
+    def _depart(self) -> Batch[Tx]:
+        """Commit the batch that is boarding; its gate opens whatever happens.
+
+        A job of which nothing was done then boards the next one.
+        """
+        batch: Batch[Tx] | None = None
+        try:
             with self._busy:
                 batch, self._boarding = self._boarding, Batch()
                 if tickets := batch.tickets[:]:
                     self._carry_out(tickets)
                 self._expected = max(1, len(tickets) + len(self._boarding.tickets))
-            batch.gate.release()
+            return batch
+        finally:
+            if batch is not None:
+                batch.gate.release()
 
     def _gather(self, left: Batch[Tx]) -> None:
         """Wait until all are aboard who wrote a moment ago, as long as they come in a rush.

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
+from sexton.errors import HomeRewound
 from sexton.ledger import rows
 from sexton.ledger.census import LedgerCensus
 from sexton.ledger.database import Database, Transaction
@@ -43,6 +44,12 @@ class LedgerHomes:
         seen = [rows.facts(session, home.ref) for session in sighting.seen]
 
         def job(tx: Transaction) -> None:
+            place = {"name": home.name, "host": home.host, "path": home.path}
+            # A ledger that was set back may have given the number to another home since.
+            if tx.one("is_home", home=home.ref, **place) is None:
+                raise HomeRewound(
+                    f"the ledger was set back: it does not know {home.name} as before"
+                )
             tx.many("store_facts", seen)
             ((recorded,),) = tx.all("first_shadow_reap", home=home.name)
             if recorded is not None:

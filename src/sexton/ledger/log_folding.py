@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
 import apsw
 
 from sexton.errors import LedgerError
+from sexton.errors.troubles import Troubles
 
 PAGES = 1500  # few enough to stay in a processor's caches; those written often are copied once
 LONG = 3 * PAGES
@@ -29,6 +29,7 @@ class LogFolding:
         self._thread: threading.Thread | None = None
         self._left = 0  # pages that were left then: they came meanwhile, or somebody reads them
         self._stopped = False
+        self._troubles = Troubles("sexton.ledger")
 
     def tend(self, connection: apsw.Connection) -> None:
         """Have the log folded if much is new; called now and then by whoever writes to it."""
@@ -61,5 +62,8 @@ class LogFolding:
             self._thread = None
 
     def _run(self) -> None:
-        with suppress(LedgerError):
+        try:
             self._fold()
+        except Exception as trouble:  # noqa: BLE001  # the next one may work, and writers go on
+            if not isinstance(trouble, LedgerError):
+                self._troubles("fold", "the write-ahead log was not copied back", trouble)

@@ -22,6 +22,7 @@ from weakref import ref
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from sexton.errors.troubles import Troubles
 from sexton.ledger.deadline import give_up
 from sexton.ledger.rows import Row
 
@@ -48,13 +49,17 @@ class NoConnection(psycopg.OperationalError):
 class Loan:
     """A connection in the hands of one caller; watched until its deadline."""
 
-    __slots__ = ("__weakref__", "connection", "gate", "is_cut", "is_waiting", "number", "until")
+    __slots__ = (
+        "__weakref__", "connection", "gate", "is_cut", "is_given_up", "is_waiting", "number",
+        "until",
+    )  # fmt: skip
 
     def __init__(self, number: int, until: float) -> None:
         self.number = number
         self.until = until
         self.connection: PooledConnection | None = None
         self.is_cut = False
+        self.is_given_up = False  # cut, and done with: what fails in between is tried again
         self.is_waiting = False
         self.gate = threading.Lock()
         self.gate.acquire()
@@ -77,6 +82,7 @@ class Pool:
         self._thread: threading.Thread | None = None
         self._wanted = threading.Lock()
         self._is_asleep = False
+        self._troubles = Troubles("sexton.ledger")
 
     def borrow(self, *, patient: bool = True) -> Loan:
         """A loan with a connection that works; without patience the first failure is raised."""
@@ -189,7 +195,10 @@ class Pool:
         thread = self._thread
         if thread is None or not thread.is_alive():
             thread = threading.Thread(
-                target=_watch, args=(ref(self), self._wanted), name="sexton-deadline", daemon=True
+                target=_watch,
+                args=(ref(self), self._wanted, self._troubles),
+                name="sexton-deadline",
+                daemon=True,
             )
             self._thread = thread  # before it runs: an interrupt while it starts must not lose it
             with suppress(RuntimeError):  # none can be started, as at exit: then TCP has to notice
@@ -206,12 +215,13 @@ class Pool:
             loan = reference()
             if loan is None:
                 self._loans.pop(number, None)
-            elif loan.until < now and not loan.is_cut:
+            elif loan.until < now and not loan.is_given_up:
                 # In this order: whoever gives it back at this moment either has taken the
                 # connection out of the loan already, or sees that it was cut.
                 loan.is_cut = True
                 if (connection := loan.connection) is not None:
                     give_up(connection)
+                loan.is_given_up = True
         self._close_idle(now - LONGEST_REST)
         self._is_asleep = True  # before the last look: whoever borrows after that wakes the thread
         if self._loans:
@@ -220,13 +230,20 @@ class Pool:
         return None if self._closed else _LOOK_SELDOM
 
 
-def _watch(reference: ref[Pool], wanted: threading.Lock) -> None:
-    """Look after a pool for as long as somebody has it; keeps neither it nor a loan alive."""
+def _watch(reference: ref[Pool], wanted: threading.Lock, troubles: Troubles) -> None:
+    """Look after a pool for as long as somebody has it; keeps neither it nor a loan alive.
+
+    Survives every exception: calls that are late would wait for a frozen server without it.
+    """
     pause: float | None = _LOOK_EVERY
     while pause is not None:
         wanted.acquire(timeout=pause)
         pool = reference()
-        pause = None if pool is None else pool.look()
+        try:
+            pause = None if pool is None else pool.look()
+        except Exception as trouble:  # noqa: BLE001  # no descriptor to cut a connection with, say
+            troubles("watch", "a look at the connections failed", trouble)
+            pause = _LOOK_EVERY
         del pool
 
 
@@ -241,7 +258,8 @@ def _is_tidied(connection: psycopg.Connection[Any]) -> bool:
     if status == TransactionStatus.IDLE:
         return True
     if status == TransactionStatus.ACTIVE:
-        give_up(connection)  # the exception of a signal handler, which came while it waited
+        with suppress(OSError):  # no descriptor for it: then it is only closed
+            give_up(connection)  # the exception of a signal handler, which came while it waited
         return False
     try:
         connection.execute("ROLLBACK")

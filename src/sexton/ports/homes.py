@@ -126,7 +126,10 @@ class Homes(Protocol):
         """Every home, the native one first."""
 
     def store(self, home: HomeRecord, sighting: Sighting, rules: str | None, now: datetime) -> None:
-        """Write observed facts together with the mark, if there is one, and the home's rules."""
+        """Write observed facts together with the mark, if there is one, and the home's rules.
+
+        HomeRewound, with nothing written, if the ledger has another home under that number.
+        """
 
     def ids(self, home: HomeRecord, *, open_only: bool) -> list[str]:
         """The ids the ledger knows of a home."""

@@ -6,6 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from sexton.errors import HomeRewound
 from sexton.model.plan import Reason
 from sexton.model.session import Limit, Session, State
 from sexton.model.worker import Identity, Worker
@@ -168,6 +171,27 @@ class HomesContract:
             ["two"],
             None,
         )
+
+    def test_facts_are_not_stored_under_a_number_that_is_another_homes(
+        self, ledger: Ledger
+    ) -> None:
+        """A ledger that was set back gives the next home the number that one had before."""
+        lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)
+        observe(ledger, lab, _observed("one"))
+        before = ledger.index.find("lab", "one"), ledger.homes.all()
+        others = (
+            replace(lab, name="den"),
+            replace(lab, path="/den"),
+            replace(lab, host="other"),
+            replace(lab, ref=lab.ref + 1),
+            replace(ledger.homes.all()[0], ref=lab.ref),
+        )
+        for other in others:
+            sighting = Sighting(seen=(_observed("two"),), gone=("one",), mark={})
+            with pytest.raises(HomeRewound):
+                ledger.homes.store(other, sighting, None, NOON)
+        assert (ledger.index.find("lab", "one"), ledger.homes.all()) == before
+        assert ledger.homes.ids(lab, open_only=False) == ["one"]
 
     def test_a_key_of_another_home_is_another_key(self, ledger: Ledger) -> None:
         lab = ledger.homes.attach("lab", "hermes", "/lab", "host", False)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import replace
 from typing import Final
 
+import sexton.bootstrap.loaded  # noqa: F401  # the thread loads nothing itself
 from sexton.bootstrap import Sexton
 from sexton.engine.estate import Estate
-from sexton.errors import SextonError
+from sexton.errors.troubles import Troubles
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.session import NATIVE, Session
 from sexton.policies.liveness import HOME
@@ -22,8 +22,6 @@ FRESH = 2.0
 """Seconds for which one look at the machine and the homes answers every question."""
 WAITING: Final = "waiting"
 """Nobody holds it: a conversation that waits for its next message."""
-
-log = logging.getLogger("sexton.web")
 
 
 class Lookout:
@@ -39,6 +37,7 @@ class Lookout:
         self._estate: Estate | None = None
         self._made = 0.0
         self._stopped = threading.Event()
+        self._troubles = Troubles("sexton.web", traced=True)
         self._thread = threading.Thread(target=self._listen, name="sexton-lookout", daemon=True)
 
     def start(self) -> None:
@@ -68,8 +67,8 @@ class Lookout:
         while not self._stopped.wait(LISTEN_EVERY):
             try:
                 self._hear()
-            except SextonError as trouble:
-                log.debug("beats were not heard: %s", trouble)
+            except Exception as trouble:  # noqa: BLE001  # who lives would not be known any more
+                self._troubles("beats", "heartbeats were not read", trouble)
 
     def _hear(self) -> None:
         estate = self._house.estate()

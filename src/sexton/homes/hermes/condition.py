@@ -118,12 +118,22 @@ class _Rows(NamedTuple):
     owners: dict[str, State]
 
 
-def condition_of(home: Path, clock: Clock, machine: Machine, zone: str) -> Condition:
-    """Look at everything once; the database in one short transaction."""
+def condition_of(
+    home: Path,
+    clock: Clock,
+    machine: Machine,
+    zone: str,
+    files: tuple[FileSeen, ...] | None = None,
+) -> Condition:
+    """Look at everything once; the database in one short transaction.
+
+    `files` are those of the home if the caller has listed them already.
+    """
     database = (home / DATABASE).resolve()
     names = HermesFileNames()
     folder = home / "sessions"
-    files = tuple(files_in(folder, names))
+    if files is None:
+        files = tuple(files_in(folder, names))
     owners = sorted({each.owner for each in files if each.owner is not None})
     rows = read(database, lambda db: _rows(db, database, owners, names))
     stamps = signature(database)

@@ -9,7 +9,7 @@ import apsw
 
 from sexton.homes.hermes.database import read, signature
 from sexton.homes.hermes.fingerprint import recognise
-from sexton.homes.hermes.folder import files_in
+from sexton.homes.hermes.folder import FileSeen, files_in
 from sexton.homes.hermes.session_files import HermesFileNames
 
 
@@ -36,6 +36,8 @@ class HomeFigures:
     request_dumps: FileGroup
     transcripts: FileGroup
     other_files: FileGroup
+    files: tuple[FileSeen, ...] = ()
+    """All of them, so that a diagnosis need not list the folder again."""
 
 
 def figures_of(home: Path, database: Path) -> HomeFigures:
@@ -43,7 +45,8 @@ def figures_of(home: Path, database: Path) -> HomeFigures:
     version, free_bytes = read(database, lambda db: _figures(db, database))
     stamps = signature(database)
     groups = dict.fromkeys(("snapshot", "dump", "transcript", "other"), FileGroup())
-    for file in files_in(home / "sessions", HermesFileNames()):
+    files = tuple(files_in(home / "sessions", HermesFileNames()))
+    for file in files:
         groups[file.kind] = groups[file.kind].plus(file.bytes)
     return HomeFigures(
         schema_version=version,
@@ -54,6 +57,7 @@ def figures_of(home: Path, database: Path) -> HomeFigures:
         request_dumps=groups["dump"],
         transcripts=groups["transcript"],
         other_files=groups["other"],
+        files=files,
     )
 
 

@@ -14,6 +14,11 @@ WHERE name = :name AND (host IS NULL OR path IS NULL OR host <> :host OR path <>
 -- all_homes
 SELECT ref, name, kind, path, host, act, mark, rules, observed_at FROM homes ORDER BY ref;
 
+-- is_home
+SELECT 1 FROM homes
+WHERE ref = :home AND name = :name
+  AND COALESCE(host, '') = COALESCE(CAST(:host AS TEXT), '') AND COALESCE(path, '') = COALESCE(CAST(:path AS TEXT), '');
+
 -- store_mark
 UPDATE homes SET mark = :mark, rules = :rules, observed_at = :now WHERE ref = :home;
 
