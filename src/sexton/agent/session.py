@@ -61,10 +61,7 @@ class OpenSession(Handle):
 
     @property
     def previous(self) -> Previous | None:
-        """The session that the key had before, if this one began in its place.
-
-        It is there whenever `opened` is `reset`, and never otherwise.
-        """
+        """The session that the key had before: given exactly when `opened` is `reset`."""
         return self._opening.previous
 
     def append(self, /, *, role: str, content: Any = None, **extra: Any) -> int:

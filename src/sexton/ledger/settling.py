@@ -1,4 +1,4 @@
-"""How grants are stored and settled: exactly once, also if a crash of the database took one."""
+"""Stores and settles grants. A settlement may be repeated, and needs no row: it counts once."""
 
 from __future__ import annotations
 

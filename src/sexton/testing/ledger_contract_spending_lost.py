@@ -28,7 +28,7 @@ def lost(session: Session, *budgets: Budget, number: int = 0) -> Granted:
 
 
 class SpendingLostContract:
-    """Use counts exactly once, whatever became of its grant."""
+    """Use counts once, whatever became of its grant."""
 
     def test_the_use_of_a_lost_grant_is_counted_once(self, ledger: Ledger) -> None:
         session = born(ledger)
