@@ -239,6 +239,23 @@ def test_news_is_told_however_many_entries_of_the_journal_came_after_it(
     assert len(server.requests) == 1
 
 
+def test_an_entry_with_an_old_time_hides_no_others(
+    opened: Open, server: Server, manual_clock: ManualClock
+) -> None:
+    keeper = opened()
+    other = Entry(actor="a", receipt=None, action="noted", result="done", reason=Reason("x", "y"))
+    keeper.ledger.journal.write([other], manual_clock.now())
+    keeper.round()
+    keeper.round()
+    keeper.talk()
+    manual_clock.advance(timedelta(hours=2))
+    keeper.sweep()
+    keeper.ledger.journal.write([other], manual_clock.now() - timedelta(days=1))
+    keeper.ledger.journal.write([other] * 200, manual_clock.now())
+    assert keeper.round() == 1
+    assert len(server.requests) == 1
+
+
 def test_what_nobody_wants_to_know_is_not_posted(opened: Open, manual_clock: ManualClock) -> None:
     post = opened(interest=Interest(events=frozenset({Event.LIMIT})))
     pinned, idle = post.talk(), post.talk()

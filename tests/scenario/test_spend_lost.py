@@ -113,6 +113,7 @@ def spent(worker: AgentWorker, session: OpenSession) -> list[tuple[int, int]]:
     return [(each.spent, each.reserved) for each in found]
 
 
+@pytest.mark.postgres
 def test_a_crash_of_postgresql_loses_reservations_and_no_usage(
     server: PostgresServer, opened: Opened
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.errors import LedgerError, LedgerUnreachable
 from sexton.ledger.opening import open_ledger
+from sexton.ledger.spending import LedgerSpending
 from sexton.model.record import replace
 from sexton.model.session import Session
 from sexton.policies.liveness import LivenessPolicy
@@ -78,6 +80,7 @@ def is_at_rest(worker: AgentWorker, session: OpenSession) -> bool:
     return [each.busy_since for each in found(worker, session).holders] == [None]
 
 
+@pytest.mark.postgres
 def test_a_server_that_stops_at_the_end_of_a_turn_leaves_no_session_busy(
     server: PostgresServer, opened: Opened
 ) -> None:
@@ -102,6 +105,7 @@ def test_a_server_that_stops_at_the_end_of_a_turn_leaves_no_session_busy(
     assert is_at_rest(worker, session)
 
 
+@pytest.mark.postgres
 def test_the_error_of_a_turn_is_not_hidden_by_that_of_its_ledger(
     server: PostgresServer, opened: Opened
 ) -> None:
@@ -158,3 +162,31 @@ class Unheard:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._book, name)
+
+
+@pytest.mark.parametrize("how", ["leave", "close"])
+def test_use_that_the_ledger_did_not_hear_is_counted_before_its_worker_leaves(
+    engine_url: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle, is_away = LedgerSpending.settle, True
+
+    def settle_if_there(*given: Any) -> None:
+        if is_away:
+            raise LedgerUnreachable("the ledger is away")
+        settle(*given)
+
+    monkeypatch.setattr(LedgerSpending, "settle", settle_if_there)
+    house = Sexton(open_ledger(engine_url), Settings())
+    worker = house.worker()
+    session = worker.session("a", source="telegram")
+    with session.turn() as turn:
+        grant = turn.reserve(input_tokens=100)
+        with pytest.raises(LedgerUnreachable):
+            grant.commit(input_tokens=70)
+    is_away = False
+    if how == "leave":
+        worker.leave()
+    house.close()
+    with closing(open_ledger(engine_url)) as ledger:
+        [after] = ledger.index.find("native", session.id)
+    assert after.usage.tokens == 70

@@ -71,7 +71,8 @@ def test_a_log_is_given_no_more_room_than_it_has_use_for(path: Path, ledger: Led
     begun = born(ledger)
     for _ in range(LOG_BYTES // 8 // 4096):
         say(ledger, begun, *[KILOBYTE * 4] * 8)
-    assert LOG_BYTES <= length(path) < LOG_BYTES + 2 * STEP
+    # A thread folds it in: while that waits for a processor, the log has use for more.
+    assert LOG_BYTES <= length(path) < LOG_BYTES + 10 * STEP
 
 
 def test_everything_is_there_for_who_comes_after_a_process_that_could_not_tidy_up(

@@ -21,6 +21,7 @@ LARGE = (
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
     "searched": "only a part of other statements",
+    "listed": "only a part of other statements",
     "table_sizes": "goes through the schema, which is small",
     "finalization": "only a part of other statements",
     "new_ref": "only a part of other statements",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
@@ -21,7 +22,12 @@ class Guards:
     """The guards of one worker, one for each conversation; thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        # A signal handler may begin a turn while its own thread is in here.
+        self._lock = threading.RLock()
         self._all: WeakValueDictionary[int, Guard] = WeakValueDictionary()
         self._recent: OrderedDict[int, Guard] = OrderedDict()
 
@@ -29,11 +35,12 @@ class Guards:
         """The guard of the conversation the session belongs to."""
         from sexton.agent.guard import Guard  # noqa: PLC0415  # when the first turn begins
 
+        if self._pid != os.getpid():  # a forked child: locks that its parent's threads held stay so
+            self._begin()
         first = _first(desk, session)
+        made = self._all.get(first) or Guard(desk)  # asks the ledger, so outside of the lock
         with self._lock:
-            guard = self._all.get(first)
-            if guard is None:
-                self._all[first] = guard = Guard(desk)
+            guard = self._all.setdefault(first, made)
             self._recent[first] = guard
             self._recent.move_to_end(first)
             if len(self._recent) > KEPT:

@@ -18,12 +18,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 from sexton.agent.heartbeat import HEARTBEAT
-from sexton.errors import WorkerLeft
+from sexton.errors import LedgerError, WorkerLeft
 from sexton.errors.troubles import say
 from sexton.model.worker import Worker
 from sexton.policies.liveness import LivenessPolicy
@@ -54,18 +55,26 @@ class Badge:
         self.pid = 0
         self.has_left = False
         self.give_up: Callable[[str], object] = lambda _: None
+        self.last_words: Callable[[], object] = lambda: None
 
     def leave(self) -> None:
         """Give up every session, once, unless the badge is that of the process we forked from."""
         if not self.has_left and self.pid == os.getpid():
+            self._say_last_words()
             self.has_left = True
             self.give_up(self.id)
 
     def depart(self) -> None:
         """The same for a worker that nobody refers to any more; what fails can be tried again."""
         if not self.has_left and self.pid == os.getpid():
+            self._say_last_words()
             self.give_up(self.id)
             self.has_left = True
+
+    def _say_last_words(self) -> None:
+        """Before it leaves: afterwards the ledger takes no use of its turns any more."""
+        with suppress(LedgerError):  # if the ledger is away, leaving says so
+            self.last_words()
 
 
 class Membership:
@@ -189,13 +198,20 @@ class Membership:
             self._badge.leave()
             HEARTBEAT.attend()
 
-    def start(self, give_up: Callable[[str], object], catch_up: Callable[[str], object]) -> None:
+    def start(
+        self,
+        give_up: Callable[[str], object],
+        catch_up: Callable[[str], object],
+        last_words: Callable[[], object],
+    ) -> None:
         """Raise the counter from now on, until it leaves or nobody refers to it any more.
 
-        `give_up` makes the worker of that id leave the ledger, `catch_up` tells the ledger what it
-        did not hear of that worker, with every heartbeat. Neither may refer to this.
+        `give_up` makes the worker of that id leave the ledger. With every heartbeat `catch_up`
+        tells the ledger what it did not hear of that worker, and `last_words` does so, before it
+        leaves, for its turns. None of them may refer to this.
         """
-        self._badge.give_up, self._catch_up = give_up, catch_up
+        self._badge.give_up, self._badge.last_words = give_up, last_words
+        self._catch_up = catch_up
         self._ledger.reaping.beat  # noqa: B018  # loaded now: the thread loads nothing
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
 

@@ -87,11 +87,11 @@ class Turns:
                 return
             try:
                 job()
-            except LedgerError:
+            except BaseException as trouble:
+                if isinstance(trouble, SextonError) and not isinstance(trouble, LedgerError):
+                    continue  # the ledger answered, and it cannot be done
                 self.later(job)
                 raise
-            except SextonError:
-                continue  # the ledger answered, and it cannot be done
 
 
 def catch_up(turns: Turns, workers: Workers, worker: str) -> None:

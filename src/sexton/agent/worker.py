@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from types import TracebackType
@@ -13,7 +12,7 @@ from sexton.agent.desk import Desk
 from sexton.agent.opening import new_id, open_id, open_key
 from sexton.agent.session import OpenSession
 from sexton.agent.turns import catch_up
-from sexton.errors import InputInvalid, LedgerError, SessionNotFound, WorkerLeft
+from sexton.errors import InputInvalid, SessionNotFound, WorkerLeft
 from sexton.model.message import one_line
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Relation, check_name
@@ -43,7 +42,8 @@ class AgentWorker:
         self._desk = desk
         dying = desk.rules if self._ends_sessions else None
         give_up = partial(_give_up, desk.ledger, desk.clock, dying, desk.actor)
-        desk.membership.start(give_up, partial(catch_up, desk.turns, desk.ledger.workers))
+        tell = partial(catch_up, desk.turns, desk.ledger.workers)
+        desk.membership.start(give_up, tell, desk.turns.repeat)
 
     @property
     def is_open(self) -> bool:
@@ -124,9 +124,6 @@ class AgentWorker:
 
     def leave(self) -> None:
         """Give up every session; those whose source dies with its owner end `closed`."""
-        if self.is_open and self._desk.membership.is_mine:
-            with suppress(LedgerError):  # if the ledger is away, leaving says so
-                self._desk.turns.repeat()
         self._desk.membership.leave()
 
     def _parent_id(self, parent: OpenSession | str | None) -> str | None:

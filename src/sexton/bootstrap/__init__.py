@@ -254,12 +254,18 @@ class Sexton:
 
     def attach(self, setting: HomeSetting) -> tuple[Home, HomeRecord]:
         """Open a foreign home and make the ledger know it."""
-        if setting not in self._attached:
+        known = self._attached.get(setting)
+        if known is None or not self._is_known(known[1]):
             # Agents have no foreign homes, so they do not pay for their import.
             from sexton.bootstrap.attaching import attach  # noqa: PLC0415
 
             self._attached[setting] = attach(self.ledger, self.clock, setting)
         return self._attached[setting]
+
+    def _is_known(self, record: HomeRecord) -> bool:
+        """Whether the ledger still has the home; one that was set back may not."""
+        place = (record.host, record.path)
+        return any((each.host, each.path) == place for each in self.ledger.homes.all())
 
     def keeper(self, worker: AgentWorker, *, watchful: bool = True) -> Keeper:
         """A keeper that is not running yet; whoever asks for it closes it."""

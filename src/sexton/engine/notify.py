@@ -144,17 +144,19 @@ class Messenger:
         An entry may become visible after a younger one, so two looks overlap.
         """
         found: list[JournalEntry] = []
-        last_but_one, last = self._read
-        before: int | None = None
-        # However many there are: each page is older than the one before, and old ones end it.
-        while True:
-            page = self._ledger.journal.page(None, None, before, PAGE)
-            news = [each for each in page if each.ref > last_but_one and each.at > now - NEWS]
-            found += news
-            if len(news) < PAGE:
+        page = self._ledger.journal.page(None, None, None, PAGE)
+        newest = page[0].ref if page else 0
+        # A ledger that was set back counts from lower numbers again.
+        last_but_one, last = self._read if newest >= self._read[1] else (0, 0)
+        while page:
+            found += [each for each in page if each.ref > last_but_one and each.at > now - NEWS]
+            oldest = page[-1]
+            # At the first look the age ends it. Later only the number does: another host's clock
+            # may be wrong.
+            if oldest.ref <= last_but_one or (not last_but_one and oldest.at <= now - NEWS):
                 break
-            before = page[-1].ref
-        self._read = (last, found[0].ref if found else last)
+            page = self._ledger.journal.page(None, None, oldest.ref, PAGE)
+        self._read = (last, newest)
         return reversed(found)
 
     def _dead(self) -> list[Finalization]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sexton.engine.estate import Estate
+from sexton.errors import HomeRewound
 from sexton.model.session import Session
 from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import Rulebook, decode, encode
@@ -42,7 +43,10 @@ def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observ
     homes = estate.ledger.homes
     # By its place: a ledger that was set back may have given its number to another home.
     place = (record.host, record.path)
-    record = next(each for each in homes.all() if (each.host, each.path) == place)
+    known = next((each for each in homes.all() if (each.host, each.path) == place), None)
+    if known is None:
+        raise HomeRewound(f"the ledger does not know the home '{record.name}' any more")
+    record = known
     result = Observed(home=record.name)
     rulebook = _rulebook(estate, home)
     rules = encode(rulebook)

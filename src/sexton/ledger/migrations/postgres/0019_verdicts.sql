@@ -10,14 +10,14 @@ SELECT home, session, finalizer, ended_at, state, since, through, least,
             WHEN through <= since THEN 'nothing_new'
             ELSE 'owes' END AS code
 FROM (
-    SELECT s.home, s.ref AS session, f.finalizer, s.ended_at, s.state, s.end_reason, s.untold, s.relation,
+    SELECT s.home, s.ref AS session, named.finalizer, s.ended_at, s.state, s.end_reason, s.untold, s.relation,
            s.message_count, COALESCE(s.untold, s.last_seq) AS through,
            COALESCE((SELECT MAX(job.through) FROM finalizations AS job
-                     WHERE job.session = s.ref AND job.finalizer = f.finalizer), 0) AS since,
+                     WHERE job.session = s.ref AND job.finalizer = named.finalizer), 0) AS since,
            (SELECT rule.min_messages FROM owing AS rule
-            WHERE rule.finalizer = f.finalizer AND rule.source IN (s.source, '*')
+            WHERE rule.finalizer = named.finalizer AND rule.source IN (s.source, '*')
             ORDER BY rule.source = '*' LIMIT 1) AS least
-    FROM sessions AS s CROSS JOIN (SELECT DISTINCT finalizer FROM owing) AS f
+    FROM sessions AS s CROSS JOIN (SELECT DISTINCT finalizer FROM owing) AS named
 ) AS asked;
 
 -- What the triggers that end sessions queue, and what a backfill makes up for.
