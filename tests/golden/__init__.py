@@ -26,6 +26,7 @@ MASKS = (
     (re.compile(r"\b(?:hmac-)?sha256:[0-9a-f]{64}\b"), "<digest>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
     (re.compile(r"\b[0-9a-f]{7,31}…"), "<id>…"),
+    (re.compile(r"\b[0-9a-f]{12}\b"), "<receipt>"),
     (re.compile(r"postgresql://\S+"), "<ledger>"),
     (re.compile(r"(?:sqlite:///)?(?:/[\w.-]+)*/pytest-of-[\w.-]+(?:/[\w.-]+)*"), "<path>"),
     (

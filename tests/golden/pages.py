@@ -15,11 +15,11 @@ LEFT_OUT = re.compile(
 """How full a disk is differs from machine to machine; every page says the same without scripts."""
 
 MASKS = (
-    (re.compile(r"\b[0-9a-f]{12}\b"), "<receipt>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d UTC\b"), "<clock>"),
     (re.compile(r"\b[0-9a-f]{8}\b"), "<file>"),
     (re.compile(r"\b\d{3,} B\b|\b\d[\d.]* [KMGT]B\b"), "<size>"),
 )
-"""Names in short, and sizes that depend on how well a file is compressed."""
+"""Times of a day, names in short, and sizes that depend on how well a file is compressed."""
 
 
 def golden_page(screen: str, scene: str, page: Page) -> None:
