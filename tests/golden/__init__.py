@@ -8,19 +8,25 @@ anew; the difference is then read like any other. Values that differ from run to
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from pathlib import Path
+
+from sexton.system.processes import host
 
 FOLDER = Path(__file__).parent
 HEAD = "=== "
 WRITES = bool(os.environ.get("GOLDEN"))
 
 MASKS = (
+    (re.compile(rf"[\w.-]+@{re.escape(host())}\b"), "<user>@<host>"),
+    (re.compile(rf"\b{re.escape(host())}\b"), "<host>"),
     (re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), ""),
     (re.compile(r"\b(?:hmac-)?sha256:[0-9a-f]{64}\b"), "<digest>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
     (re.compile(r"\b[0-9a-f]{7,31}…"), "<id>…"),
+    (re.compile(r"\b[0-9a-f]{12}\b"), "<receipt>"),
     (re.compile(r"postgresql://\S+"), "<ledger>"),
     (re.compile(r"(?:sqlite:///)?(?:/[\w.-]+)*/pytest-of-[\w.-]+(?:/[\w.-]+)*"), "<path>"),
     (
@@ -40,7 +46,8 @@ def golden(screen: str, scene: str, text: str) -> None:
         write(file, scenes | {scene: shown})
         return
     assert scene in scenes, f"{file.name} has no scene '{scene}'; write it with `make golden`"
-    assert shown == scenes[scene]
+    change = difflib.unified_diff(scenes[scene].splitlines(), shown.splitlines(), lineterm="")
+    assert shown == scenes[scene], "\n".join([f"{file.name}, '{scene}'", *change])
 
 
 def masked(text: str) -> str:

@@ -14,6 +14,7 @@ from sexton.model.process import Doing, Figures
 from sexton.policies.rulebook import Rulebook, encode
 from sexton.ports import Sighting
 from sexton.system.process_table import tags_of
+from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import make_older
 from tests.scenario.process_programs import WAIT, eventually
@@ -47,6 +48,7 @@ def test_every_mistake_is_told_at_once_with_its_place(cli: Cli, tmp_path: Path) 
     assert answer.code == 30
     for place in ("bad.yaml:2:", "bad.yaml:3:", "bad.yaml:4:", "at_hour"):
         assert place in answer.err
+    golden("config", "check, three mistakes", answer.err)
     program = cli("config", "check", "--json", "--config", str(file))
     assert program.code == 30
     assert [each["line"] for each in json.loads(program.out)["problems"]] == [2, 3, 4]
@@ -71,11 +73,11 @@ def test_a_settings_file_that_is_missing_has_its_own_error(cli: Cli, tmp_path: P
 def test_settings_without_mistakes_are_called_so_and_dead_rules_are_named(
     cli: Cli, settings: Path
 ) -> None:
+    told = cli("config", "check", "--json", "--config", str(settings)).json()
+    assert (told["problems"], [each["where"] for each in told["inert"]]) == ([], ["reset.rules[0]"])
     out = cli.ok("config", "check", "--config", str(settings))
-    assert "no mistakes" in out
-    assert "no effect" in out
-    assert "reset.rules[0]" in out
-    assert "a ledger keeps the policies it has" in cli.ok("config", "check")
+    golden("config", "check, a rule without effect", out)
+    golden("config", "check, no settings", cli.ok("config", "check"))
 
 
 def test_the_effect_of_every_rule_is_shown(any_cli: Cli, settings: Path) -> None:
@@ -90,7 +92,8 @@ def test_the_effect_of_every_rule_is_shown(any_cli: Cli, settings: Path) -> None
     assert effect["reset.rules[1]"]["over"] == {"max_messages": 1}
     assert effect["reset.rules[1]"]["protects"] == 1
     assert told["inert"][0]["where"] == "reset.rules[0]"
-    assert "1 max_messages" in any_cli.ok("config", "check", "--effect", "--config", str(settings))
+    shown = any_cli.ok("config", "check", "--effect", "--config", str(settings))
+    golden("config", "check, the effect of rules", shown)
 
 
 def test_what_a_pin_or_a_running_turn_holds_back_does_not_end_now(any_cli: Cli, short: str) -> None:
@@ -106,7 +109,7 @@ def test_what_a_pin_or_a_running_turn_holds_back_does_not_end_now(any_cli: Cli, 
             shown = any_cli.ok(*asked)
     assert default["held"] == {"busy": 1, "pinned": 1}
     assert (default["over"], default["protects"]) == ({"max_messages": 1}, 2)
-    assert "1 busy, 1 pinned" in shown
+    golden("config", "check, held back", shown)
 
 
 @pytest.mark.usefixtures("still")
@@ -188,9 +191,9 @@ def test_a_home_that_is_not_there_any_more_is_told_of_and_its_rules_are_shown(
         opened.ledger.homes.store(far, Sighting(mark={}), encode(Rulebook()), opened.clock.now())
         opened.ledger.homes.attach("ruleless", "hermes", "/other", "another", act=False)
     answer = cli("config", "check", "--effect")
-    assert "home not asked about owners: hermes: " in answer.err
-    assert "home not asked about owners: far: it is on another" in answer.err
-    assert "ruleless" not in answer.out + answer.err
+    assert [name in answer.err for name in ("hermes: ", "far: ", "ruleless")] == [True, True, False]
+    assert "ruleless" not in answer.out
+    golden("config", "check, homes that cannot be asked", answer.err)
     assert rule_of_home(cli)["governs"] == 2
 
 
@@ -204,13 +207,13 @@ def test_the_effect_of_every_class_of_retention_is_shown(any_cli: Cli, tmp_path:
     assert (effect["retention"]["governs"], effect["retention"]["protects"]) == (1, 1)
     assert effect["retention.classes[0]"]["over"] == {"archive files": 1}
     shown = any_cli.ok("config", "check", "--effect", "--config", str(file))
-    assert "1 archive files" in shown
+    golden("config", "check, classes of retention", shown)
 
 
 def test_an_effect_needs_no_ledger(cli: Cli, settings: Path) -> None:
     answer = cli("config", "check", "--effect", "--config", str(settings))
     assert answer.code == 0
-    assert "no session is affected" in answer.err
+    golden("config", "check, no ledger", answer.err)
     assert not Path(cli.url).exists()
 
 
@@ -240,7 +243,7 @@ def test_the_schema_describes_the_settings(cli: Cli) -> None:
 def test_a_ledger_is_made_and_migrated(any_cli: Cli) -> None:
     told = any_cli("ledger", "migrate", "--json").json()
     assert told["schema"] >= 1
-    assert "has schema" in any_cli.ok("ledger", "migrate")
+    assert str(told["schema"]) in any_cli.ok("ledger", "migrate")
     assert any_cli("sessions", "list", "--json").json() == []
 
 

@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_a_home_that_is_not_there_is_named(cli: Cli, tmp_path: Path) -> None:
     answer = cli("hermes", "install", str(tmp_path / "nowhere"))
-    assert (answer.code, "there is no Hermes home at" in answer.err) == (50, True)
+    assert (answer.code, str(tmp_path / "nowhere") in answer.err) == (50, True)
 
 
 def test_without_a_hermes_on_the_path_its_interpreter_is_asked_for(
@@ -41,7 +41,7 @@ def test_a_command_that_names_no_python_is_no_help(
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(home))
     answer = cli("hermes", "uninstall", str(home))
-    assert (answer.code, "does not say which Python runs it" in answer.err) == (62, True)
+    assert (answer.code, str(command) in answer.err) == (62, True)
 
 
 @pytest.mark.parametrize("python", [sys.executable, "/nowhere/python", "/bin/false"])

@@ -19,7 +19,9 @@ from mcp.client.stdio import stdio_client
 
 from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
+from sexton.integrations.mcp.answers import ASKED
 from sexton.model.process import TAG_VARIABLE
+from tests.golden import golden
 from tests.surface.program import PATIENCE, Cli, call, environment, program
 
 pytestmark = pytest.mark.slow
@@ -57,7 +59,9 @@ def _said(result: Any) -> Any:
     text = result.content[0].text
     dumped = result.model_dump()
     failed = dumped.get("is_error", dumped.get("isError"))
-    return text if failed else json.loads(text)
+    if failed:  # before it the library says which tool it was
+        return text.partition(": ")[2] or text
+    return json.loads(text)
 
 
 @contextmanager
@@ -86,7 +90,7 @@ def test_an_agent_sees_its_session_and_what_came_of_it_and_nothing_else(any_cli:
         assert set(ids) == {mine.id, child.id, below.id}
         assert why["session"]["id"] == mine.id
         assert {each["question"] for each in why["answers"]} >= {"state", "reset"}
-        assert f"no session '{other.id}' is yours" in refused
+        golden("mcp", "a session of somebody else", refused)
         assert refused == unknown.replace("nobody", other.id)  # it does not tell what others have
 
 
@@ -101,7 +105,7 @@ def test_an_operator_sees_all_sessions(cli: Cli) -> None:
         )
         assert {each["id"] for each in sessions["sessions"]} == {mine.id, other.id}
         assert why["session"]["id"] == other.id
-        assert "Name a session" in own
+        golden("mcp", "an operator names no session", own)
 
 
 def test_a_process_of_ones_own_is_listed_kept_and_stopped_and_no_other(cli: Cli) -> None:
@@ -120,13 +124,13 @@ def test_a_process_of_ones_own_is_listed_kept_and_stopped_and_no_other(cli: Cli)
             )
             assert [each["pid"] for each in listed["processes"]] == [own.pid]
             assert kept["kept"] is True
-            assert f"no process {foreign.pid} of this machine is yours" in refused
+            golden("mcp", "a process of somebody else", refused.replace(str(foreign.pid), "<pid>"))
             assert stopped["stopped"] is True
             assert own.wait(PATIENCE) is not None
             assert foreign.poll() is None
             assert after["processes"] == []
             journal = cli("journal", "--receipt", stopped["receipt"], "--json").json()
-            assert "over MCP" in journal[0]["reason"]["text"]
+            assert ASKED in journal[0]["reason"]["text"]
         finally:
             foreign.popen.kill()
             foreign.wait(PATIENCE)
@@ -144,9 +148,9 @@ def test_what_a_person_keeps_an_agent_can_not_stop_or_let_go_of(cli: Cli) -> Non
                 ("keep_process", {"pid": own.pid}),
                 ("keep_process", {"pid": own.pid, "keep": False}),
             )
-            assert f"a person keeps the process {own.pid}" in refused
+            golden("mcp", "stop what a person keeps", refused.replace(str(own.pid), "<pid>"))
             assert again["kept"] is True
-            assert f"a person keeps the process {own.pid}" in held
+            golden("mcp", "let go of what a person keeps", held.replace(str(own.pid), "<pid>"))
             assert own.poll() is None
             [stopped] = ask(cli, ["--operator"], ("stop_process", {"pid": own.pid}))
             assert stopped["stopped"] is True
@@ -213,20 +217,20 @@ def test_every_tool_says_what_it_is_for(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "words"),
+    ("options", "code", "scene"),
     [
-        ([], 62, "--session or --key"),
-        (["--session", "nobody"], 20, "no session"),
-        (["--key", "a", "--operator"], 2, "not several"),
+        ([], 62, "for whom?"),
+        (["--session", "nobody"], 20, "no such session"),
+        (["--key", "a", "--operator"], 2, "for several"),
     ],
 )
 def test_whom_it_can_not_answer_is_told(
-    cli: Cli, options: list[str], code: int, words: str
+    cli: Cli, options: list[str], code: int, scene: str
 ) -> None:
     cli.talk("a", "1")
     answer = call("mcp", *options, "--ledger", cli.url, **{TAG_VARIABLE: ""})
-    assert words in answer.err
     assert answer.code == code
+    golden("mcp", scene, answer.err)
 
 
 def test_without_the_library_it_says_how_to_install_it(cli: Cli) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -14,17 +16,19 @@ import sexton
 from sexton.agent.session import OpenSession
 from sexton.bootstrap import Sexton
 from sexton.model.session import State
+from sexton.web.answers.errands import ASKED
 from sexton.web.rendering import session_href
 from tests.keeping import kept
 from tests.scenario.finalizers_scene import configure, open_house, states, talk, webhook
 from tests.scenario.process_programs import lives
-from tests.surface.visitor import Visitor, visiting
+from tests.surface.visitor import Page, Visitor, visiting
 
 EVIL = "<script>alert(1)</script>\u202egnp.exe\x1b[31m'\"><img src=x onerror=alert(2)>"
 PAGES = (
     "/", "/sessions", "/processes", "/workers", "/finalizers", "/journal", "/vault", "/settings",
     "/plan", "/plan?what=gc", "/login",
 )  # fmt: skip
+TREE = 'data-part="tree"'
 EMPTY = 'class="empty"'
 """What marks a list that nothing is in, and says why."""
 
@@ -52,6 +56,38 @@ def talking(house: Sexton, key: str = "anna", messages: int = 3) -> OpenSession:
 
 def page_of(session: OpenSession) -> str:
     return session_href("native", session.id)
+
+
+def link(page: Page, start: str) -> str:
+    """The first link of a page to an address that starts like this."""
+    return next(href for href in page.links.values() if href.startswith(start))
+
+
+def leads_to(page: Page, start: str) -> bool:
+    """Whether a page has a link to an address that starts like this."""
+    return any(href.startswith(start) for href in page.links.values())
+
+
+def following(page: Page) -> str | None:
+    """Where a list goes on."""
+    found = re.search(r'rel="next" href="([^"]+)"', page.html)
+    return html.unescape(found[1]) if found else None
+
+
+def results(page: Page) -> dict[str, int]:
+    """How many actions of a plan came to which result."""
+    rows = re.findall(r'data-result="(\w+)" data-count="(\d+)"', page.html)
+    return {result: int(count) for result, count in rows}
+
+
+def steps(page: Page) -> list[str]:
+    """What a person is asked to confirm, step by step."""
+    return re.findall(r'data-step="(\w+)"', page.html)
+
+
+def is_error(page: Page, name: str) -> bool:
+    """Whether a page tells of this kind of error."""
+    return f'data-error="{name}"' in page.html
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -88,24 +124,8 @@ def test_a_hostile_session_does_nothing_on_any_page(house: Sexton, visitor: Visi
     assert "RLO" in talk.text
     assert "<script>alert(1)</script>" in talk.text
     hidden = f"{996_000 + len(EVIL):,}".replace(",", " ")
-    assert f"{hidden} more characters are not shown here" in talk.text
+    assert hidden in talk.text
     assert len(talk.html) < 100_000
-
-
-def test_a_session_s_page_tells_its_life_its_evidence_and_why(
-    house: Sexton, visitor: Visitor
-) -> None:
-    session = talking(house)
-    session.retitle("the nightly report")
-    text = visitor.see(page_of(session)).text
-    told = ("the nightly report", "live", "its process runs on this host", "open since",
-            "Timeline", "held by a worker", "Messages", "tree.tokens/1h")  # fmt: skip
-    for words in told:
-        assert words in text
-    session.end(reason="abandoned")
-    text = visitor.see(page_of(session)).text
-    assert "ended: abandoned" in text
-    assert "It is over" in text
 
 
 def test_messages_are_shown_only_when_asked_for_and_page_by_page(
@@ -114,13 +134,13 @@ def test_messages_are_shown_only_when_asked_for_and_page_by_page(
     session = talking(house, messages=90)
     shut = visitor.see(page_of(session))
     assert "message 7" not in shut.text
-    first = visitor.see(shut.links["Show the messages"])
+    first = visitor.see(link(shut, page_of(session) + "&messages=0"))
     assert "message 39" in first.text
     assert "message 40" not in first.text
-    second = visitor.see(first.links["Later messages"])
+    second = visitor.see(following(first) or "")
     assert "message 40" in second.text
     assert "message 39" not in second.text
-    assert "Later messages" not in visitor.see(second.links["Later messages"]).links
+    assert following(visitor.see(following(second) or "")) is None
 
 
 def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str) -> None:
@@ -128,73 +148,67 @@ def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str) -> None:
         session = talking(opened)
         page = visitor.see(page_of(session) + "&messages=0")
         assert "message 1" not in page.text
-        assert "This ledger is shared" in page.text
+        assert not leads_to(page, page_of(session) + "&messages=")
 
 
 def test_a_session_is_ended_by_a_plan_that_was_shown_and_once_only(
     house: Sexton, visitor: Visitor
 ) -> None:
     session = talking(house)
-    plan = visitor.see(visitor.see(page_of(session)).links["End…"])
-    assert "ended by an operator on the dashboard" in plan.text
-    assert "can be undone until its conversation goes on" in plan.text
+    plan = visitor.see(link(visitor.see(page_of(session)), "/act/end?"))
     assert house.find(session.id).is_open
     done = visitor.send(plan, "/apply")
-    assert "1 done" in done.text
+    assert results(done) == {"done": 1}
     assert house.find(session.id).end_reason == "closed"
     again = visitor.send(plan, "/apply")  # another tab that still shows it
-    assert "1 skipped" in again.text
-    assert "it has ended already: closed" in again.text
+    assert results(again) == {"skipped": 1}
 
 
 def test_what_was_ended_is_opened_again_from_its_receipt(house: Sexton, visitor: Visitor) -> None:
     session = talking(house)
-    plan = visitor.see(visitor.see(page_of(session)).links["End…"])
+    plan = visitor.see(link(visitor.see(page_of(session)), "/act/end?"))
     done = visitor.send(plan, "/apply")
-    ask = visitor.see(done.links["Undo…"])
-    assert "it was ended: ended by an operator on the dashboard" in ask.text
+    ask = visitor.see(link(done, "/act/undo?"))
+    assert steps(ask) == ["revive"]
     assert not house.find(session.id).is_open
-    undone = visitor.send(ask, "/act/undo")
-    assert "1 session opened again" in undone.text
+    visitor.send(ask, "/act/undo")
     assert house.find(session.id).is_open
     receipt = next(each["receipt"] for each in ask.forms if "receipt" in each)
-    assert "Undo…" not in visitor.see(f"/receipt?id={receipt}").links
-    assert "it is open" in visitor.send(ask, "/act/undo", status=404).text
+    assert not leads_to(visitor.see(f"/receipt?id={receipt}"), "/act/undo?")
+    assert is_error(visitor.send(ask, "/act/undo", status=404), "NothingToUndo")
 
 
 def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:
     page = visitor.see("/plan")
     assert page.forms[-1][""] != "/apply"
     page.forms.append({"": "/apply", "digest": "sha256:0"})
-    assert "nothing is known that was shown" in visitor.send(page, "/apply", status=422).text
+    assert is_error(visitor.send(page, "/apply", status=422), "PlanInvalid")
 
 
 def test_what_is_removed_is_brought_back_from_its_receipt(house: Sexton, visitor: Visitor) -> None:
     session = talking(house, messages=0)
     session.end(reason="done")
     plan = visitor.see("/plan?what=gc")
-    assert "Nothing to do" in plan.text
+    assert EMPTY in plan.html
     garbage = house.plan(gc={"empty_hours": 0, "trivial_days": 0})
     receipt = "1f2e3d4c5b6a"
     assert [each.result for each in house.apply(garbage, receipt)] == ["done"]
-    vault = visitor.see("/vault")
-    assert "1 session in 1 file" in vault.text
-    ask = visitor.see(visitor.see(f"/receipt?id={receipt}").links["Undo…"])
-    assert "1 session" in ask.text
+    assert leads_to(visitor.see("/vault"), f"/act/undo?receipt={receipt}")
+    ask = visitor.see(link(visitor.see(f"/receipt?id={receipt}"), "/act/undo?"))
+    assert steps(ask) == ["restore"]
     assert house.find(session.id).state is State.TRASHED
-    done = visitor.send(ask, "/act/undo")
-    assert "1 session and 0 files brought back" in done.text
+    visitor.send(ask, "/act/undo")
     assert house.find(session.id).state is State.ENDED
-    assert visitor.see(f"/receipt?id={receipt}").links.get("Undo…") is None
+    assert not leads_to(visitor.see(f"/receipt?id={receipt}"), "/act/undo?")
 
 
 def test_a_pin_is_shown_set_and_taken_off_again(house: Sexton, visitor: Visitor) -> None:
     session = talking(house)
-    ask = visitor.see(visitor.see(page_of(session)).links["Pin…"])
-    assert "no rule resets it" in ask.text
+    ask = visitor.see(link(visitor.see(page_of(session)), "/act/pin?"))
+    assert steps(ask) == ["pin"]
     done = visitor.send(ask, "/apply")
     assert house.find(session.id).pinned
-    undo = visitor.see(done.links["Undo…"])
+    undo = visitor.see(link(done, "/act/unpin?"))
     visitor.send(undo, "/apply")
     assert not house.find(session.id).pinned
 
@@ -204,15 +218,17 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
     with session.spawn(["sleep", "600"]) as child:
         processes = visitor.see("/processes")
         assert f"pid {child.pid}" in processes.text
-        kept = visitor.send(visitor.see(processes.links["Keep…"]), "/apply")
-        assert "is kept from being stopped by policy" in kept.text
-        ask = visitor.see(visitor.see("/processes").links["Stop…"])
+        kept = visitor.send(visitor.see(link(processes, "/act/keep?")), "/apply")
+        assert leads_to(kept, "/act/release?")
+        (process,) = house.ledger.registry.running()
+        assert process.kept
+        ask = visitor.see(link(visitor.see("/processes"), "/act/stop?"))
         assert "sleep 600" in ask.text
-        assert "This can not be undone" in ask.text
+        assert steps(ask) == ["stop"]
         assert child.poll() is None
         done = visitor.send(ask, "/apply")
-        assert "ended by TERM" in done.text
-        assert child.wait(240) != 0
+        assert not leads_to(done, "/act/")  # a stop has no undo
+        assert child.wait(240) == -signal.SIGTERM
 
 
 def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
@@ -227,19 +243,21 @@ def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
         house.ledger.registry.keep(below.ref, True, house.clock.now())
         try:
             ask = visitor.see(f"/act/stop?ref={child.process.ref}")
-            assert "it is kept" in ask.text
-            assert "ended by TERM" in visitor.send(ask, "/apply").text
+            assert sorted(steps(ask)) == ["kept", "stop"]
+            visitor.send(ask, "/apply")
+            assert child.wait(240) == -signal.SIGTERM
             assert lives(below.identity.pid)
         finally:
             os.kill(below.identity.pid, signal.SIGKILL)
+            child.popen.kill()
             child.wait(240)
-        assert "asked for by an operator in the dashboard" in visitor.see("/journal").text
+        assert ASKED in visitor.see("/journal").text
 
 
 def test_a_lineage_is_a_tree_around_the_session(house: Sexton, visitor: Visitor) -> None:
     worker = house.worker()
     root = worker.session("root", source="cli")
-    assert "Lineage" not in visitor.see(page_of(root)).text
+    assert TREE not in visitor.see(page_of(root)).html
     children = [
         worker.session(f"child {number}", source="subagent", parent=root, relation="subagent")
         for number in range(3)
@@ -247,7 +265,7 @@ def test_a_lineage_is_a_tree_around_the_session(house: Sexton, visitor: Visitor)
     grandchild = worker.session("deep", source="subagent", parent=children[0], relation="branch")
     page = visitor.see(page_of(grandchild))
     assert {root.id, *(each.id for each in children)} <= page.links.keys()
-    assert "branch, subagent, 0 messages" in page.text
+    assert TREE in page.html
 
 
 def test_pages_of_the_list_are_whole_and_without_repeats(house: Sexton, visitor: Visitor) -> None:
@@ -260,19 +278,20 @@ def test_pages_of_the_list_are_whole_and_without_repeats(house: Sexton, visitor:
             break
         page = visitor.see(path)
         seen += [name for name in names if f">{name}<" in page.html]
-        path = page.links.get("Older")
+        path = following(page)
     assert sorted(seen) == sorted(names)
 
 
 def test_a_filter_that_matches_nothing_says_so(house: Sexton, visitor: Visitor) -> None:
     talking(house)
     for asked in ("text=nowhere", "source=x", "state=archived", "age=silent-7d", "home=elsewhere"):
-        assert "No such sessions" in visitor.see(f"/sessions?{asked}").text
-    assert "telegram" in visitor.see("/sessions?state=live&age=1h").text
+        assert EMPTY in visitor.see(f"/sessions?{asked}").html
+    assert EMPTY not in visitor.see("/sessions?state=live&age=1h").html
 
 
 def test_a_session_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) -> None:
-    assert "there is no session" in visitor.see("/session?home=native&id=x", status=404).text
+    missing = visitor.see("/session?home=native&id=x", status=404)
+    assert is_error(missing, "SessionNotFound")
     assert visitor.see("/session", status=422)
     assert visitor.see("/nowhere", status=404)
 
@@ -303,16 +322,15 @@ def test_only_those_dead_letters_are_tried_again_that_were_shown(
     config = configure(tmp_path, webhook("http://127.0.0.1:9/"))
     with open_house(str(new_file), config) as house, visiting(house) as visitor:
         given_up(house, "one", "two")
-        ask = visitor.see(visitor.see("/finalizers").links["Retry all dead letters…"])
-        assert ask.text.count("given up after 1 try: it is down") == 2
+        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry?all="))
+        assert steps(ask) == ["retry_finalizer"] * 2
         given_up(house, "three")
-        done = visitor.send(ask, "/apply")
-        assert "2 pieces of work will be tried again" in done.text
+        visitor.send(ask, "/apply")
         assert states(house) == {"pending": 2, "dead": 1}
-        again = visitor.send(ask, "/apply")
-        assert "0 pieces of work will be tried again; 2 moved on meanwhile" in again.text
-        ask = visitor.see(visitor.see("/finalizers").links["Retry…"])
-        assert "1 piece of work will be tried again" in visitor.send(ask, "/apply").text
+        visitor.send(ask, "/apply")
+        assert states(house) == {"pending": 2, "dead": 1}
+        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry?ref="))
+        visitor.send(ask, "/apply")
         assert states(house) == {"pending": 3}
 
 
@@ -323,11 +341,3 @@ def given_up(house: Sexton, *keys: str) -> None:
     with house.worker() as worker:
         for taken in finalizing.claim(worker.id, ["hook"], len(keys), now):
             assert finalizing.put_back(taken, "it is down", None, now)
-
-
-def test_the_overview_counts_what_is_there(house: Sexton, visitor: Visitor) -> None:
-    talking(house)
-    text = visitor.see("/").text
-    assert "All is well" in text
-    assert "No keeper is at work" in text
-    assert "Live 1 held by the living" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -181,9 +182,9 @@ def test_what_is_too_much_is_refused(site: Served) -> None:
     assert site.ask("/login", "POST", crowd.encode()).status == 401
     long = {"Content_Type": "application/json", "Authorization": f"Bearer {site.token}"}
     reply = site.ask("/v1/apply", "POST", b" " * (MOST_BYTES + 1), **long)
-    assert (reply.status, reply.json()["title"]) == (413, "Too large")
+    assert (reply.status, reply.json()["status"]) == (413, 413)
     deep = site.ask("/v1/apply", "POST", b"[" * 200_000, **long)
-    assert (deep.status, deep.json()["title"]) == (400, "Bad request")
+    assert (deep.status, deep.json()["status"]) == (400, 400)
 
 
 def test_who_connects_and_asks_nothing_leaves_room_for_the_keeper(
@@ -217,7 +218,7 @@ def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     assert find_token({}, file).matches(file.read_text().strip())
     assert repr(made) == "Token(...)"
     file.chmod(0o640)
-    with pytest.raises(TokenUnsafe, match="read or changed by others"):
+    with pytest.raises(TokenUnsafe, match=re.escape(str(file))):
         find_token({}, file)
     assert find_token({"SEXTON_TOKEN": "x" * 16}, file).matches("x" * 16)
     with pytest.raises(TokenUnsafe, match="SEXTON_TOKEN"):
@@ -229,5 +230,5 @@ def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_told(site: Served) -> None:
-    with pytest.raises(AddressTaken, match=f"port {site.port}"):
+    with pytest.raises(AddressTaken, match=str(site.port)):
         listening(HOST, site.port)

@@ -58,7 +58,7 @@ def _tell_troubles(app: FastAPI, desk: Desk) -> None:
         if is_for_programs(request.scope):
             return problems.of_error(trouble)
         status = problems.status_of(trouble)
-        return problem_page(desk, status, str(trouble), trouble.hint)
+        return problem_page(desk, status, str(trouble), trouble.hint, type(trouble).__name__)
 
     @app.exception_handler(RequestValidationError)
     def misunderstood(request: Request, trouble: RequestValidationError) -> Response:
@@ -82,14 +82,15 @@ def is_for_programs(scope: Scope) -> bool:
     return str(scope["path"]).startswith(_FOR_PROGRAMS)
 
 
-def problem_page(desk: Desk, status: int, detail: str, hint: str) -> Response:
-    """What a person gets to see when something is wrong."""
+def problem_page(desk: Desk, status: int, detail: str, hint: str, error: str = "") -> Response:
+    """What a person gets to see when something is wrong; scripts find the name of the error."""
     return desk.templates.page(
         "problem.html",
         status=status,
         title=problems.title_of(status),
         detail=detail,
         hint=hint,
+        error=error,
     )
 
 

@@ -98,11 +98,12 @@ def _notices(desk: Desk, stand: Stand, room: Room) -> Iterator[dict[str, str]]:
     last = stand.last_sweep
     if last.is_late(stand.now) if last else not desk.is_keeping:
         words = "No keeper is at work: nothing is ended, finalized or removed until one is."
-        yield {"tone": "", "words": f"{words} Start one with 'sexton keep'."}
+        yield {"kind": "no_keeper", "tone": "", "words": f"{words} Start one with 'sexton keep'."}
     for each in stand.unreachable:
-        yield {"tone": "bad", "words": f"A home can not be reached. {each}"}
+        yield {"kind": "home", "tone": "bad", "words": f"A home can not be reached. {each}"}
     if room.disk.total and 1 - room.disk.free / room.disk.total >= FULL:
-        yield {"tone": "bad", "words": f"The disk is nearly full: {size(room.disk.free)} free."}
+        words = f"The disk is nearly full: {size(room.disk.free)} free."
+        yield {"kind": "disk_full", "tone": "bad", "words": words}
 
 
 def _tiles(glance: Glance, stand: Stand, plan: Plan, room: Room) -> Iterator[Tile]:
