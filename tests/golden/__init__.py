@@ -21,14 +21,21 @@ MASKS = (
     (re.compile(r"\b(?:hmac-)?sha256:[0-9a-f]{64}\b"), "<digest>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<id>"),
     (re.compile(r"\b[0-9a-f]{7,31}…"), "<id>…"),
+    (re.compile(r"\b[0-9a-f]{12}\b"), "<receipt>"),
     (re.compile(r"postgresql://\S+"), "<ledger>"),
     (re.compile(r"(?:sqlite:///)?(?:/[\w.-]+)*/pytest-of-[\w.-]+(?:/[\w.-]+)*"), "<path>"),
     (
         re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?UTC|Z|[+-]\d\d:\d\d)?"),
         "<time>",
     ),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
     (re.compile(r"\bpid \d+"), "pid <pid>"),
+    (re.compile(r"\bkill \d+"), "kill <pid>"),
+    (re.compile(r"[\w.-]+@[\w.-]+(?= pid <pid>)"), "<user>@<host>"),
+    (re.compile(r"\b(database|log|disk) [\d.]+ [KMGT]?B\b"), r"\1 <size>"),
+    (re.compile(r"\b[\d.]+ [KMGT]?B(?= free\b| of it unused| of the ledger unused)"), "<size>"),
+    (re.compile(r"\bschema \d+"), "schema <number>"),
 )
 
 
