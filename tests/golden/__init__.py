@@ -33,6 +33,7 @@ MASKS = (
     (re.compile(r"\bpid \d+"), "pid <pid>"),
     (re.compile(r"\bkill \d+"), "kill <pid>"),
     (re.compile(r"[\w.-]+@[\w.-]+(?= pid <pid>)"), "<user>@<host>"),
+    (re.compile(r"(?<=pid <pid> on )\S+"), "<host>"),
     (re.compile(r"\b(database|log|disk) [\d.]+ [KMGT]?B\b"), r"\1 <size>"),
     (re.compile(r"\b[\d.]+ [KMGT]?B(?= free\b| of it unused| of the ledger unused)"), "<size>"),
     (re.compile(r"\bschema \d+"), "schema <number>"),
