@@ -33,8 +33,15 @@ MASKS = (
         re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?UTC|Z|[+-]\d\d:\d\d)?"),
         "<time>",
     ),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
     (re.compile(r"\bpid \d+"), "pid <pid>"),
+    (re.compile(r"\b(kill|processes stop|processes keep) \d+"), r"\1 <pid>"),
+    (re.compile(r"[\w.-]+@[\w.-]+(?= pid <pid>)"), "<user>@<host>"),
+    (re.compile(r"(?<=pid <pid> on )[\w-]+(?:\.[\w-]+)*"), "<host>"),
+    (re.compile(r"\b(database|log|disk) [\d.]+ [KMGT]?B\b"), r"\1 <size>"),
+    (re.compile(r"\b[\d.]+ [KMGT]?B(?= free\b| of it unused| of the ledger unused)"), "<size>"),
+    (re.compile(r"\bschema \d+"), "schema <number>"),
 )
 
 

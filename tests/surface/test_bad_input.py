@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden import golden
 from tests.surface.program import Answer, Cli, environment
 
 NOBODY = 65534
@@ -37,15 +38,11 @@ def test_an_unknown_session_exits_20(cli: Cli, command: list[str]) -> None:
     cli.talk("a", "hello")
     answer = cli(*command)
     assert answer.code == 20
-    assert "there is no session 'nothing'" in answer.err
-    assert "hint: List the sessions" in answer.err
+    golden("errors", "there is no such session", answer.err)
     error = cli(*command, "--json").error()
-    assert error == {
-        "error": "SessionNotFound",
-        "message": "there is no session 'nothing'",
-        "hint": "List the sessions with 'sexton sessions list'.",
-        "exit_code": 20,
-    }
+    assert error.keys() == {"error", "message", "hint", "exit_code"}
+    assert (error["error"], error["exit_code"]) == ("SessionNotFound", 20)
+    assert answer.err == f"sexton: {error['message']}\nhint: {error['hint']}\n"
 
 
 @pytest.mark.parametrize("command", [*NAMING, ["journal"]], ids=spoken)
@@ -54,7 +51,7 @@ def test_without_a_ledger_none_is_made_to_say_that_it_is_empty(
 ) -> None:
     answer = cli(*command)
     assert answer.code == 10
-    assert "there is no ledger at" in answer.err
+    golden("errors", "there is no ledger", answer.err)
     assert not Path(cli.url).exists()
 
 
@@ -76,8 +73,7 @@ def test_a_ledger_that_is_a_directory_exits_9(cli: Cli, tmp_path: Path, command:
     (tmp_path / "ledger.db").mkdir()
     answer = cli(*command)
     assert answer.code == 9
-    assert "is a directory" in answer.err
-    assert "hint: Name a file in it" in answer.err
+    golden("errors", "the ledger is a directory", answer.err)
 
 
 @pytest.mark.parametrize("command", READING, ids=spoken)
@@ -115,9 +111,9 @@ def test_a_server_that_is_down_exits_15(cli: Cli) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
         cli.url = f"postgresql://nobody@127.0.0.1:{taken.getsockname()[1]}/none"
-        answer = cli("sessions", "list")
-    assert answer.code == 15
-    assert "hint: Check that PostgreSQL is running" in answer.err
+        error = cli("sessions", "list", "--json").error()
+    assert (error["exit_code"], error["error"]) == (15, "LedgerUnreachable")
+    golden("errors", "hint where a server is down", error["hint"])
 
 
 @pytest.fixture
@@ -163,10 +159,11 @@ def test_a_ledger_that_can_not_be_written_exits_13(
     session = cli.talk("a", "hello")
     (others / "ledger.db").chmod(0o444)
     others.chmod(0o555)
-    answer = call_as_nobody(*command, "--ledger", cli.url)
-    assert answer.code == 13
-    assert "can not be written" in answer.err
-    assert "hint: Make the file and its directory writable" in answer.err
+    answer = call_as_nobody(*command, "--json", "--ledger", cli.url)
+    error = answer.error()
+    assert (answer.code, error["error"]) == (13, "LedgerReadOnly")
+    assert cli.url in error["message"]
+    golden("errors", "hint where a ledger can not be written", error["hint"])
     others.chmod(0o755)
     (others / "ledger.db").chmod(0o600)
     assert [each["id"] for each in cli("sessions", "list", "--json").json()] == [session]

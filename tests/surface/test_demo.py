@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import tempfile
@@ -14,9 +15,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from sexton.cli.demo import PROMPT
+from sexton.cli.demo.acts import ACTS
+from tests.golden import golden
 from tests.surface.program import PATIENCE, call, environment, program
 
 pytestmark = pytest.mark.slow
+ASKED = PROMPT.strip("\n").encode()
 
 
 @pytest.fixture
@@ -32,17 +37,15 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_without_a_terminal_it_goes_through_to_the_end_and_leaves_nothing(scratch: Path) -> None:
     answer = call("demo", SEXTON_LEDGER=str(scratch / "mine.db"))
     assert answer.code == 0, answer.err
-    for words in (
-        "3 049 sessions: 887 open (29 %)",
-        "728 snapshots (94 MB)",
-        "1 reset is held back",
-        "sexton apply --home demo",
-        "$ sexton undo RECEIPT",
-        "everything is gone again",
-    ):
-        assert words in answer.out
-    assert "Enter goes on" not in answer.out
+    acts = re.findall(r"^\$ .*\n.*$", answer.out, re.MULTILINE)
+    assert len(acts) == len(ACTS)
+    golden("demo", "the acts and the end", "\n".join((*acts, answer.out.splitlines()[-1])))
+    assert "sexton apply --home demo" in answer.out
+    assert re.search(r"kill \d+ \d+\n", answer.out), "the servers hold back a reset"
+    assert PROMPT not in answer.out
     lines = [line.split() for line in answer.out.splitlines()]
+    for figures in ("sessions 3 049 3 049", "open 887 887", "file bytes 94 MB 94 MB"):
+        assert figures.split() in lines
     before, now = [words for words in lines if words[:1] == ["files"] and len(words) == 3]
     assert before[:2] == now[:2] == ["files", "728"]
     assert int(before[2]) < 728
@@ -60,7 +63,7 @@ def test_whoever_ends_it_the_servers_end_with_it(scratch: Path, number: signal.S
         program("demo"), env=environment(TERM="xterm"), stdin=child, stdout=child, stderr=child
     ) as demo:
         os.close(child)
-        _read_until(parent, b"Enter goes on, q ends: ")
+        _read_until(parent, ASKED)
         assert len(_servers(scratch)) == 2
         demo.send_signal(number)
         demo.wait(PATIENCE)
@@ -76,12 +79,10 @@ def test_on_a_terminal_it_waits_between_the_acts_and_ends_when_asked(scratch: Pa
         program("demo"), env=environment(TERM="xterm"), stdin=child, stdout=child, stderr=child
     ) as demo:
         os.close(child)
-        seen = _read_until(parent, b"Enter goes on, q ends: ")
-        assert b" findings (2 grave" in seen
+        assert ACTS[0].command.encode() in _read_until(parent, ASKED)
         os.write(parent, b"\n")
-        assert b"sexton gc --dry-run" in _read_until(parent, b"Enter goes on, q ends: ")
+        assert ACTS[1].command.encode() in _read_until(parent, ASKED)
         os.write(parent, b"q\n")
-        assert b"everything is gone again" in _read_until(parent, b"gone again")
         assert demo.wait(PATIENCE) == 0
     os.close(parent)
     assert list(scratch.iterdir()) == []
@@ -92,7 +93,7 @@ def test_a_home_can_be_kept_but_never_over_another(scratch: Path, tmp_path: Path
     taken.mkdir()
     answer = call("demo", "--keep", str(taken))
     assert answer.code != 0
-    assert "is there already" in answer.err
+    golden("errors", "a place for a demonstration is taken", answer.err)
     assert _servers(scratch) == []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.golden import golden
 from tests.surface.program import Cli
 
 AWKWARD: list[Any] = [
@@ -83,9 +84,10 @@ def test_a_file_is_private_complete_and_never_replaced_by_accident(
     file = folder / "session.jsonl"
     former = os.umask(0)
     try:
-        assert "1 message written" in cli("sessions", "export", session, "-o", str(file)).err
+        written = cli("sessions", "export", session, "-o", str(file))
     finally:
         os.umask(former)
+    golden("sessions-export", "one message is written to a file", written.err)
     assert file.stat().st_mode & 0o777 == 0o600
     before = file.read_bytes()
     refused = cli("sessions", "export", session, "-o", str(file))
@@ -115,9 +117,8 @@ def test_a_place_that_can_not_be_written_is_a_clear_error(
 ) -> None:
     session = cli.talk("a", "hello")
     (tmp_path / "folder").mkdir()
-    answer = cli("sessions", "export", session, "-o", str(tmp_path / place), "--force")
-    assert answer.code == 62
-    assert "can not be written" in answer.err
+    answer = cli("sessions", "export", session, "-o", str(tmp_path / place), "--force", "--json")
+    assert (answer.code, answer.error()["error"]) == (62, "InputInvalid")
     assert sorted(os.listdir(tmp_path)) == sorted({"folder", *os.listdir(tmp_path)})
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
 

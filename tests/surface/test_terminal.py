@@ -130,7 +130,7 @@ def test_a_person_is_asked_before_a_session_is_ended(
 ) -> None:
     session = cli.talk("a", "hello")
     terminal = Terminal("sessions", "end", session, "--ledger", cli.url)
-    terminal.wait_for("End the session")
+    terminal.wait_for(session)
     terminal.type(f"{word}\n")
     assert terminal.finish() == code
     assert cli("sessions", "show", session, "--json").json()["state"] == state

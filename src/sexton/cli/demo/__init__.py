@@ -17,6 +17,8 @@ from sexton.cli.terminal import document, heading, say
 if TYPE_CHECKING:
     from sexton.cli.demo.acts import Act, Course
 
+PROMPT = "\nEnter goes on, q ends: "
+
 
 @click.command(
     "demo",
@@ -91,7 +93,7 @@ def _goes_on() -> bool:
     """Whether the person at the terminal wants more; where there is none, always."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
-    sys.stdout.write("\nEnter goes on, q ends: ")
+    sys.stdout.write(PROMPT)
     sys.stdout.flush()
     answer = sys.stdin.readline()
     return bool(answer) and not answer.strip().lower().startswith("q")

@@ -64,7 +64,7 @@ def chart(title: str, days: Sequence[date], series: Sequence[Series]) -> str:
         *_shares_axis(paper),
         *_days_axis(paper, days),
         *(line for each in enumerate(series) for line in _drawn(paper, days, *each)),
-        *([] if known else [_centred(paper.y(paper.top / LINES * 2.5), "nothing was counted")]),
+        *([] if known else [_nothing(paper)]),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -167,6 +167,11 @@ def _heading(words: str) -> str:
 def _centred(y: float, words: str) -> str:
     x = (LEFT + WIDTH - RIGHT) / 2
     return f'<text x="{x}" y="{y}" text-anchor="middle">{words}</text>'
+
+
+def _nothing(paper: _Paper) -> str:
+    words = _centred(paper.y(paper.top / LINES * 2.5), "nothing was counted")
+    return words.replace("<text", '<text class="empty"', 1)
 
 
 def _shortened(words: str) -> str:
