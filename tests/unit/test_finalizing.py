@@ -69,7 +69,7 @@ def test_what_a_session_owes_has_a_reason(facts: dict[str, Any], code: str) -> N
 
 
 def test_what_is_covered_is_not_owed_again() -> None:
-    assert why(OVER, MEMORY, since=3).text == "1 messages are for memory"
+    assert why(OVER, MEMORY, since=3).code == OWES
     assert why(OVER, MEMORY, since=4).code == "nothing_new"
 
 
