@@ -29,13 +29,13 @@ from sexton.errors import (
 )
 from sexton.ledger.opening import open_ledger
 from sexton.model.message import Message
-from sexton.model.plan import Reason
 from sexton.policies.compression import span
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery, Report
+from tests.golden import golden
 
 SECRET = "the secret of the conversation"
 KILLS = 12
@@ -116,7 +116,7 @@ def test_a_compressed_session_is_resumed_where_its_conversation_goes_on(
     session.compress(telling(), keep_tail=2)
     assert house.worker().resume(first).id == session.id
     session.end("done")
-    with pytest.raises(SessionEnded, match=f"{session.id} has ended: done"):
+    with pytest.raises(SessionEnded, match=session.id):
         house.worker().resume(first)
 
 
@@ -284,8 +284,9 @@ def test_a_summariser_that_never_returns_holds_up_nobody(
         return "too late"
 
     try:
-        with pytest.raises(SummaryFailed, match="no answer in time"):
+        with pytest.raises(SummaryFailed) as caught:
             session.compress(summarise, timeout=0.05)
+        golden("sessions", "no summary: no answer in time", str(caught.value))
         assert house.find(session.id) == before
     finally:
         over.set()
@@ -334,9 +335,9 @@ def test_after_a_failure_nobody_is_asked_until_it_has_cooled_down_or_is_forced(
     assert (house.find(session.id), words(session.messages())) == (before, named(1, 20))
     [line] = house.ledger.journal.page(before, None, None, 9)
     assert (line.action, line.result) == ("compress", "failed")
-    assert line.reason == Reason(
-        "summary_failed", f"the session {session.id} got no summary: ConnectionError"
-    )
+    assert line.reason.code == "summary_failed"
+    assert session.id in line.reason.text
+    assert "ConnectionError" in line.reason.text
     manual_clock.advance(59)
     again = house.worker().session("talk")  # it is the session that rests, not the process
     with pytest.raises(SummaryPostponed):
@@ -381,7 +382,7 @@ def test_a_session_that_ends_meanwhile_is_not_compressed(
         other.end("done")
         return "summary"
 
-    with pytest.raises(SessionEnded, match="done"):
+    with pytest.raises(SessionEnded):
         session.compress(summarise)
     assert house.ledger.book.current("talk") is None
     with pytest.raises(SessionEnded):

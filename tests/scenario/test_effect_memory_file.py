@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -23,6 +24,7 @@ from sexton.system.effects.memory_file import MemoryFile
 from sexton.system.effects.transcript import parts
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery
+from tests.golden import golden
 from tests.scenario.effects_desk import Desk, message
 from tests.scenario.effects_server import PATIENCE, Server, say
 from tests.scenario.finalizers_scene import wait_until
@@ -139,8 +141,10 @@ def test_a_read_only_file_stays_as_it_is_and_costs_no_call(
         chat = ChatPlan(base_url=server.url, model="m")
         effect = Memory(MemoryPlan(chat=chat, file=path), manual_clock, {})
         desk = Desk(path.parent)
-        with pytest.raises(EffectFailed, match=r"MEMORY\.md can not be used: it is read-only"):
+        with pytest.raises(EffectFailed) as caught:
             effect.carry_out(desk.job())
+        golden("effects", "memory file: read-only", str(caught.value))
+        assert str(path) in str(caught.value)
         assert path.read_text(encoding="utf-8") == "mine\n"
         assert not server.requests
         path.chmod(0o644)
@@ -150,32 +154,36 @@ def test_a_read_only_file_stays_as_it_is_and_costs_no_call(
 
 def test_what_is_no_file_is_refused(tmp_path: Path, path: Path, file: MemoryFile) -> None:
     os.mkfifo(path)
-    with pytest.raises(EffectFailed, match="not a regular file"):
+    with pytest.raises(EffectFailed) as caught:
         file.append("k", "head", "text")
+    golden("effects", "memory file: no file", str(caught.value))
     path.unlink()
     path.mkdir()
-    with pytest.raises(EffectFailed, match="not a regular file"):
+    with pytest.raises(EffectFailed) as caught:
         file.holds("k")
+    golden("effects", "memory file: no file", str(caught.value))
     (tmp_path / "plain").touch()
-    with pytest.raises(EffectFailed, match="Not a directory"):
+    with pytest.raises(EffectFailed) as caught:
         MemoryFile(tmp_path / "plain" / "MEMORY.md", SystemClock()).append("k", "head", "text")
+    assert os.strerror(errno.ENOTDIR) in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told", "after"),
+    ("trouble", "after"),
     [
-        ("full", "File too large", "mine\n"),
-        ("edited", "somebody changes it all the time", "mine\n" + "a person's words\n" * 10),
+        ("full", "mine\n"),
+        ("edited", "mine\n" + "a person's words\n" * 10),
     ],
 )
 def test_when_it_can_not_be_written_the_old_file_stays(
-    trouble: str, told: str, after: str, path: Path, file: MemoryFile
+    trouble: str, after: str, path: Path, file: MemoryFile
 ) -> None:
     path.write_text("mine\n", encoding="utf-8")
     with Nursery("tests.scenario.effects_victims") as nursery:
         victim = nursery.start("tests.scenario.effects_victims:remember", str(path.parent), trouble)
         assert victim.wait() == 0
-    assert victim.lines() == [f"the memory file {path} can not be used: {told}"]
+    [told] = victim.lines()
+    golden("effects", f"memory file: {trouble}", told)
     assert path.read_text(encoding="utf-8") == after
     assert names(path.parent) == {"MEMORY.md", ".MEMORY.md.lock"}
     assert file.append("key", "heading", "text")
@@ -252,15 +260,17 @@ def test_a_file_that_is_a_mount_point_is_refused_before_anybody_pays(
     path.write_text("mine", encoding="utf-8")
     assert not file.holds("k")
     monkeypatch.setattr(Path, "read_bytes", told)
-    with pytest.raises(EffectFailed, match="mount its directory instead"):
+    with pytest.raises(EffectFailed) as caught:
         file.holds("k")
+    golden("effects", "memory file: a mount point", str(caught.value))
 
 
 def test_whoever_keeps_the_lock_is_not_waited_for_for_ever(path: Path, file: MemoryFile) -> None:
     with path.with_name(".MEMORY.md.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(EffectFailed, match="another process locks it"):
+        with pytest.raises(EffectFailed) as caught:
             file.append("k", "head", "text")
+    golden("effects", "memory file: locked", str(caught.value))
     assert file.append("k", "head", "text")
 
 

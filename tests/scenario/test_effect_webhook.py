@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from sexton.ports.finalizing import EffectFailed
 from sexton.system.clock import SystemClock
 from sexton.system.effects.webhook import Webhook, WebhookPlan
 from sexton.testing.clock import ManualClock
+from tests.golden import golden
 from tests.scenario.effects_desk import SECRET, Desk, message
 from tests.scenario.effects_server import Reply, Server, drip, hang_up, reply, silence
 
@@ -27,7 +29,7 @@ def webhook(url: str, clock: ManualClock, secret_env: str | None = None) -> Webh
 def test_it_gets_the_session_and_its_messages(tmp_path: Path, manual_clock: ManualClock) -> None:
     with Server([reply(204)]) as server:
         said = webhook(f"{server.url}/hook", manual_clock).carry_out(Desk(tmp_path).job())
-    assert said == "the webhook answered 204"
+    assert "204" in said
     (request,) = server.requests
     assert request.path == "/hook"
     assert request.json["session"]["id"] == "s1"
@@ -45,7 +47,7 @@ def test_every_attempt_has_the_same_key_whatever_it_is_made_of(
     desk = Desk(tmp_path, key="native/å\r\nX-Evil: 1/2/notes")
     with Server([reply(500), reply(200)]) as server:
         hook = webhook(server.url, manual_clock)
-        with pytest.raises(EffectFailed, match="500 Internal Server Error"):
+        with pytest.raises(EffectFailed):
             hook.carry_out(desk.job())
         hook.carry_out(desk.job())
     first, second = server.requests
@@ -71,8 +73,9 @@ def test_with_a_secret_the_body_and_its_time_are_signed(
 def test_without_its_secret_nothing_is_sent(tmp_path: Path, manual_clock: ManualClock) -> None:
     with Server([reply()]) as server:
         hook = webhook(server.url, manual_clock, secret_env="NO_SUCH")
-        with pytest.raises(EffectFailed, match="NO_SUCH is not set"):
+        with pytest.raises(EffectFailed) as caught:
             hook.carry_out(Desk(tmp_path).job())
+    assert "NO_SUCH" in str(caught.value)
     assert not server.requests
 
 
@@ -89,23 +92,25 @@ def test_headers_of_the_settings_are_sent_but_do_not_replace_ours(
 
 
 @pytest.mark.parametrize(
-    ("refused", "told", "hopeless"),
+    ("refused", "scene", "hopeless"),
     [
         (reply(500, SECRET.encode()), "500", False),
-        (reply(404), "404 Not Found", False),
-        (reply(302, Location="/x"), "302 Found; redirects are not followed", False),
+        (reply(404), "404", False),
+        (reply(302, Location="/x"), "302", False),
         (reply(400, SECRET.encode()), "400", True),
-        (reply(410), "410 Gone", True),
+        (reply(410), "410", True),
         (reply(422), "422", True),
-        (reply(799), "answered 799$", False),
-        (hang_up, "closed the connection", False),
+        (reply(799), "799", False),
+        (hang_up, "hung up", False),
     ],
 )
 def test_a_refusal_is_a_failed_attempt(
-    refused: Reply, told: str, hopeless: bool, tmp_path: Path, manual_clock: ManualClock
+    refused: Reply, scene: str, hopeless: bool, tmp_path: Path, manual_clock: ManualClock
 ) -> None:
-    with Server([refused]) as server, pytest.raises(EffectFailed, match=told) as caught:
+    with Server([refused]) as server, pytest.raises(EffectFailed) as caught:
         webhook(server.url, manual_clock).carry_out(Desk(tmp_path).job())
+    told = re.sub(r"\b(\d{3}) [A-Z][A-Za-z ]+", r"\1 <phrase>", str(caught.value))
+    golden("effects", f"webhook: {scene}", told)
     assert caught.value.hopeless is hopeless
     assert caught.value.after is None
     assert SECRET not in str(caught.value)
@@ -128,8 +133,10 @@ def test_a_server_that_takes_too_long_is_a_failed_attempt(slow: Reply, tmp_path:
         hook = Webhook(
             WebhookPlan(url=server.url, timeout=timedelta(seconds=0.3)), SystemClock(), {}
         )
-        with pytest.raises(EffectFailed, match=r"within 0\.3 s"):
+        with pytest.raises(EffectFailed) as caught:
             hook.carry_out(Desk(tmp_path).job())
+    assert caught.value.outage
+    golden("effects", "webhook: no answer in time", str(caught.value))
 
 
 def test_ten_megabytes_arrive_whole_and_signed(tmp_path: Path, manual_clock: ManualClock) -> None:

@@ -26,6 +26,7 @@ from sexton.ports import Clock
 from sexton.ports.finalizing import Job
 from sexton.system.clock import SystemClock
 from sexton.testing.clock import ManualClock
+from tests.golden import golden
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_scene import (
     Thinking,
@@ -191,16 +192,13 @@ def test_why_tells_what_was_owed_and_why_nothing_is(
         told = answers(house, long)
         before = answers(house, old)["finalizer.log"]
         none = answers(house, short)
-    assert told["finalizer.memories"] == ("done", "messages 1 to 4; added to the memory file")
-    assert told["finalizer.log"][0] == "pending"
-    assert "; tried again from " in told["finalizer.log"][1]
-    assert told["finalizer.log"][1].endswith("; exit code 1")
-    assert before[0] == "nothing owed"
-    assert before[1].endswith("see 'sexton finalizers backfill log'")
-    assert none == {
-        "finalizer.memories": ("nothing owed", "3 messages of at least 4"),
-        "finalizer.log": ("nothing owed", "log is not for sessions of discord"),
-    }
+    memories, log = told["finalizer.memories"], told["finalizer.log"]
+    assert (memories[0], log[0]) == ("done", "pending")
+    unowed = [before, none["finalizer.memories"], none["finalizer.log"]]
+    assert {answer for answer, _ in unowed} == {"nothing owed"}
+    golden("why", "finalizers: done", memories[1])
+    golden("why", "finalizers: tried again", log[1])
+    golden("why", "finalizers: nothing owed", "\n".join(detail for _, detail in unowed))
 
 
 def test_a_restart_does_nothing_for_what_is_done_and_the_next_end_is_handled_in_one_sweep(
@@ -275,7 +273,8 @@ def test_the_defaults_of_each_kind_act_in_a_keeper(
             house.sweep()
             late = [each for each in owed(house) if each.state != "done"]
     assert slow.most == 4
-    assert [each.last_error for each in late] == ["the calls of today are used up"]
+    [waits] = late
+    golden("finalizers", "waits: no calls left today", waits.last_error or "")
     effects: list[Any] = [ready[name].effect for name in ("memories", "hook", "c")]
     spans = [each._plan.timeout for each in (effects[0]._chat, *effects[1:])]
     assert spans == [timedelta(minutes=5), timedelta(minutes=1), timedelta(minutes=1)]
@@ -306,7 +305,8 @@ def test_what_the_calls_of_a_day_do_not_suffice_for_is_done_the_next_day(
         talk(house, "a", "b", "c")
         house.sweep()
         [waits] = [each for each in owed(house) if each.state == "pending"]
-        assert (waits.attempts, waits.last_error) == (0, "the calls of today are used up")
+        assert waits.attempts == 0
+        golden("finalizers", "waits: no calls left today", waits.last_error or "")
         assert waits.not_before == datetime.fromisoformat("2026-01-02T00:00Z")
         manual_clock.advance(timedelta(hours=12))
         house.sweep()
@@ -365,7 +365,7 @@ def test_a_bug_in_an_effect_is_a_failed_try_of_it_and_hurts_nothing_else(
     transcript = house.estate().homes["native"].transcript
     runner = Runner(house.ledger, manual_clock, duties, lambda: worker.id, transcript)
     assert runner.drain() == 2
-    assert {each.last_error for each in owed(house)} == {"broke down: KeyError"}
+    assert all("KeyError" in (each.last_error or "") for each in owed(house))
     assert states(house) == {"pending": 2}
     manual_clock.advance(50)
     assert runner.drain() == 2

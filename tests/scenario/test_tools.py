@@ -21,6 +21,7 @@ from sexton.policies.spend import BreakerPolicy
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import race
+from tests.golden import golden
 
 Open = Callable[..., OpenSession]
 NUMBERS = count()
@@ -101,7 +102,7 @@ def test_five_hundred_identical_calls_are_stopped_at_the_ninth(session_of: Open)
     with session_of().turn() as turn:
         for _ in range(9):
             search(turn)
-        with pytest.raises(BreakerOpen, match="search"):
+        with pytest.raises(BreakerOpen):
             search(turn)
 
 
@@ -113,7 +114,7 @@ def test_the_names_of_arguments_have_no_order(session_of: Open) -> None:
                 call.ok("same")
             told.append(turn.advice())
     assert told[:2] == [None, None]
-    assert "repetition 3" in (told[2] or "")
+    golden("advice", "tools: a call for the third time", told[2] or "")
 
 
 def test_cycles_are_told_and_stopped_and_progress_is_neither(session_of: Open) -> None:
@@ -124,7 +125,7 @@ def test_cycles_are_told_and_stopped_and_progress_is_neither(session_of: Open) -
     with session_of().turn() as turn:
         for name in ("read", "edit", "test") * 9:
             use(turn, name)
-        assert "cycle of 3" in (turn.advice() or "")
+        golden("advice", "tools: a cycle of three", turn.advice() or "")
         with pytest.raises(BreakerOpen):
             use(turn, "read")
     with session_of(key="b").turn() as turn:
@@ -141,7 +142,7 @@ def test_an_error_in_the_block_is_the_tools_and_a_cancelled_call_is_nobodys(
         for number in range(3):
             with pytest.raises(ZeroDivisionError), turn.tool("t", number):
                 raise ZeroDivisionError(f"{number}")
-        assert "3 tool calls in a row failed (t)" in (turn.advice() or "")
+        golden("advice", "tools: three failures", turn.advice() or "")
         for number in range(9):
             with pytest.raises(KeyboardInterrupt), turn.tool("t", number):
                 raise KeyboardInterrupt
@@ -163,7 +164,7 @@ def test_another_process_goes_on_where_the_last_turn_ended(
     with session_of().turn() as turn:
         fail(turn, 8)
     with session_of().turn() as turn:
-        assert "9 tool calls in a row" in fail(turn, 1)[0]
+        golden("advice", "tools: nine failures", fail(turn, 1)[0])
     manual_clock.advance(30)
     with session_of().turn() as turn:
         with pytest.raises(BreakerOpen), turn.tool("t"):
@@ -276,7 +277,7 @@ def test_handles_of_one_session_in_a_process_share_its_breaker(session_of: Open)
     second = OpenSession(first._desk, first._opening)
     with first.turn() as turn, second.turn() as other:
         fail(turn, 5)
-        assert "6 tool calls in a row" in fail(other, 1)[0]
+        golden("advice", "tools: six failures", fail(other, 1)[0])
         fail(turn, 3)
         with pytest.raises(BreakerOpen), other.tool("t"):
             pass
@@ -347,7 +348,7 @@ def test_an_error_that_can_not_be_shown_is_an_error_and_sextons_own_is_none(
         for number in range(3):
             with pytest.raises(Unsaid), turn.tool("t", number):
                 raise Unsaid
-        assert "3 tool calls in a row failed" in (turn.advice() or "")
+        golden("advice", "tools: three failures", turn.advice() or "")
         for number in range(9):
             with pytest.raises(SessionEnded), turn.tool("u", number):
                 raise SessionEnded("it ended")

@@ -22,6 +22,7 @@ from sexton.policies.budgets import (
 )
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import DEFAULTS
+from tests.golden import golden
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -118,12 +119,9 @@ def test_amounts_are_said_as_people_say_them() -> None:
     assert shown(Unit.USD, 4_500) == "$0.0045"
     assert shown(Unit.USD, 1) == "$0.000001"
     assert shown(Unit.USD, 0) == "$0.00"
-    assert shown(Unit.TOOL_CALLS, 1) == "1 tool call"
+    golden("budgets", "one tool call", shown(Unit.TOOL_CALLS, 1))
     assert shown(Unit.WALL, 90_000) == "90 s"
-    assert said(DEFAULTS[1], 4_000_000) == (
-        "4 000 000 tokens of 5 000 000 tokens in this tree of sessions in 1h "
-        "(80 %, budget tree.tokens/1h)"
-    )
+    golden("budgets", "a tree's tokens in an hour", said(DEFAULTS[1], 4_000_000))
 
 
 def test_the_budgets_of_a_turn_are_those_of_its_source() -> None:

@@ -18,6 +18,7 @@ from sexton.policies.collection import Collection, Finding, find
 from sexton.policies.family import Family
 from sexton.policies.shielding import SPARED, shield
 from sexton.testing.examples import examples
+from tests.golden import golden
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 USUAL = Collection()
@@ -70,10 +71,11 @@ def test_more_than_a_few_messages_are_kept_however_old() -> None:
 def test_each_reason_says_what_was_found() -> None:
     wanted = found(member(message_count=2)).wanted
     assert wanted is not None
-    assert (wanted.code, wanted.text) == ("trivial", "2 messages, and nothing for 30 days")
+    assert wanted.code == "trivial"
     empty = found(member(message_count=0, active_at=NOW - 30 * HOUR)).wanted
     assert empty is not None
-    assert (empty.code, empty.text) == ("empty", "no messages, and nothing for 30 hours")
+    assert empty.code == "empty"
+    golden("why", "collection: trivial, empty", f"{wanted.text}\n{empty.text}")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,8 @@ def test_a_compressed_conversation_is_judged_as_one() -> None:
     assert held_by(first, second._replace(active_at=NOW - DAY)) == "young"
     pinned = found(first, second._replace(pinned=True)).holding
     assert pinned is not None
-    assert pinned.text == "2 is of the same conversation, and it is pinned"
+    assert pinned.code == "pinned"
+    golden("why", "collection: another part is pinned", pinned.text)
 
 
 def test_what_was_removed_before_still_counts_as_said() -> None:

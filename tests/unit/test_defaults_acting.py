@@ -139,7 +139,7 @@ def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
 
 
 def test_a_home_without_a_path_is_refused(opened: Opener) -> None:
-    with pytest.raises(SettingsInvalid, match=r"homes\[0\].path: is required"):
+    with pytest.raises(SettingsInvalid, match=r"homes\[0\]\.path"):
         opened("homes: [{act: true}]")
 
 
@@ -498,13 +498,15 @@ def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener, clock: M
     with sexton.worker() as worker, worker.session("a", source="telegram").turn() as turn:
         for _ in range(200):
             turn.reserve().commit()
-        with pytest.raises(BudgetExceeded, match=r"turn\.iterations"):
+        with pytest.raises(BudgetExceeded) as caught:
             turn.reserve()
+        assert caught.value.budget == "turn.iterations"
     for _ in range(10):
         spend(sexton, "b", input_tokens=500_000)
         clock.advance(61)
-    with pytest.raises(BudgetExceeded, match=r"tree\.tokens/1h"):
+    with pytest.raises(BudgetExceeded) as caught:
         spend(sexton, "b", input_tokens=1)
+    assert caught.value.budget == "tree.tokens/1h"
     clock.advance(timedelta(hours=1))
     spend(sexton, "b", input_tokens=1)
 
@@ -617,8 +619,9 @@ def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
 
 def test_a_budget_is_named_by_what_it_bounds(opened: Opener) -> None:
     sexton = opened("budgets: [{scope: day, tokens: 5, tool_calls: 1, sources: [telegram]}]")
-    with pytest.raises(BudgetExceeded, match=r"day\.tokens@telegram"):
+    with pytest.raises(BudgetExceeded) as caught:
         spend(sexton, input_tokens=6)
+    assert caught.value.budget == "day.tokens@telegram"
 
 
 def test_no_model_has_a_price_of_ones_own(opened: Opener) -> None:
@@ -695,8 +698,9 @@ def test_a_million_tokens_in_a_minute_are_a_loop(opened: Opener) -> None:
     with opened("").worker() as worker, worker.session("a").turn() as turn:
         turn.reserve(input_tokens=999_999).commit(input_tokens=999_999)
         turn.reserve(input_tokens=1).commit(input_tokens=1)
-        with pytest.raises(BudgetExceeded, match="1000000 tokens"):
+        with pytest.raises(BudgetExceeded) as caught:
             turn.reserve(input_tokens=1)
+        assert (caught.value.budget, caught.value.limit) == ("runaway.tokens", 1_000_000)
 
 
 def test_120_tool_calls_in_a_minute_are_a_loop(opened: Opener) -> None:
@@ -704,5 +708,6 @@ def test_120_tool_calls_in_a_minute_are_a_loop(opened: Opener) -> None:
         for number in range(120):
             with turn.tool("t", number) as call:
                 call.ok(number)
-        with pytest.raises(BudgetExceeded, match="120 tool calls"), turn.tool("t"):
+        with pytest.raises(BudgetExceeded) as caught, turn.tool("t"):
             pass
+        assert (caught.value.budget, caught.value.limit) == ("runaway.tool_calls", 120)

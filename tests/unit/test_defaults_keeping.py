@@ -82,14 +82,16 @@ def test_messages_are_never_removed_by_themselves(tmp_path: Path) -> None:
 
 
 def test_there_is_no_age_at_which_messages_go(tmp_path: Path) -> None:
-    with pytest.raises(SettingsInvalid, match="rows: archive needs an age in rows_max_age"):
+    with pytest.raises(SettingsInvalid) as refused:
         kept(tmp_path, "retention: {rows: archive}")
+    assert "retention.rows: " in str(refused.value)
 
 
 def test_to_remove_every_message_in_the_end_is_refused(tmp_path: Path) -> None:
     text = "retention: {rows: remove, rows_max_age: 30d"
-    with pytest.raises(SettingsInvalid, match="or set allow_remove_all: true"):
+    with pytest.raises(SettingsInvalid) as refused:
         kept(tmp_path, text + "}")
+    assert "allow_remove_all" in str(refused.value)
     assert kept(tmp_path, text + ", allow_remove_all: true}").general.rows is Fate.REMOVE
 
 
@@ -100,7 +102,7 @@ def test_without_classes_all_sources_are_kept_the_same(tmp_path: Path) -> None:
 
 
 def test_a_class_without_sources_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsInvalid, match=r"retention.classes\[0\].sources: is required"):
+    with pytest.raises(SettingsInvalid, match=r"retention\.classes\[0\]\.sources"):
         kept(tmp_path, "retention: {classes: [{max_age: 1d}]}")
 
 

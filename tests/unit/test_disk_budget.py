@@ -66,7 +66,7 @@ def test_what_stands_in_the_way_is_named_with_its_size() -> None:
         [weight(1, 20, 9), weight(2, 60, 8, PINNED), weight(3, 40, 7, PINNED)],
     )
     assert [ref for ref, _ in found.chosen] == [1]
-    assert (found.short, found.in_the_way) == (100, (("it is pinned", 2, 100),))
+    assert (found.short, found.in_the_way) == (100, ((PINNED.text, 2, 100),))
 
 
 @given(

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.policies.fixation import Call, Repetition, Trail, repetition, trail_of, words
+from tests.golden import golden
 
 
 def calls(*names: str, results: str = "") -> list[Call]:
@@ -29,7 +30,7 @@ def test_the_same_call_is_counted_whether_it_succeeds_or_not() -> None:
     found = repetition(trail_of(calls("x", "a1", "a1", "a1")))
     assert found is not None
     assert (found.times, found.weight) == (3, 3)
-    assert "same arguments" in found.what
+    golden("advice", "repeats: the same call", found.what)
 
 
 def test_a_changed_result_is_progress() -> None:
@@ -45,7 +46,7 @@ def test_cycles_are_seen(length: int) -> None:
     found = repetition(trail_of(calls("z", *names * 3)))
     assert found is not None
     assert found.times == 3
-    assert f"cycle of {length}" in found.what
+    golden("advice", f"repeats: a cycle of {length}", found.what)
 
 
 def test_a_cycle_of_six_is_a_day_s_work() -> None:
@@ -61,7 +62,7 @@ def test_the_same_tool_in_a_row_with_the_same_result_counts_for_less() -> None:
     found = repetition(trail_of(searches))
     assert found is not None
     assert (found.times, found.weight) == (6, 3)
-    assert found.what.startswith("s in a row")
+    golden("advice", "repeats: the same result", found.what)
 
 
 def test_the_same_result_of_other_tools_counts_for_less() -> None:

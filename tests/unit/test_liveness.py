@@ -24,6 +24,7 @@ from sexton.policies.liveness import (
 )
 from sexton.policies.silence import Look, Watch, listen
 from sexton.ports import Left
+from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 POLICY = LivenessPolicy()
@@ -81,7 +82,7 @@ def test_where_the_kernel_says_nothing_only_a_full_ttl_and_the_lock_delay_of_sil
     }
     death = judge(worker(), sight, POLICY, watched(105))
     assert (death.code, death.kernel) == ("lease_expired", False)
-    assert "no beat seen for 105 s" in death.signals[0]
+    golden("why", f"liveness: a lease that expired, {sight.value}", death.signals[0])
 
 
 def test_a_worker_that_was_seen_to_beat_is_live() -> None:
@@ -105,7 +106,8 @@ def test_the_kernels_word_outweighs_a_beat() -> None:
 
 def test_another_boot_is_death_once_half_a_ttl_has_shown_that_no_twin_beats() -> None:
     early = judge(worker(), Sight.REBOOTED, POLICY, watched(40))
-    assert (early.verdict, "on another of that name" in early.signals[0]) == (Verdict.UNKNOWN, True)
+    assert early.verdict is Verdict.UNKNOWN
+    golden("why", "liveness: another boot or a twin", early.signals[0])
     late = judge(worker(), Sight.REBOOTED, POLICY, watched(45))
     assert (late.verdict, late.code, late.kernel) == (Verdict.DEAD, "host_rebooted", True)
 

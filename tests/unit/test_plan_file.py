@@ -271,7 +271,7 @@ def test_a_limit_that_does_not_exist_is_refused(limit: int) -> None:
 
 def test_a_plan_of_another_ledger_is_refused() -> None:
     assert read_plan(write_plan(PLAN), "l") == PLAN
-    with pytest.raises(PlanForeign, match="made for ledger l"):
+    with pytest.raises(PlanForeign):
         read_plan(write_plan(PLAN), "other")
     with pytest.raises(PlanForeign):
         read_plan(write_plan(PLAN, OTHER_KEY), "other")

@@ -31,6 +31,7 @@ from sexton.policies.processes import (
     watched,
 )
 from sexton.policies.reset import Mode, ResetPolicy
+from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -132,11 +133,10 @@ def test_a_reused_pid_in_the_tree_counts_from_its_own_start() -> None:
 def test_the_figures_are_told() -> None:
     before = look(0, member(), member(2), ports=(80,))
     found = judge([before, look(60, member(cpu=4.0), member(2), ports=(80, 8080))])
-    assert found.because == (
-        "5.0 % of a processor and 0 bytes read and written in 60.0 s; 2 processes;"
-        " listens on 80, 8080"
-    )
+    golden("processes", "judged: by its figures", found.because)
+    assert (found.figures.cpu, found.figures.io, found.figures.seconds) == (3.0, 0, 60.0)
     assert (found.figures.memory, found.figures.processes) == (200, 2)
+    assert found.figures.ports == (80, 8080)
 
 
 @pytest.mark.parametrize(
@@ -241,10 +241,8 @@ def test_what_holds_is_told_with_pid_age_command_and_rule() -> None:
     reason = holding_process([none, held], NOON)
     assert reason is not None
     assert reason.code == "process:12"
-    assert reason.text == (
-        "pid 12 on box is working (100.0 % of a processor and 0 bytes read and written in 60.0 s),"
-        " has run for 1 h and may hold it until 2026-01-01 16:00 UTC: make all"
-    )
+    assert "2026-01-01 16:00 UTC" in reason.text
+    golden("processes", "holds a reset", reason.text)
 
 
 def test_a_program_is_named_without_its_arguments_and_without_what_is_set_for_it() -> None:
