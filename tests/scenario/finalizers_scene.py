@@ -111,8 +111,13 @@ def talk(house: Sexton, *keys: str, count: int = 4, source: str = "telegram") ->
 
 
 def owed(house: Sexton, **wanted: Any) -> list[Finalization]:
-    """All work that is owed or was done, oldest first."""
-    return house.ledger.finalizing.page(Wanted(**wanted), None, ALL)[::-1]
+    """All work that is owed or was done: sessions from the oldest, finalizers by name.
+
+    In which order a session's jobs are queued is not promised.
+    """
+    jobs = house.ledger.finalizing.page(Wanted(**wanted), None, ALL)[::-1]
+    sessions = {job.session: place for place, job in reversed(list(enumerate(jobs)))}
+    return sorted(jobs, key=lambda job: (sessions[job.session], job.finalizer))
 
 
 def states(house: Sexton) -> Counter[str]:

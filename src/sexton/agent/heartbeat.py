@@ -21,7 +21,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary, finalize
 
-from sexton.errors import SextonError
+from sexton.errors import LedgerClosed, SextonError
 from sexton.errors.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ class Heartbeat:
             if member.ledger_key not in silent:
                 try:
                     pause = member.tend()
+                except LedgerClosed:
+                    pause = None  # by its owner, for good: there is nothing left to keep alive
                 except Exception as trouble:  # noqa: BLE001  # whatever it meets, the process is alive
                     silent.add(member.ledger_key)
                     self._complain(trouble)

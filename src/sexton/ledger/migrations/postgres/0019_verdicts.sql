@@ -17,7 +17,7 @@ FROM (
            (SELECT rule.min_messages FROM owing AS rule
             WHERE rule.finalizer = named.finalizer AND rule.source IN (s.source, '*')
             ORDER BY rule.source = '*' LIMIT 1) AS least
-    FROM sessions AS s CROSS JOIN (SELECT DISTINCT finalizer FROM owing) AS named
+    FROM sessions AS s CROSS JOIN (SELECT DISTINCT finalizer FROM owing ORDER BY finalizer) AS named
 ) AS asked;
 
 -- What the triggers that end sessions queue, and what a backfill makes up for.
