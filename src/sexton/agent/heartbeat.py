@@ -134,15 +134,7 @@ class Heartbeat:
             member = self._members.get(name)
             if member is None or due > time.monotonic():
                 continue  # its departure is on the queue, or it is not due
-            pause: float | None = RETRY
-            if member.ledger_key not in silent:
-                try:
-                    pause = member.tend()
-                except LedgerClosed:
-                    pause = None  # by its owner, for good: there is nothing left to keep alive
-                except Exception as trouble:  # noqa: BLE001  # whatever it meets, the process is alive
-                    silent.add(member.ledger_key)
-                    self._complain(trouble)
+            pause = self._tend(member, silent)
             if pause is None:
                 del self._due[name]
             else:
@@ -156,6 +148,19 @@ class Heartbeat:
         live = [due for name, due in list(self._due.items()) if name in self._members]
         next_due = min([*live, *(when for when, _ in self._late)], default=math.inf)
         return min(max(next_due - time.monotonic(), 0.0), _LONGEST)
+
+    def _tend(self, member: Member, silent: set[int]) -> float | None:
+        """Tend one member; seconds until its next step. A silent ledger is asked once a round."""
+        if member.ledger_key in silent:
+            return RETRY
+        try:
+            return member.tend()
+        except LedgerClosed:
+            return None  # by its owner, for good: there is nothing left to keep alive
+        except Exception as trouble:  # noqa: BLE001  # whatever it meets, the process is alive
+            silent.add(member.ledger_key)
+            self._complain(trouble)
+            return RETRY
 
     def _depart(self, departure: _Departure) -> None:
         """Leave for a member that is gone; what fails is tried again a few times."""
