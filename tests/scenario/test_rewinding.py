@@ -6,6 +6,7 @@ open new sessions in it before the agents notice.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -18,7 +19,7 @@ from sexton.agent.session import OpenSession
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.visiting import visit
-from sexton.errors import SessionFenced, SessionRewound
+from sexton.errors import SessionFenced, SessionNotFound, SessionRewound
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import Session
 from sexton.ports import Filter
@@ -161,6 +162,136 @@ def test_an_agent_that_did_nothing_since_notices_a_restore_by_its_heartbeat(
     assert once_reached(membership.renew)
 
 
+SINCE_THE_LAST_BEAT: dict[str, Callable[[OpenSession, AgentWorker], object]] = {
+    "append": lambda held, _: held.append(role="user", content="the next one"),
+    "compress": lambda held, _: held.compress(lambda _: "all of it"),
+    "history": lambda held, _: list(held.history()),
+    "messages": lambda held, _: list(held.messages()),
+    "messages behind the last": lambda held, _: list(held.messages(after=held._seen.count)),
+    "turn": lambda held, _: held.turn().__enter__(),
+    "its key": lambda held, worker: _refused_after(held, lambda: worker.session("talk")),
+    "its id": lambda held, worker: _refused_after(held, lambda: worker.resume(held.id)),
+    "heartbeat": lambda held, worker: _refused_after(held, worker.membership.tend),
+}
+
+
+@pytest.mark.parametrize("way", SINCE_THE_LAST_BEAT)
+def test_messages_lost_since_the_last_heartbeat_are_noticed_by_every_handle(
+    rewind: Rewind, house: Sexton, way: str
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), *map(str, range(20)))
+    other = _said(_opened_by(worker, "other"), "kept")
+    same, turn = _opened_by(worker, "talk"), other.turn()
+    turn.__enter__()
+    rewind.back_up()
+    _reached(house)
+    _said(same, "acknowledged")  # by another handle of the session
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        once_reached(partial(SINCE_THE_LAST_BEAT[way], held, worker))
+    assert worker.membership.timeline == 1
+    for each in (held, same, other):
+        with pytest.raises(SessionRewound):
+            list(each.messages())
+    with pytest.raises(SessionRewound):
+        turn.reserve(input_tokens=1)
+    _goes_on(worker, "talk", "other")
+
+
+@pytest.mark.parametrize("way", ["its key", "its id", "heartbeat"])
+def test_a_session_lost_since_the_last_heartbeat_is_noticed_by_every_handle(
+    rewind: Rewind, house: Sexton, way: str
+) -> None:
+    worker = house.worker()
+    other = _said(_opened_by(worker, "other"), "kept")
+    rewind.back_up()
+    _reached(house)
+    lost = _opened_by(worker, "talk")
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound if way != "its id" else SessionNotFound):
+        once_reached(partial(SINCE_THE_LAST_BEAT[way], lost, worker))
+    assert worker.membership.timeline == 1
+    for each in (lost, other):
+        with pytest.raises(SessionRewound):
+            list(each.messages())
+    _goes_on(worker, "talk", "other")
+
+
+def test_a_conversation_that_others_compressed_without_lost_messages_is_not_followed(
+    rewind: Rewind, house: Sexton, other_house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), *map(str, range(20)))
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+    rewind.restore()
+    stranger: AgentWorker = once_reached(other_house.worker)
+    theirs = _opened_by(stranger, "talk")
+    assert theirs.compress(lambda _: "all of it") is not None
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        _said(held, "the next one")
+    assert worker.membership.timeline == 1
+    assert _opened_by(worker, "talk").id == theirs.id
+
+
+def test_a_summary_is_not_put_in_place_of_a_conversation_that_lost_messages_meanwhile(
+    rewind: Rewind, house: Sexton
+) -> None:
+    held = _said(_opened_by(house.worker(), "talk"), *map(str, range(20)))
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+
+    def summarise(_: object) -> str:
+        rewind.restore()
+        return "all of it"
+
+    with pytest.raises(SessionRewound):
+        once_reached(partial(held.compress, summarise, attempts=1))
+    _reached(house)
+    [found] = house.ledger.index.find("native", held.id)
+    assert (found.is_open, found.message_count) == (True, 20)
+
+
+def test_what_was_compared_before_a_heartbeat_is_not_compared_again(
+    rewind: Rewind, house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "kept")
+    marks = worker.membership.watermarks
+    assert set(marks.risen(0).values()) == {1}
+    worker.membership.tend()
+    assert marks.risen(0) == {}
+    _said(held, "kept too")
+    assert set(marks.risen(0).values()) == {2}
+    del held
+    gc.collect()
+    assert (marks.risen(0), marks.of_key("talk")) == ({}, None)
+
+
+def test_a_worker_that_a_ledger_set_back_still_knows_stays_who_it_is(
+    rewind: Rewind, house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "kept")
+    former = worker.id
+    rewind.back_up()
+    _reached(house)
+    assert once_reached(worker.membership.renew)
+    rewind.restore()
+    _reached(house)
+    once_reached(worker.membership.renew)
+    assert (worker.id, worker.membership.timeline) == (former, 1)
+    again = _opened_by(worker, "talk")
+    [found] = house.ledger.index.find("native", held.id)
+    assert (again.id, [holder.worker.id for holder in found.holders]) == (held.id, [former])
+
+
 def test_a_turn_that_runs_during_a_restore_is_granted_nothing_afterwards(
     rewind: Rewind, house: Sexton
 ) -> None:
@@ -218,6 +349,24 @@ def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton)
     once_reached(held.end)
     assert once_reached(held.end) is False
     assert membership.timeline == 0
+
+
+def _refused_after(held: OpenSession, act: Callable[[], object]) -> None:
+    """What comes to the handle after something that itself succeeds."""
+    once_reached(act)
+    list(held.messages())
+
+
+def _goes_on(worker: AgentWorker, *keys: str) -> None:
+    """Handles that are opened now are trusted for good."""
+    held = [_opened_by(worker, key) for key in keys]
+    timeline = worker.membership.timeline
+    once_reached(worker.membership.tend)
+    for each in held:
+        _said(each, "the next one")
+        list(each.messages())
+    once_reached(worker.membership.tend)
+    assert worker.membership.timeline == timeline
 
 
 def _guest(id: str) -> Session:
