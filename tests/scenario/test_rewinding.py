@@ -239,6 +239,77 @@ def test_a_conversation_that_others_compressed_without_lost_messages_is_not_foll
     assert _opened_by(worker, "talk").id == theirs.id
 
 
+def test_a_turn_that_was_asked_for_before_a_restore_does_not_begin(
+    rewind: Rewind, house: Sexton
+) -> None:
+    worker = house.worker()
+    held, other = [_said(_opened_by(worker, key), "kept") for key in ("talk", "other")]
+    turn = other.turn()
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+    rewind.restore()
+    _reached(house)
+    once_reached(worker.membership.tend)
+    with pytest.raises(SessionRewound):
+        turn.__enter__()
+    [found] = house.ledger.index.find("native", other.id)
+    assert found.turn_count == 0
+
+
+def test_a_turn_does_not_begin_where_others_compressed_without_lost_messages(
+    rewind: Rewind, house: Sexton, other_house: Sexton
+) -> None:
+    held = _said(_opened_by(house.worker(), "talk"), *map(str, range(20)))
+    turn = held.turn()
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+    rewind.restore()
+    theirs = _opened_by(once_reached(other_house.worker), "talk")
+    assert theirs.compress(lambda _: "all of it") is not None
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        turn.__enter__()
+    [found] = house.ledger.index.find("native", theirs.id)
+    assert found.turn_count == 0
+
+
+def test_messages_of_others_that_were_read_and_lost_are_not_written_over(
+    rewind: Rewind, house: Sexton, other_house: Sexton
+) -> None:
+    held = _said(_opened_by(house.worker(), "talk"), "kept")
+    theirs = _opened_by(other_house.worker(), "talk")
+    rewind.back_up()
+    _reached(house)
+    _reached(other_house)
+    _said(theirs, "theirs")
+    assert len(list(held.messages())) == 2
+    rewind.restore()
+    _reached(house)
+    with pytest.raises(SessionRewound):
+        _said(held, "the answer")
+
+
+def test_a_worker_that_was_taken_for_dead_does_not_forget_what_it_saw_stored(
+    rewind: Rewind, house: Sexton, other_house: Sexton
+) -> None:
+    worker = house.worker()
+    held = _said(_opened_by(worker, "talk"), "kept")
+    theirs = _opened_by(other_house.worker(), "talk")
+    [dead] = [each for each in house.ledger.reaping.suspects() if each.id == worker.id]
+    house.ledger.reaping.declare([(dead, "lease_expired: in a test")], START)
+    rewind.back_up()
+    _reached(house)
+    _said(held, "acknowledged")
+    rewind.restore()
+    _reached(house)
+    assert once_reached(worker.membership.renew) is False  # it holds the session as a new worker
+    assert (held.id, worker.membership.timeline) == (theirs.id, 0)
+    with pytest.raises(SessionRewound):
+        _said(held, "the next one")
+
+
 def test_a_summary_is_not_put_in_place_of_a_conversation_that_lost_messages_meanwhile(
     rewind: Rewind, house: Sexton
 ) -> None:
@@ -354,6 +425,7 @@ def test_what_is_not_set_back_is_not_taken_for_it(rewind: Rewind, house: Sexton)
 def _refused_after(held: OpenSession, act: Callable[[], object]) -> None:
     """What comes to the handle after something that itself succeeds."""
     once_reached(act)
+    assert held._desk.membership.timeline == 1
     list(held.messages())
 
 

@@ -65,16 +65,15 @@ class Turn:
         if self._spend is not None:
             raise UsageInvalid("the turn runs already", hint="Begin another one for each block.")
         self._desk.membership.ensure_present()  # a turn makes its worker a holder
-        self._check_timeline()
         spend = TurnSpend(self._guard, lambda: self._session, self._moved)
         spend.enter()
         now = self._desk.clock.now()
         with self._desk.turns.moving():
-            started = self._start(now)
-            while started is None:
+            self._check_timeline()
+            while (started := self._start(now)) is None:
                 if not self._moved():
                     raise self._desk.refusal(self._session)
-                started = self._start(now)
+                self._check_timeline()  # it may have moved to a session that lacks messages
             self._learn(started)
             self._spend = spend
             self._guard.before_turn()
@@ -173,7 +172,6 @@ class Turn:
 
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""
-        self._check_timeline()  # by now it may have moved to a session that lacks messages
         start, worker = self._desk.ledger.book.start_turn, self._desk.worker
         mark = self._desk.membership.watermarks.of_id(self._session.id)
         seen = mark.count if mark else 0
