@@ -69,11 +69,9 @@ class Turn:
         spend.enter()
         now = self._desk.clock.now()
         with self._desk.turns.moving():
-            self._check_timeline()
-            while (started := self._start(now)) is None:
+            while (started := self._begun(now)) is None:
                 if not self._moved():
                     raise self._desk.refusal(self._session)
-                self._check_timeline()  # it may have moved to a session that lacks messages
             self._learn(started)
             self._spend = spend
             self._guard.before_turn()
@@ -169,6 +167,11 @@ class Turn:
         if self._is_unheard:
             with suppress(LedgerError):
                 catch_up(self._desk.turns, self._desk.ledger.workers, self._desk.worker)
+
+    def _begun(self, now: datetime) -> Appended | None:
+        """The same, unless the ledger was set back: also a turn that moved has to ask."""
+        self._check_timeline()
+        return self._start(now)
 
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""
