@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -79,6 +78,8 @@ class LedgerMessages:
         return self._database.read(job)
 
     def lacking(self, seen: Mapping[int, int]) -> list[int]:
+        import json  # noqa: PLC0415  # slow to load; whoever has heartbeats has it
+
         marks = json.dumps(list(seen.items()))
         return [row[0] for row in self._database.read(lambda tx: tx.all("lacking", marks=marks))]
 
