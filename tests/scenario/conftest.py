@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from sexton.testing.postgres import PostgresServer
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.process_programs import PATIENCE
+from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind
 
 ROOT = Path(__file__).parents[2]
+_names = count(1)
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +43,16 @@ def hermes(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def scene(hermes: Hermes, tmp_path: Path) -> HermesScene:
     """A new, empty home that Hermes has open."""
     return HermesScene(hermes, tmp_path / "home")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def rewind(request: pytest.FixtureRequest) -> Iterator[Rewind]:
+    """A ledger that can be set back under its users, on each engine."""
+    if request.param == "sqlite":
+        path: Path = request.getfixturevalue("new_file")
+        yield SqliteRewind(path)
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    database = PostgresRewind(server, f"rewound_{next(_names)}")
+    yield database
+    database.drop()

@@ -13,7 +13,11 @@ import apsw
 import psycopg
 from psycopg import sql
 
+from sexton.bootstrap import Sexton
 from sexton.errors import LedgerBusy, LedgerUnreachable
+from sexton.ledger.opening import open_ledger
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
 
 T = TypeVar("T")
@@ -94,6 +98,16 @@ class PostgresRewind(Rewind):
     def _tell(self, statement: str, *names: str) -> None:
         with psycopg.connect(self._admin, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def opened_at(rewind: Rewind, clock: ManualClock) -> Sexton:
+    """The ledger as one of its users has it open."""
+    return Sexton(open_ledger(rewind.url), Settings(), clock=clock)
+
+
+def reached(house: Sexton) -> None:
+    """Replace the connections that were cut: what follows fails for reasons of its own."""
+    once_reached(house.ledger.workers.all)
 
 
 def once_reached(job: Callable[[], T]) -> T:

@@ -119,6 +119,7 @@ def go_on_shorter(desk: Desk, old: Middle, summary: Draft, trouble: str) -> Sess
     None if the session has ended or was taken over; then nothing is changed.
     """
     id, parent = new_id(), old.session
+    mark = desk.membership.watermarks.of_id(parent.id)
     count = f"{len(old.messages)} messages"
     told = f"{count} were left to its parent, as {trouble}" if trouble else f"{count} summarised"
     child = replace(parent, id=id)
@@ -128,6 +129,7 @@ def go_on_shorter(desk: Desk, old: Middle, summary: Draft, trouble: str) -> Sess
             id=id,
             head=old.head,
             through=old.messages[-1].seq,
+            seen=mark.count if mark else 0,
             summary=summary,
             fallback=bool(trouble),
             entries=(

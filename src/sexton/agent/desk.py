@@ -28,6 +28,7 @@ from sexton.ports import Entry
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sexton.agent.watermarks import Watermark
     from sexton.policies.pricing import Tariff
     from sexton.ports import Clock, Ledger, ProcessTable
     from sexton.ports.processes import Overseeing
@@ -105,12 +106,16 @@ class Desk:
             reason=reason,
         )
 
-    def refusal(self, session: Session, seen: int = 0) -> SessionError:
-        """Why the ledger refused a write to the session, whose writer has seen so many messages."""
+    def refusal(self, session: Session, mark: Watermark | None = None) -> SessionError:
+        """Why the ledger refused a write to the session; `mark` says what its writer has seen."""
+        mark = mark or self.membership.watermarks.of_id(session.id)
+        timeline = mark.timeline if mark else self.membership.timeline
+        seen = mark.count if mark and mark.ref == session.ref else 0  # before the ledger is asked
         found = self.ledger.index.find(session.home, session.id)
         if self.membership.notices_rewind():
             return self.rewound(session)
         if session.home == NATIVE and _is_set_back(found, session, seen):
+            self.membership.fall_back(timeline)
             return self.rewound(session)
         if not found:
             return SessionNotFound(f"the session {session.id} does not exist any more")

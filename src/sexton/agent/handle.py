@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
 from sexton.agent.opening import revive
-from sexton.errors import SessionError
+from sexton.agent.watermarks import look_back
+from sexton.errors import SessionError, SessionRewound
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
@@ -98,6 +99,8 @@ class Handle:
         """Go on where the conversation does; False if that is this session still."""
         tip = following(self._desk, session)
         if tip is not None:
+            if look_back(self._desk.membership, self._seen):  # compressed without what was lost
+                raise self._desk.rewound(session)
             self._go_on(tip)
         return tip is not None
 
@@ -108,13 +111,24 @@ class Handle:
     def _go_on(self, session: Session) -> None:
         self._held = session
         self._warned = session.warned
-        # At most as many as the highest number: what was stored is not to be fewer later.
-        self._seen = session.message_count
+        self._seen = self._desk.membership.watermarks.of(session, self._timeline)
 
     def _read(self, ref: int, after: int) -> Iterator[Message]:
-        while page := self._desk.ledger.messages.page(ref, after, PAGE_BYTES):
+        while page := self._page(ref, after):
             yield from page
             after = page[-1].seq
+
+    def _page(self, ref: int, after: int) -> Sequence[Message]:
+        mark = self._seen if ref == self._seen.ref else None
+        seen = mark.count if mark else 0
+        try:
+            found = self._desk.ledger.messages.page(ref, after, PAGE_BYTES, seen)
+        except SessionRewound:
+            self._desk.membership.fall_back(self._timeline)
+            raise self._desk.rewound(self._held) from None
+        if mark is not None and found:
+            mark.count = max(mark.count, found[-1].seq)
+        return found
 
     def _schedule(self, now: datetime) -> Schedule:
         """When to look again after a write now; without a clock in the policy it stays the same."""
@@ -130,7 +144,7 @@ class Handle:
 
     def _learn(self, appended: Appended) -> None:
         """Take over what the ledger said: newer rules, warnings already given, what is stored."""
-        self._seen = max(self._seen, appended.last_seq)
+        self._seen.count = max(self._seen.count, appended.last_seq)
         self._warned = appended.warned
         if appended.serial != self._rules.serial:
             self._obey(self._desk.rules(appended.serial))

@@ -10,7 +10,8 @@ first. Until then its parent holds them. A child that executes another program o
 leaves nothing behind.
 
 The counter also shows that a ledger was set back to an earlier state, by a restore or a failover
-that lost commits: the worker is unknown there, or its counter is lower than it was.
+that lost commits: the worker is unknown there, or its counter is lower than it was. What was lost
+since the last beat is found by the watermarks of the sessions.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 from sexton.agent.heartbeat import HEARTBEAT
+from sexton.agent.watermarks import Watermarks, compare_and_renew
 from sexton.errors import LedgerError, WorkerLeft
 from sexton.errors.troubles import say
 from sexton.model.worker import Worker
@@ -38,6 +40,7 @@ FORGOTTEN = timedelta(days=6)
 SETTLE = 2.0
 """Seconds after which a forked child that is still there is taken for one that stays."""
 _LOOK_EVERY = 0.05
+_SET_BACK = "the ledger was set back to an earlier state; open sessions are given up"
 
 
 class Holding(Protocol):
@@ -98,6 +101,7 @@ class Membership:
         self._owes_holding = False
         self._looks = 0
         self.handles: WeakValueDictionary[int, Holding] = WeakValueDictionary()
+        self.watermarks = Watermarks(ledger)
         self._obeyed: LivenessPolicy | None = None
         self._allowed = 0.0
         self._beat = 0
@@ -136,15 +140,16 @@ class Membership:
             raise WorkerLeft("the worker has left and holds no sessions any more")
 
     def renew(self) -> bool:
-        """Raise the counter; False if this worker goes on as a new one.
+        """Raise the counter; False if this worker does not go on as before.
 
-        Either it was declared dead: its sessions are then guarded by their epochs, and what was
-        taken over stays taken over. Or the ledger was set back, and `timeline` rises.
+        Either it was declared dead, and goes on as a new one: its sessions are then guarded by
+        their epochs, and what was taken over stays taken over. Or the ledger was set back, and
+        `timeline` rises; where the ledger knows the worker, it is still the same one.
         """
         if self._badge.pid != os.getpid():
             self._begin_anew()
         moment = self._moment()  # read first: what follows may take long
-        id, known = self._stored()
+        (id, known), timeline = self._stored(), self.timeline
         beat = self._ledger.reaping.beat(id)
         if beat is not None and beat > known:
             with self._lock:
@@ -153,25 +158,35 @@ class Membership:
             return True
         is_rewound = beat is not None or self._is_rewound(id, known)
         with self._lock:
-            is_first = self._badge.id == id and not self._badge.has_left  # among the threads
-            if is_first:
-                self.timeline += is_rewound
+            is_mine = self._badge.id == id and self.timeline == timeline
+            is_first = is_mine and not self._badge.has_left  # among the threads
+            if is_first and beat is None:
                 self._enrol()
+            elif is_first:
+                self._beat, self._last = beat or 0, moment
+            self.timeline += is_first and is_rewound
         if is_first and is_rewound:
-            say(
-                "sexton.agent",
-                "the ledger was set back to an earlier state; open sessions are given up",
-            )
+            say("sexton.agent", _SET_BACK)
         elif is_first:
             self._hold(inherited=False)
         return False
 
     def notices_rewind(self) -> bool:
-        """Ask whether the ledger was set back; if so, this worker goes on as a new one."""
+        """Ask whether the ledger has lost a heartbeat; if so, no handle is trusted any more."""
         if not self.is_mine or not self._is_rewound(*self._stored()):
             return False
         self.renew()
         return True
+
+    def fall_back(self, timeline: int) -> None:
+        """Trust no handle of that timeline any more: the ledger lacks what one of them has seen."""
+        if self.notices_rewind():
+            return
+        with self._lock:
+            is_first = self.timeline == timeline
+            self.timeline += is_first
+        if is_first:
+            say("sexton.agent", _SET_BACK)
 
     def _stored(self) -> tuple[str, int]:
         """Which worker this is and how high its counter is at least."""
@@ -228,7 +243,7 @@ class Membership:
         if self._owes_holding:
             self._hold(inherited=True)
         else:
-            self.renew()
+            compare_and_renew(self)
             self._catch_up(self._badge.id)
         return self.pace()
 

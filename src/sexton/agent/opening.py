@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from sexton.agent.desk import Desk
+from sexton.agent.watermarks import look_back
 from sexton.errors import (
     LedgerBusy,
     ProcessesRunning,
@@ -44,6 +45,7 @@ def open_key(desk: Desk, birth: Birth) -> Opening:
     """
     if birth.key is None:
         return Opening(begin(desk, birth), Opened.NEW)
+    look_back(desk.membership, desk.membership.watermarks.of_key(birth.key))
     for _ in range(ATTEMPTS):
         now = desk.clock.now()
         current = desk.ledger.book.current(birth.key)
@@ -60,6 +62,7 @@ def open_key(desk: Desk, birth: Birth) -> Opening:
 
 def open_id(desk: Desk, id: str) -> Opening:
     """The open session with that id, joined; if it was compressed, the newest of its chain."""
+    look_back(desk.membership, desk.membership.watermarks.of_id(id))
     for _ in range(ATTEMPTS):
         found = desk.ledger.index.find(NATIVE, id)
         if not found:

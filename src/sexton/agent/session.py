@@ -252,7 +252,7 @@ class OpenSession(Handle):
                 preview=preview,
                 from_human=from_human,
                 spend=self._spent_by(session, len(drafts)) if self._counts_messages else None,
-                seen=self._seen,
+                seen=self._seen.count,
             )
             appended = desk.ledger.messages.append(batch, now)
             if appended is not None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
 from sexton.agent.turns import catch_up
+from sexton.agent.watermarks import look_back
 from sexton.errors import LedgerError, UsageInvalid
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
@@ -54,6 +55,7 @@ class Turn:
         self._learn = learn
         self._guard = guard
         self._pid = os.getpid()
+        self._timeline = desk.membership.timeline
         self._spend: TurnSpend | None = None
         self._is_unheard = False
 
@@ -67,11 +69,9 @@ class Turn:
         spend.enter()
         now = self._desk.clock.now()
         with self._desk.turns.moving():
-            started = self._start(now)
-            while started is None:
+            while (started := self._begun(now)) is None:
                 if not self._moved():
                     raise self._desk.refusal(self._session)
-                started = self._start(now)
             self._learn(started)
             self._spend = spend
             self._guard.before_turn()
@@ -168,18 +168,31 @@ class Turn:
             with suppress(LedgerError):
                 catch_up(self._desk.turns, self._desk.ledger.workers, self._desk.worker)
 
+    def _begun(self, now: datetime) -> Appended | None:
+        """The same, unless the ledger was set back: also a turn that moved has to ask."""
+        self._check_timeline()
+        return self._start(now)
+
     def _start(self, now: datetime) -> Appended | None:
         """Count it, and mark the session busy; None if it is not there any more."""
         start, worker = self._desk.ledger.book.start_turn, self._desk.worker
+        mark = self._desk.membership.watermarks.of_id(self._session.id)
+        seen = mark.count if mark else 0
         try:
-            return start(self._session, worker, self._schedule(now), now)
+            return start(self._session, worker, self._schedule(now), now, seen)
         except WorkerUnknown:
             return None
 
     def _running(self) -> TurnSpend:
         if self._spend is None:
             raise UsageInvalid("the turn has not begun yet, or is over")
+        self._check_timeline()
         return self._spend
+
+    def _check_timeline(self) -> None:
+        """SessionRewound if the ledger was set back since the turn was asked for."""
+        if self._timeline != self._desk.membership.timeline:
+            raise self._desk.rewound(self._session)
 
     def _finish(self, failed: bool) -> None:
         finish, snapshot = self._desk.ledger.book.finish_turn, self._guard.snapshot()
@@ -208,5 +221,8 @@ class Turn:
 
     def _moved(self) -> bool:
         tip = following(self._desk, self._session)
-        self._session = tip or self._session
+        if tip is not None:
+            membership = self._desk.membership
+            look_back(membership, membership.watermarks.of_id(self._session.id))
+            self._session = tip
         return tip is not None

@@ -45,7 +45,10 @@ def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observ
     place = (record.host, record.path)
     known = next((each for each in homes.all() if (each.host, each.path) == place), None)
     if known is None:
-        raise HomeRewound(f"the ledger does not know the home '{record.name}' any more")
+        raise HomeRewound(
+            f"the ledger was set back and does not know the home '{record.name}' any more; "
+            "nothing was done, and the next look tells it anew"
+        )
     record = known
     result = Observed(home=record.name)
     rulebook = _rulebook(estate, home)

@@ -29,7 +29,8 @@ class LedgerCompression:
         def job(tx: Transaction) -> Session | None:
             fence = rows.fence(wanted.session)
             untold = wanted.through if wanted.fallback else None
-            if tx.one("end_compressed", **fence, untold=untold, now=micros(now)) is None:
+            ended = {"untold": untold, "seen": wanted.seen, "now": micros(now)}
+            if tx.one("end_compressed", **fence, **ended) is None:
                 return None
             child = _begin_shorter(tx, wanted, micros(now))
             tx.many("insert_entry", [rows.entry(entry, now) for entry in wanted.entries])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -66,16 +66,22 @@ class LedgerMessages:
             return None
         return Appended(row[0], rows.limits(row[1]), row[2])
 
-    def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
+    def page(self, ref: int, after: int, byte_limit: int, seen: int = 0) -> list[Message]:
         """The next messages, at least one if there is one, not many more bytes than the limit."""
 
         def job(tx: Transaction) -> list[Message]:
-            _check_here(tx, ref)
+            _check_here(tx, ref, seen)
             through = last_within(tx, ref, after, byte_limit)
             found = tx.all("page_messages", session=ref, after=after, through=through)
             return [rows.message(row) for row in found]
 
         return self._database.read(job)
+
+    def lacking(self, seen: Mapping[int, int]) -> list[int]:
+        import json  # noqa: PLC0415  # slow to load; whoever has heartbeats has it
+
+        marks = json.dumps(list(seen.items()))
+        return [row[0] for row in self._database.read(lambda tx: tx.all("lacking", marks=marks))]
 
     def _store_anew(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
         """For a session whose due time was computed under other policies."""
@@ -100,7 +106,7 @@ def last_within(tx: Transaction, ref: int, after: int, byte_limit: int) -> int:
     return through
 
 
-def _check_here(tx: Transaction, ref: int) -> None:
+def _check_here(tx: Transaction, ref: int, seen: int) -> None:
     """Refuse to read what was removed, as half of it may still be here, and what is not there."""
     row = tx.one("find_place", ref=ref)
     if row is None:
@@ -109,6 +115,8 @@ def _check_here(tx: Transaction, ref: int) -> None:
         from sexton.model.removal import removed  # noqa: PLC0415  # agents seldom meet it
 
         raise removed(row[0], rows.state(row[1]), row[2])
+    if row[3] < seen:
+        raise SessionRewound(f"the ledger was set back: message {seen} of {row[0]} is lost")
 
 
 def _named(guard: tuple[Any, ...], drafts: Sequence[Draft]) -> dict[str, Any]:

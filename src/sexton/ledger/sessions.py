@@ -112,11 +112,11 @@ class LedgerSessions:
             return None
 
     def start_turn(
-        self, session: Session, worker: str, schedule: Schedule, now: datetime
+        self, session: Session, worker: str, schedule: Schedule, now: datetime, seen: int = 0
     ) -> Appended | None:
         def job(tx: Transaction) -> Appended | None:
             at = micros(now)
-            fence = rows.fence(session)
+            fence = rows.fence(session) | {"seen": seen}
             row = tx.one("start_turn", **fence, at_turns=schedule.at_turns, now=at)
             if row is None:
                 return None

@@ -18,6 +18,7 @@ class Shortening:
 
     Those up to `head` and all after `through` are kept, also what is said until it is done. Where
     the summary is but a `fallback`, the session owes the end-of-session work for what it is about.
+    A session without the message that was `seen` stored was set back, and is not compressed.
     """
 
     session: Session
@@ -27,6 +28,7 @@ class Shortening:
     summary: Draft
     entries: Sequence[Entry]
     fallback: bool = False
+    seen: int = 0
 
 
 class Readiness(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -122,9 +122,9 @@ class SessionBook(Protocol):
         """End a session that still is as seen and start the next one of its key, together."""
 
     def start_turn(
-        self, session: Session, worker: str, schedule: Schedule, now: datetime
+        self, session: Session, worker: str, schedule: Schedule, now: datetime, seen: int = 0
     ) -> Appended | None:
-        """Count a turn and mark the holder busy."""
+        """Count a turn and mark the holder busy; None also if the message `seen` is not there."""
 
     def finish_turn(
         self, session: Session, worker: str, failed: bool, guard: str | None = None
@@ -160,11 +160,15 @@ class Messages(Protocol):
         None also if the session has fewer messages than its writer has seen there.
         """
 
-    def page(self, ref: int, after: int, byte_limit: int) -> list[Message]:
+    def page(self, ref: int, after: int, byte_limit: int, seen: int = 0) -> list[Message]:
         """The next messages in order, at least one if there is one.
 
-        SessionRewound if there is no such session, as none is ever deleted.
+        SessionRewound if there is no such session, as none is ever deleted, or if it has fewer
+        messages than were seen there.
         """
+
+    def lacking(self, seen: Mapping[int, int]) -> list[int]:
+        """The sessions that are not there, or have fewer messages than were seen there."""
 
 
 class SessionIndex(Protocol):

@@ -109,6 +109,24 @@ class IdentityContract:
         assert _append(ledger, begun, NO_RULES, seen=2) == 3
         assert _append(ledger, begun, NEWER, seen=3) == 4
 
+    def test_a_session_without_messages_that_were_seen_there_is_not_gone_on_with(
+        self, ledger: Ledger
+    ) -> None:
+        anna = enrol(ledger, "anna")
+        begun, other = _talked(ledger), _talked(ledger, key="other")
+        before, gone = everything(ledger), other.ref + 1
+        assert ledger.book.start_turn(begun, anna, NO_RULES, at(1), seen=9) is None
+        assert ledger.compression.compress(replace(wanted(begun), seen=9), at(1)) is None
+        with pytest.raises(SessionRewound):
+            ledger.messages.page(begun.ref, 0, ALL, seen=9)
+        assert ledger.messages.lacking({begun.ref: 9, other.ref: 8, gone: 0}) == [begun.ref, gone]
+        assert ledger.messages.lacking({}) == []
+        assert everything(ledger) == before
+        assert ledger.messages.lacking({begun.ref: 8, other.ref: 0}) == []
+        assert len(ledger.messages.page(begun.ref, 0, ALL, seen=8)) == 8
+        assert ledger.book.start_turn(begun, anna, NO_RULES, at(1), seen=8) is not None
+        assert ledger.compression.compress(replace(wanted(begun), seen=8), at(1)) is not None
+
     def test_a_worker_that_the_ledger_does_not_know_holds_nothing(self, ledger: Ledger) -> None:
         anna = enrol(ledger, "anna")
         begun = born(ledger, worker=anna)

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import anyio
@@ -30,10 +31,14 @@ AGAIN = 2000
 
 
 class Arrived(NamedTuple):
-    """An entry of the journal, and the how manyth it was that came."""
+    """What came as the how manyth, and its number in the journal.
+
+    Without an entry: the ledger was set back, and its journal counts on from an earlier number.
+    """
 
     place: int
-    entry: JournalEntry
+    ref: int
+    entry: JournalEntry | None
 
 
 class News:
@@ -45,7 +50,7 @@ class News:
         self.activity = activity
         self._lock = threading.Lock()
         self._recent: deque[Arrived] = deque(maxlen=KEPT)
-        self._known: dict[int, None] = {}
+        self._known: dict[int, datetime] = {}
         self._place = 0
         self._looked = float("-inf")
         self._last: int | None = None
@@ -81,9 +86,13 @@ class News:
             self._look()
             return [each for each in self._recent if each.place > place]
 
-    def missed(self, after: int) -> list[JournalEntry]:
-        """The entries behind one, as many as are told at once and one more."""
-        return self._board.journal_since(after, REPLAYED + 1)
+    def missed(self, after: int) -> list[Arrived]:
+        """The entries behind one, or that it is not known how many were missed."""
+        found = self._board.journal_since(after, REPLAYED + 1)
+        newest = found[-1].ref if found else self._board.newest_entry()
+        if len(found) > REPLAYED or newest < after:
+            return [Arrived(0, newest, None)]
+        return [Arrived(0, each.ref, each) for each in found]
 
     def _look(self) -> None:
         now = self._clock.monotonic()
@@ -91,17 +100,35 @@ class News:
             return
         self._looked = now
         if self._last is None:
-            self._last = self._board.newest_entry()
-            self._known = {each.ref: None for each in self._near(self._last)}
+            self._last = self._begin()
         found = self._near(self._last)
+        if self._is_set_back(found, self._last):
+            self._last = self._begin()
+            self._tell(self._last, None)
+            return
         for entry in found:
             if entry.ref not in self._known:
-                self._place += 1
-                self._known[entry.ref] = None
-                self._recent.append(Arrived(self._place, entry))
+                self._known[entry.ref] = entry.at
+                self._tell(entry.ref, entry)
                 self._last = max(self._last, entry.ref)
         for ref in list(self._known)[: -2 * KEPT]:
             del self._known[ref]
+
+    def _begin(self) -> int:
+        """Take what is in the journal for known; the number of the newest entry."""
+        newest = self._board.newest_entry()
+        self._known = {each.ref: each.at for each in self._near(newest)}
+        return newest
+
+    def _is_set_back(self, found: list[JournalEntry], last: int) -> bool:
+        """Whether the last entry is gone, and newer ones too, or a number means another entry."""
+        if any(self._known.get(each.ref, each.at) != each.at for each in found):
+            return True
+        return all(each.ref != last for each in found) and self._board.newest_entry() < last
+
+    def _tell(self, ref: int, entry: JournalEntry | None) -> None:
+        self._place += 1
+        self._recent.append(Arrived(self._place, ref, entry))
 
     def _near(self, last: int) -> list[JournalEntry]:
         return self._board.journal_since(max(0, last - LATE), KEPT)
@@ -132,8 +159,9 @@ async def _events(news: News, after: int | None) -> AsyncIterator[ServerSentEven
                 yield _of_trouble(trouble)
                 await anyio.sleep(LOOK_EVERY)
                 continue
-            for place, entry in arrived:  # noqa: B007  # goes on from the last one
-                yield _of_entry(entry)
+            for each in arrived:
+                place = each.place
+                yield _of_arrived(each)
             if snapshot.etag != etag:
                 etag = snapshot.etag
                 yield ServerSentEvent(event="activity", data=_text({"etag": etag}))
@@ -146,14 +174,15 @@ async def _events(news: News, after: int | None) -> AsyncIterator[ServerSentEven
 def _replayed(news: News, after: int | None) -> list[ServerSentEvent]:
     if after is None:
         return []
-    found = news.missed(after)
-    if len(found) > REPLAYED:
-        return [ServerSentEvent(event="reset", data="{}", id=str(found[-1].ref))]
-    return [_of_entry(entry) for entry in found]
+    return [_of_arrived(each) for each in news.missed(after)]
 
 
-def _of_entry(entry: JournalEntry) -> ServerSentEvent:
-    return ServerSentEvent(event="journal", id=str(entry.ref), data=_text(journal_entry(entry)))
+def _of_arrived(arrived: Arrived) -> ServerSentEvent:
+    """An entry; or that everything is to be looked at anew."""
+    id = str(arrived.ref)
+    if arrived.entry is None:
+        return ServerSentEvent(event="reset", data="{}", id=id)
+    return ServerSentEvent(event="journal", id=id, data=_text(journal_entry(arrived.entry)))
 
 
 def _of_trouble(trouble: SextonError) -> ServerSentEvent:

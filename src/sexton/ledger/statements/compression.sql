@@ -8,7 +8,7 @@ RETURNING ref;
 -- end_compressed
 UPDATE sessions
 SET state = 'ended', ended_at = :now, end_reason = 'compression', untold = CAST(:untold AS BIGINT)
-WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open' AND last_seq >= :seen
 RETURNING ref;
 
 -- insert_shorter

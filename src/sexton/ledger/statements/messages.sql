@@ -42,9 +42,22 @@ SELECT last_seq, warned, serial FROM guard;
 
 -- find_place
 -- Where the messages of a session are: here, or in the vault.
-SELECT s.id, s.state, v.receipt
+SELECT s.id, s.state, v.receipt, s.last_seq
 FROM sessions AS s LEFT JOIN vault AS v ON v.ref = s.vault
 WHERE s.ref = :ref;
+
+-- marks [sqlite]
+SELECT value ->> 0 AS ref, value ->> 1 AS seen FROM json_each(:marks)
+
+-- marks [postgres]
+SELECT CAST(each ->> 0 AS BIGINT) AS ref, CAST(each ->> 1 AS BIGINT) AS seen
+FROM json_array_elements(CAST(:marks AS JSON)) AS each
+
+-- lacking
+SELECT mark.ref
+FROM ({marks}) AS mark LEFT JOIN sessions AS s ON s.ref = mark.ref
+WHERE COALESCE(s.last_seq, -1) < mark.seen
+ORDER BY mark.ref;
 
 -- page_sizes
 SELECT seq, COALESCE(LENGTH(content), 0) + COALESCE(LENGTH(extra), 0)

@@ -126,7 +126,7 @@ RETURNING ref;
 UPDATE sessions
 SET turn_count = turn_count + 1,
     due_at = CASE WHEN turn_count + 1 >= :at_turns THEN :now ELSE due_at END
-WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open'
+WHERE ref = :ref AND id = :id AND epoch = :epoch AND state = 'open' AND last_seq >= :seen
 RETURNING last_seq, warned, (SELECT COALESCE(MAX(serial), 0) FROM policies);
 
 -- mark_busy
