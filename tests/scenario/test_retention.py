@@ -484,6 +484,24 @@ def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
     assert not native.file(other).exists()
 
 
+@pytest.mark.parametrize("fate", ["remove", "archive"])
+def test_what_was_brought_back_since_the_plan_is_left_alone(opened: Any, fate: str) -> None:
+    native: Native = opened(CRON % fate)
+    files, rows = native.over(source="chat", size=10), native.over(size=10)
+    native.pass_days(31)
+    plan = native.sexton.plan()
+    assert {each.result for each in native.sexton.apply(plan)} == {Result.DONE}
+    native.pass_days(1)
+    for receipt in {each.receipt for each in native.sexton.ledger.vault.page(WantedFiles(), 0, 9)}:
+        native.sexton.undo(receipt)
+    again = {each.action.seen.id: each for each in native.sexton.apply(plan)}
+    assert {id: each.result for id, each in again.items()} == dict.fromkeys(
+        (files, rows), Result.SKIPPED
+    )
+    golden("outcomes", "skipped: brought back", again[rows].detail)
+    assert (native.file(files).exists(), native.state(rows)) == (True, State.ENDED)
+
+
 def test_files_that_were_written_to_since_the_plan_stay(opened: Any) -> None:
     native: Native = opened()
     id = native.over(size=10)
