@@ -36,16 +36,19 @@ def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
         for session in open_sessions(estate.ledger, [home])
         if session.id in reasons and not session.holders
     }
-    for session in _children_first(found):
+    for session in children_first(found):
         if (session.id, session.active_at) not in told:
             yield ReapSession(seen=as_seen(session), reason=reasons[session.id])
 
 
-def _children_first(found: Mapping[str, Session]) -> list[Session]:
-    def depth(session: Session) -> int:
-        steps, parent = 0, found.get(session.parent or "")
-        while parent is not None and steps < len(found):  # a circle ends somewhere too
-            steps, parent = steps + 1, found.get(parent.parent or "")
-        return steps
-
-    return sorted(found.values(), key=depth, reverse=True)
+def children_first(found: Mapping[str, Session]) -> list[Session]:
+    """The same, each before its parent; each step up is gone once, and a circle ends somewhere."""
+    depths: dict[str, int] = {}
+    for id in found:
+        place, way = id, dict[str, None]()
+        while place in found and place not in depths and place not in way:
+            way[place] = None
+            place = found[place].parent or ""
+        above = depths.get(place, 0)
+        depths |= {each: above + steps for steps, each in enumerate(reversed(way), start=1)}
+    return sorted(found.values(), key=lambda session: depths[session.id], reverse=True)
