@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from sexton.engine.orphans import children_first
 from sexton.engine.removing.trees import roots
-from sexton.model.session import Session
+from sexton.policies.family import depths
 
-NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MANY = 300
 
 
@@ -27,13 +24,6 @@ class Counting(dict[Any, Any]):
     def get(self, name: Any, default: Any = None) -> Any:
         self.asked += 1
         return super().get(name, default)
-
-
-def session(number: int, parent: int) -> Session:
-    return Session(
-        ref=number + 1, home="work", id=str(number), key=None, message_count=1, source="cli",
-        started_at=NOW, active_at=NOW, parent=str(parent),
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -63,10 +53,10 @@ def test_what_is_archived_of_a_long_line_is_one_tree_in_as_many_steps(step: int)
 
 
 @pytest.mark.parametrize("step", [1, -1])
-def test_children_go_before_their_parents_in_as_many_steps_as_there_are(step: int) -> None:
-    found = Counting({str(number): session(number, number + step) for number in range(MANY)})
-    order = [int(each.id) for each in children_first(found)]
-    assert order == list(range(MANY))[::step]
-    assert found.asked <= 3 * MANY
-    circle = {str(number): session(number, (number + 1) % 3) for number in range(3)}
-    assert {each.id for each in children_first(circle)} == set(circle)
+def test_how_deep_each_of_a_line_is_takes_as_many_steps_as_there_are(step: int) -> None:
+    parents = Counting({str(number): str(number + step) for number in range(MANY)})
+    found = depths(parents)
+    assert sorted(found, key=lambda id: -found[id]) == list(parents)[::step]
+    assert parents.asked <= 2 * MANY
+    circle = {str(number): str((number + 1) % 3) for number in range(3)}
+    assert depths(circle).keys() == circle.keys()

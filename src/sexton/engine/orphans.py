@@ -9,6 +9,7 @@ from sexton.engine.open_sessions import open_sessions
 from sexton.engine.preconditions import as_seen
 from sexton.model.plan import ReapSession
 from sexton.model.session import Session
+from sexton.policies.family import depths
 from sexton.policies.liveness import orphan_reason
 
 
@@ -36,19 +37,11 @@ def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
         for session in open_sessions(estate.ledger, [home])
         if session.id in reasons and not session.holders
     }
-    for session in children_first(found):
+    for session in _children_first(found):
         if (session.id, session.active_at) not in told:
             yield ReapSession(seen=as_seen(session), reason=reasons[session.id])
 
 
-def children_first(found: Mapping[str, Session]) -> list[Session]:
-    """The same, each before its parent; each step up is gone once, and a circle ends somewhere."""
-    depths: dict[str, int] = {}
-    for id in found:
-        place, way = id, dict[str, None]()
-        while place in found and place not in depths and place not in way:
-            way[place] = None
-            place = found[place].parent or ""
-        above = depths.get(place, 0)
-        depths |= {each: above + steps for steps, each in enumerate(reversed(way), start=1)}
-    return sorted(found.values(), key=lambda session: depths[session.id], reverse=True)
+def _children_first(found: Mapping[str, Session]) -> list[Session]:
+    below = depths({id: session.parent for id, session in found.items()})
+    return sorted(found.values(), key=lambda session: -below[session.id])

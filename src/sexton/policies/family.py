@@ -89,3 +89,16 @@ def _way(id: str | None, above: Mapping[str, str | None]) -> Iterator[str]:
     while id is not None:
         yield id
         id = above[id]
+
+
+def depths(parents: Mapping[str, str | None]) -> dict[str, int]:
+    """How far each session is below the eldest of these; each step up is gone once."""
+    found: dict[str, int] = {}
+    for id in parents:
+        place, way = id, dict[str, None]()
+        while place in parents and place not in found and place not in way:
+            way[place] = None
+            place = parents[place] or ""
+        above = found.get(place, 0)  # a circle ends somewhere, too
+        found |= {each: above + steps for steps, each in enumerate(reversed(way), start=1)}
+    return found
