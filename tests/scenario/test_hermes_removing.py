@@ -161,7 +161,7 @@ def test_what_changes_between_the_copy_and_the_removal_stays(
         scene.sql("UPDATE sessions SET ended_at = NULL WHERE id = 'one'")
         return True
 
-    ((_, done),) = put_away(means, [actions], "receipt", resumed)
+    ((_, done),) = put_away(means, [actions], "receipt", resumed, means.clock.now())
     assert done is not None
     assert {each.seen.id for each in actions if each.seen.ref in done.gone} == {"two"}
     assert house.session("one").state is State.ENDED
@@ -299,7 +299,7 @@ def _die_before_leaving(house: House, actions: Any) -> None:
     assert isinstance(means, Means)
     dying = replace(means, rows={"work": Dying(means.rows["work"])})
     with pytest.raises(Gone):
-        list(put_away(dying, [list(actions)], "receipt", lambda: True))
+        list(put_away(dying, [list(actions)], "receipt", lambda: True, means.clock.now()))
 
 
 def test_two_ledgers_on_one_home_do_not_remove_a_session_twice(

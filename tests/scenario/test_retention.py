@@ -18,6 +18,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.cli.space import measure
+from sexton.engine.removing import retain
 from sexton.engine.removing.proposal import with_retention
 from sexton.ledger.opening import open_ledger
 from sexton.model.notice import Event
@@ -373,15 +374,20 @@ def test_what_was_delivered_goes_also_if_nothing_else_is_there(opened: Any) -> N
     assert native.done(native.sweep()) == [("trash", id)]
 
 
-def backlog(native: Native, url: str, count: int) -> None:
-    """So many cron sessions that ended two months ago."""
+def backlog(
+    native: Native, url: str, count: int, relation: str | None = None, name: str = "old"
+) -> None:
+    """So many cron sessions that ended two months ago; with a relation each came of the last."""
     then = int((native.clock.now() - 60 * DAY).timestamp() * 1e6)
+    elder = f"CASE WHEN i > 1 THEN '{name} ' || (i - 1) END" if relation else "NULL"
+    related = f"CASE WHEN i > 1 THEN '{relation}' END" if relation else "NULL"
     tell(
         url,
         f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) "
-        "INSERT INTO sessions (home, id, source, state, started_at, active_at, ended_at) "
-        f"SELECT h.ref, 'old ' || i, 'cron', 'ended', {then}, {then}, {then} "
-        "FROM n CROSS JOIN homes AS h WHERE h.name = 'native'",
+        "INSERT INTO sessions "
+        "(home, id, source, state, started_at, active_at, ended_at, parent, relation) "
+        f"SELECT h.ref, '{name} ' || i, 'cron', 'ended', {then} + i, {then} + i, {then} + i, "
+        f"{elder}, {related} FROM n CROSS JOIN homes AS h WHERE h.name = 'native'",
     )
 
 
@@ -442,18 +448,25 @@ def test_the_files_that_a_day_archives_do_not_count_as_removed(opened: Any) -> N
 
 
 @pytest.mark.parametrize("fate", ["remove", "archive"])
+@pytest.mark.parametrize("relation", [None, "subagent", "compression"])
 def test_a_plan_takes_twice_as_many_calls_for_twice_as_many_sessions(
-    opened: Any, engine_url: str, fate: str
+    opened: Any,
+    engine_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    fate: str,
+    relation: str | None,
 ) -> None:
     native: Native = opened(CRON % fate)
+    if relation == "compression":  # one conversation on many pages
+        monkeypatch.setattr(retain, "PAGE", 25)
 
     def cost() -> int:
-        """How many Python functions are called to make a plan."""
+        """How many functions, of Python or built in, are called to make a plan."""
         calls = 0
 
         def count(_frame: object, event: str, _detail: object) -> None:
             nonlocal calls
-            calls += event == "call"
+            calls += event in ("call", "c_call")
 
         sys.setprofile(count)
         try:
@@ -462,11 +475,11 @@ def test_a_plan_takes_twice_as_many_calls_for_twice_as_many_sessions(
             sys.setprofile(None)
         return calls
 
-    backlog(native, engine_url, 400)
+    backlog(native, engine_url, 200, relation, "first")
     once = cost()
-    tell(engine_url, "UPDATE sessions SET id = 'first ' || id")
-    backlog(native, engine_url, 400)
-    assert cost() < 2.2 * once
+    tell(engine_url, "DELETE FROM sessions")
+    backlog(native, engine_url, 400, relation, "second")
+    assert cost() < 2.5 * once
 
 
 def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
@@ -482,6 +495,24 @@ def test_what_was_used_since_the_plan_is_left_alone(opened: Any) -> None:
     golden("outcomes", "skipped: files of a pinned session", by_id[id].detail)
     assert native.file(id).exists()
     assert not native.file(other).exists()
+
+
+@pytest.mark.parametrize("fate", ["remove", "archive"])
+def test_what_was_brought_back_since_the_plan_is_left_alone(opened: Any, fate: str) -> None:
+    native: Native = opened(CRON % fate)
+    files, rows = native.over(source="chat", size=10), native.over(size=10)
+    native.pass_days(31)
+    plan = native.sexton.plan()
+    assert {each.result for each in native.sexton.apply(plan)} == {Result.DONE}
+    native.pass_days(1)
+    for receipt in {each.receipt for each in native.sexton.ledger.vault.page(WantedFiles(), 0, 9)}:
+        native.sexton.undo(receipt)
+    again = {each.action.seen.id: each for each in native.sexton.apply(plan)}
+    assert {id: each.result for id, each in again.items()} == dict.fromkeys(
+        (files, rows), Result.SKIPPED
+    )
+    golden("outcomes", "skipped: brought back", again[rows].detail)
+    assert (native.file(files).exists(), native.state(rows)) == (True, State.ENDED)
 
 
 def test_files_that_were_written_to_since_the_plan_stay(opened: Any) -> None:

@@ -131,6 +131,22 @@ def test_a_turn_that_begins_after_a_reset_was_shown_is_not_cut_off(
             session.append(role="assistant", content="the turn goes on")
 
 
+@pytest.mark.parametrize("force", ["", "&force=true"])
+def test_a_process_that_begins_after_a_reset_was_shown_is_not_left_behind(
+    house: Sexton, client: TestClient, force: str
+) -> None:
+    session = house.worker().session("a", source="telegram")
+    shown = client.get(f"/v1/plan?action=reset&session={session.id}{force}").json()
+    with session.spawn(["sleep", "600"]) as child:
+        refused = client.post("/v1/apply", json={"digest": shown["digest"]})
+        assert (refused.status_code, refused.json()["error"]) == (409, "ProcessesRunning")
+        assert house.find(session.id).is_open
+        again = client.get(f"/v1/plan?action=reset&session={session.id}&force=true").json()
+        assert client.post("/v1/apply", json={"digest": again["digest"]}).json()["done"] == 1
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(60)
+
+
 def test_a_pin_is_put_on_the_newest_session_of_a_conversation_on_every_surface(
     house: Sexton, client: TestClient, any_cli: Cli
 ) -> None:

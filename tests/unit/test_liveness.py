@@ -18,6 +18,7 @@ from sexton.policies.liveness import (
     dead_holders,
     is_busy,
     judge,
+    kept_proof,
     orphan_reason,
     reap_reason,
     stalled_for,
@@ -241,3 +242,11 @@ def test_what_its_home_proves_ends_a_session_and_a_suspicion_does_for_a_person_o
     reason = reap_reason(held(), {HOME: proof}, bound, late)
     silent = "reaped:inactive" if verdict is Verdict.UNKNOWN else alone
     assert (reason and reason.code) == silent, "a bound is for those of whom nothing is known"
+
+
+@pytest.mark.parametrize("sight", [Sight.GONE, Sight.REUSED, Sight.ZOMBIE])
+def test_a_proof_that_the_ledger_keeps_is_read_as_it_was(sight: Sight) -> None:
+    living = worker()
+    proof = judge(living, sight, POLICY, Watch())
+    dead = replace(living, dead_at=NOON, evidence=kept_proof(proof))
+    assert judge(dead, Sight.PRESENT, POLICY, Watch()) == proof

@@ -46,6 +46,7 @@ sights = st.builds(
     active_at=moments,
     message_count=numbers,
     turn_count=numbers,
+    pinned=st.booleans(),
 )
 ends = st.builds(EndSession, seen=sights, reason=reasons)
 reaps = st.builds(
@@ -83,6 +84,7 @@ plans = st.builds(
     held=st.lists(
         st.builds(Held, seen=sights, wanted=reasons, holding=reasons, by=words), max_size=2
     ).map(tuple),
+    observed=st.lists(words, max_size=2).map(tuple),
 )
 
 KEY = b"a key that only the ledger knows"

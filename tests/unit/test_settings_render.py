@@ -21,7 +21,7 @@ from sexton.policies.rulebook import ResetRule, Rulebook
 from sexton.settings.finalizers import owing, spared
 from sexton.settings.loader import load
 from sexton.settings.quantities import parse_duration, parse_size, show_duration, show_size
-from sexton.settings.render import show
+from sexton.settings.render import lines, show
 from sexton.settings.values import (
     EVENTS,
     ArchiveFormat,
@@ -377,3 +377,16 @@ def test_a_size_is_shown_as_it_is_read(size: int) -> None:
 )
 def test_durations_are_shown_in_familiar_units(seconds: int, text: str) -> None:
     assert show_duration(timedelta(seconds=seconds)) == text
+
+
+def test_a_value_that_looks_like_a_note_is_not_taken_for_one() -> None:
+    odd = "a  # default"
+    finalizer = FinalizerSetting(name=odd, kind=FinalizerKind.COMMAND, command=("true",))
+    settings = Settings(
+        archive=ArchiveSettings(directory=Path(odd)),
+        places={"archive.directory": "file:1"},
+        finalizers=(finalizer,),
+    )
+    found = [each for each in lines(settings) if odd in each.text]
+    assert [each.place for each in found] == [None, "file:1"]
+    assert all(each.text.rstrip("'\"").endswith(odd) for each in found)

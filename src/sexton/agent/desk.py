@@ -20,7 +20,7 @@ from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import Reason
 from sexton.model.record import made, record
 from sexton.model.session import NATIVE, Session, State
-from sexton.policies.liveness import judge
+from sexton.policies.liveness import judge, kept_proof
 from sexton.policies.rulebook import InForce
 from sexton.policies.silence import Watch
 from sexton.ports import Entry
@@ -86,9 +86,7 @@ class Desk:
             if each.dead_at is None and each.id != self.worker
         ]
         dead = [
-            (each, f"{proof.code}: {'; '.join(proof.signals)}")
-            for each, proof in judged
-            if proof.verdict is Verdict.DEAD
+            (each, kept_proof(proof)) for each, proof in judged if proof.verdict is Verdict.DEAD
         ]
         now = self.clock.now()
         self.ledger.reaping.declare(dead, now)

@@ -18,6 +18,7 @@ from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.policies.budgets import (
     action_of,
     bounds,
+    fits,
     free_from,
     is_reached,
     is_spent,
@@ -173,8 +174,7 @@ class Guard:
             epoch=session.epoch if limited else None,
             slot=slot,
         )
-        spending = self.desk.ledger.spending
-        taken = spending.take(wanted, now)
+        taken = (spending := self.desk.ledger.spending).take(wanted, now)
         if isinstance(taken, Refused) and taken.standing.reserved and self.desk.reclaim():
             taken = spending.take(wanted, now)  # what the dead held is there again
         if isinstance(taken, Refused):
@@ -210,9 +210,10 @@ class Guard:
         words = said(room, standing.spent) + _waiting(budget.unit, standing.reserved, asked)
         reason = Reason(f"budget:{budget.name}", words)
         action = action_of(budget, session.source)
-        left = room.limit - standing.spent
-        if not is_reached(room.limit, standing.spent) and not left < asked <= room.limit:
-            if asked > left:
+        has_room = fits(room.limit, standing.spent, asked)
+        too_little = not has_room and fits(room.limit, 0, asked)
+        if not (too_little or is_reached(room.limit, standing.spent)):
+            if not has_room:
                 self._note(standing, budget, self.desk.entry(session, "pause", reason))
         elif action is Act.RESET and self._turns:
             self._reset = reason  # when the turn is over
@@ -248,8 +249,7 @@ class Guard:
         if found and not forced and (found[0].pinned or _is_busy(found[0])):
             return  # the next turn asks again
         entry, now = self.desk.entry(session, "end", reason), self.desk.clock.now()
-        end = self.desk.ledger.book.end_now
-        if end(session, reason.code, now, entry) and forced:
+        if self.desk.ledger.book.end_now(session, reason.code, now, entry) and forced:
             with suppress(LedgerError):  # it has ended, and a keeper sees to what it left
                 self.desk.stop_processes(session)
 

@@ -16,7 +16,7 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
-from sexton.policies.budgets import WARN_AT, fits, is_reached, near, tokens, turn_limits
+from sexton.policies.budgets import fits, is_near, is_reached, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.pricing import Tariff, cost, own_tariff
 from sexton.policies.spend import SpendRules
@@ -200,7 +200,7 @@ class TurnSpend:
         for budget in bounded:
             total = after[budget.unit]
             told = budget.name, is_reached(budget.limit, total)
-            if total >= budget.limit * WARN_AT and told not in self._near:
+            if is_near(budget.limit, total) and told not in self._near:
                 self._near.add(told)
                 self._guard.tell(near(budget, total, is_spent=told[1]))
 

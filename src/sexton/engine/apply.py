@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterator
+from datetime import datetime
 from functools import partial
 from itertools import groupby, islice, takewhile
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from sexton.engine.estate import Estate
 from sexton.engine.moved import what_else, what_keeps, what_moved
@@ -15,7 +16,7 @@ from sexton.engine.recheck import Recheck
 from sexton.engine.recorded import entry_of, recorded
 from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.heaps import Scan, orphans
-from sexton.engine.removing.load import chunks
+from sexton.engine.removing.load import BACK_SINCE, brought_back, chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
 from sexton.errors import HomeError, HomeObserved, PlanForeign
@@ -39,6 +40,14 @@ from sexton.ports import Home
 
 REAPS_TOGETHER = 500
 _REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
+
+
+class _Order(NamedTuple):
+    """Under which name a plan is carried out, when it was made, and whether that was just now."""
+
+    receipt: str
+    planned_at: datetime
+    just_made: bool
 
 
 def new_receipt() -> str:
@@ -71,6 +80,7 @@ def apply(
         return estate.removing is None or not estate.removing.stopping()
 
     leaves_out = estate.observed_homes() if not (observed or estate.unattended) else frozenset()
+    order = _Order(receipt, plan.made_at, just_made)
     recheck = None if just_made else Recheck(estate)
     for kind, run in groupby(plan.actions, key=partial(_run, leaves_out)):
         if kind[0] == _LEFT_OUT:
@@ -78,16 +88,16 @@ def apply(
         elif kind[0] == _REMOVAL and _lets_go(estate, kind[1]):
             assert estate.removing is not None
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
-            yield from _remove(estate, estate.removing, leaving, receipt, allowed)
+            yield from _remove(estate, estate.removing, leaving, order, allowed)
         else:
             batches = takewhile(goes_on, _batches(kind[0], run))
-            yield from _tend(estate, batches, receipt, allowed, recheck)
+            yield from _tend(estate, batches, order, allowed, recheck)
 
 
 def _tend(
     estate: Estate,
     batches: Iterator[list[Action]],
-    receipt: str,
+    order: _Order,
     allowed: Callable[[], bool],
     recheck: Recheck | None,
 ) -> Iterator[Outcome]:
@@ -99,7 +109,7 @@ def _tend(
         going, refused = _rechecked(estate, batch, recheck)
         yield from refused
         if going:
-            yield from _carry_out(estate, going, receipt, is_checked=recheck is None)
+            yield from _carry_out(estate, going, order)
 
 
 def _rechecked(
@@ -160,17 +170,15 @@ def _run(leaves_out: Collection[str], action: Action) -> tuple[str, str]:
             return "", ""
 
 
-def _carry_out(
-    estate: Estate, batch: list[Action], receipt: str, *, is_checked: bool
-) -> Iterator[Outcome]:
+def _carry_out(estate: Estate, batch: list[Action], order: _Order) -> Iterator[Outcome]:
     try:
         if isinstance(batch[0], RemoveFiles):
             files = [each for each in batch if isinstance(each, RemoveFiles)]
-            yield from _remove_files(estate, files, receipt, is_checked=is_checked)
+            yield from _remove_files(estate, files, order)
             return
-        results = _act(estate, batch, receipt)
+        results = _act(estate, batch, order.receipt)
     except HomeObserved as observed:
-        yield from recorded(estate, batch, receipt, str(observed))
+        yield from recorded(estate, batch, order.receipt, str(observed))
         return
     except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
         for action in batch:
@@ -188,11 +196,12 @@ def _remove(
     estate: Estate,
     means: Means,
     leaving: Iterator[Removing],
-    receipt: str,
+    order: _Order,
     allowed: Callable[[], bool],
 ) -> Iterator[Outcome]:
     """Each chunk is as big as it may be right now."""
-    for chunk, done in put_away(means, chunks(means, leaving), receipt, allowed):
+    parts = chunks(means, leaving)
+    for chunk, done in put_away(means, parts, order.receipt, allowed, order.planned_at):
         for action in chunk:
             if done is None:
                 yield _outdated(action)
@@ -203,9 +212,7 @@ def _remove(
                 yield Outcome(action=action, result=Result.SKIPPED, detail=why)
 
 
-def _remove_files(
-    estate: Estate, batch: list[RemoveFiles], receipt: str, *, is_checked: bool
-) -> Iterator[Outcome]:
+def _remove_files(estate: Estate, batch: list[RemoveFiles], order: _Order) -> Iterator[Outcome]:
     """Files of an observed home go at a person's word only."""
     means, home = estate.removing, batch[0].seen.home
     if means is None or home not in means.files:
@@ -214,9 +221,11 @@ def _remove_files(
         raise HomeObserved(f"the home '{home}' is only observed")
     if home in estate.records:  # what is known of a foreign home may be as old as the plan
         observe_home(estate, estate.homes[home], estate.records[home])
-    kept = {} if is_checked else _claimed(estate, means, batch)
+    back = brought_back(means, [each.seen for each in batch], order.planned_at)
+    kept = dict.fromkeys(back, BACK_SINCE)
+    kept |= {} if order.just_made else _claimed(estate, means, batch)
     loose = [each for each in batch if each.seen.id not in kept]
-    kept |= put_files_away(means, loose, receipt) if loose else {}
+    kept |= put_files_away(means, loose, order.receipt) if loose else {}
     for action in batch:
         why = kept.get(action.seen.id)
         result = Result.DONE if why is None else Result.SKIPPED

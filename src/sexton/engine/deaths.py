@@ -9,7 +9,8 @@ from sexton.engine.estate import Estate
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.plan import ReapSession, Reason
 from sexton.model.worker import Worker
-from sexton.policies.liveness import LivenessPolicy, death_reason
+from sexton.policies.family import depths
+from sexton.policies.liveness import LivenessPolicy, death_reason, kept_proof
 from sexton.policies.mass_death import SHARE, Doubt, doubt
 from sexton.ports import Left
 
@@ -105,7 +106,7 @@ def bury(estate: Estate, deaths: Deaths) -> None:
     policy = estate.rules(None).rules.liveness
     # Declared first: a keeper that stops in between leaves dead holders that the next one finds.
     estate.ledger.reaping.declare(
-        [(worker, f"{proof.code}: {'; '.join(proof.signals)}") for worker, proof in deaths.dead],
+        [(worker, kept_proof(proof)) for worker, proof in deaths.dead],
         estate.clock.now(),
     )
     estate.ledger.reaping.release(
@@ -121,12 +122,5 @@ def bury(estate: Estate, deaths: Deaths) -> None:
 
 def children_first(left: Sequence[Left]) -> list[Left]:
     """The sessions in an order in which no parent comes before its child."""
-    parents = {each.seen.id: each.parent for each in left}
-
-    def depth(id: str) -> int:
-        steps, current = 0, parents.get(id)
-        while current in parents and steps < len(parents):  # a cycle ends somewhere too
-            steps, current = steps + 1, parents[current]
-        return steps
-
-    return sorted(left, key=lambda each: -depth(each.seen.id))
+    below = depths({each.seen.id: each.parent for each in left})
+    return sorted(left, key=lambda each: -below[each.seen.id])

@@ -9,6 +9,7 @@ from sexton.engine.open_sessions import open_sessions
 from sexton.engine.preconditions import as_seen
 from sexton.model.plan import ReapSession
 from sexton.model.session import Session
+from sexton.policies.family import depths
 from sexton.policies.liveness import orphan_reason
 
 
@@ -42,10 +43,5 @@ def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
 
 
 def _children_first(found: Mapping[str, Session]) -> list[Session]:
-    def depth(session: Session) -> int:
-        steps, parent = 0, found.get(session.parent or "")
-        while parent is not None and steps < len(found):  # a circle ends somewhere too
-            steps, parent = steps + 1, found.get(parent.parent or "")
-        return steps
-
-    return sorted(found.values(), key=depth, reverse=True)
+    below = depths({id: session.parent for id, session in found.items()})
+    return sorted(found.values(), key=lambda session: -below[session.id])

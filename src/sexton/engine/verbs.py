@@ -21,6 +21,8 @@ from sexton.model.session import NATIVE, Session
 from sexton.policies.processes import listed, running
 from sexton.ports import Ledger
 
+RESET = "reset"
+"""The reason of an end that an operator asks for so that the key begins anew."""
 Verb = Literal["retry", "discard"]
 DECIDABLE: Final[Mapping[Verb, tuple[FinalizationState, ...]]] = {
     "retry": (FinalizationState.DEAD,),
@@ -58,7 +60,7 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
     if not force:
         if estate.is_busy(found):
             raise SessionBusy(f"a turn is running in the session {found.name}")
-        if reason.code == "reset" and (left := running(estate.overseer.of_native(found))):
+        if reason.code == RESET and (left := running(estate.overseer.of_native(found))):
             raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
     return Plan(
         id=uuid.uuid4().hex,
@@ -67,6 +69,19 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
         made_at=estate.clock.now(),
         actions=(EndSession(seen=as_seen(found), reason=reason),),
     )
+
+
+def check_as_shown(estate: Estate, plan: Plan) -> None:
+    """Raise ProcessesRunning if a reset that was shown would leave processes that began since."""
+    for action in plan.actions:
+        if not isinstance(action, EndSession) or action.reason.code != RESET:
+            continue
+        for session in estate.ledger.index.find(action.seen.home, action.seen.id):
+            left = running(estate.overseer.of_native(session))
+            late = [each for each in left if each.process.started_at > plan.made_at]
+            if late:
+                words = f"processes of the session {session.name} began since: {listed(late)}"
+                raise ProcessesRunning(words)
 
 
 def check_decidable(verb: Verb, job: Finalization) -> None:

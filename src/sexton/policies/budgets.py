@@ -147,9 +147,14 @@ def is_spent(budget: Budget, spent: int, added: int, *, begins: bool) -> bool:
     return is_reached(budget.limit + added, spent)
 
 
+def is_near(limit: int, total: int) -> bool:
+    """Whether at least four fifths of a limit are spent or held."""
+    return total >= limit * WARN_AT
+
+
 def nearly(budgets: Iterable[Budget], total: int, added: int = 0) -> list[Budget]:
     """The budgets of which at least four fifths are spent, with what was added to their limits."""
-    near = [each for each in budgets if total >= (each.limit + added) * WARN_AT]
+    near = [each for each in budgets if is_near(each.limit + added, total)]
     if not near:
         return near
     if added:

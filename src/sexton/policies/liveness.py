@@ -60,6 +60,8 @@ _FAR: Mapping[Sight, str] = {
     Sight.HIDDEN: "its process can not be read from here",
     Sight.REBOOTED: "before the machine was started again, or on another of that name",
 }
+_THEN = ": "
+"""Between the code of a kept proof, which has none, and its signals."""
 _WEAKEST_FIRST = ("lease_expired", "host_rebooted", "process_gone")
 
 
@@ -67,12 +69,17 @@ def judge(worker: Worker, sight: Sight, policy: LivenessPolicy, watch: Watch) ->
     """What is known about a worker: the kernel's word first, its beat only where there is none."""
     who = f"pid {worker.identity.pid} on {worker.identity.host}"
     if worker.dead_at is not None:
-        kind, _, why = (worker.evidence or "process_gone: declared dead").partition(": ")
+        kind, _, why = (worker.evidence or f"process_gone{_THEN}declared dead").partition(_THEN)
         return Evidence(verdict=Verdict.DEAD, code=kind, kernel=True, signals=(why,))
     if sight in _PROOFS and not (sight is Sight.REBOOTED and _may_be_a_twin(worker, policy, watch)):
         verdict, code, words = _PROOFS[sight]
         return Evidence(verdict=verdict, code=code, kernel=True, signals=(f"{who}: {words}",))
     return _by_beat(worker, f"{who}: {_FAR[sight]}", policy, watch)
+
+
+def kept_proof(proof: Evidence) -> str:
+    """A proof of death as the ledger keeps it beside the worker: its code, then its signals."""
+    return f"{proof.code}{_THEN}{'; '.join(proof.signals)}"
 
 
 def _may_be_a_twin(worker: Worker, policy: LivenessPolicy, watch: Watch) -> bool:

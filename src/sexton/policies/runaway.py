@@ -45,7 +45,7 @@ def excess(minute: Beat, policy: RunawayPolicy) -> Excess | None:
 def haste(minute: Beat, policy: RunawayPolicy) -> Excess | None:
     """The messages of the last minute, if they are worth a warning and nothing bounds them."""
     limit = policy.warn_messages
-    if policy.messages is not None or limit is None or minute.messages < limit:
+    if policy.messages is not None or limit is None or not is_reached(limit, minute.messages):
         return None
     return Excess("messages", minute.messages, limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel
@@ -40,13 +40,35 @@ from sexton.settings.spending import written, written_price
 from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from sexton.settings.vocabulary import DURATION
 
+DEFAULT = "default"
+"""The place of a value that nobody has set."""
+_FROM = "\0"
+"""Between a line and its place while lines are made; YAML never writes it."""
+
+
+class Line(NamedTuple):
+    """A line of settings; `place` says where its value comes from, None where that is not told."""
+
+    text: str
+    place: str | None
+
 
 def show(settings: Settings) -> str:
     """Every setting with its value and, behind it, where that comes from.
 
     Loading the text gives the same settings again. Of a rule, only what differs is shown.
     """
-    return "".join(f"{line}\n" for line in _lines(settings))
+    return "".join(
+        f"{line.text}\n" if line.place is None else f"{line.text:<40}  # {line.place}\n"
+        for line in lines(settings)
+    )
+
+
+def lines(settings: Settings) -> Iterator[Line]:
+    """The same line by line."""
+    for each in _lines(settings):
+        text, _, place = each.partition(_FROM)
+        yield Line(text, place or None)
 
 
 def _lines(settings: Settings) -> Iterator[str]:
@@ -183,8 +205,8 @@ def _item(values: dict[str, Any]) -> Iterator[str]:
 
 
 def _noted(settings: Settings, section: str, name: str, value: Any) -> str:
-    place = one_line(settings.places.get(f"{section}.{name}", "default"))
-    return f"{f'  {name}: {_flow(value)}':<40}  # {place}"
+    place = one_line(settings.places.get(f"{section}.{name}", DEFAULT))
+    return f"  {name}: {_flow(value)}{_FROM}{place}"
 
 
 def _flow(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 
 from sexton.engine.removing.means import Means
@@ -21,6 +22,7 @@ TOGETHER = 4_000_000
 MOST_SESSIONS = 1000
 MOST_BYTES = 32_000_000
 """What goes into one file, unless it is of one conversation or tree."""
+BACK_SINCE = "it was brought back meanwhile"
 
 
 @dataclass(slots=True)
@@ -86,18 +88,29 @@ def chunks(means: Means, actions: Iterable[Removing]) -> Iterator[list[Removing]
         yield batch
 
 
+def brought_back(means: Means, seen: Sequence[Seen], planned_at: datetime) -> frozenset[str]:
+    """The ids of what somebody has brought back since it was planned to remove it."""
+    ids = [each.id for each in seen]
+    if not ids:
+        return frozenset()
+    return means.ledger.retained.brought_back(seen[0].home, ids, planned_at)
+
+
 def conversation(action: Removing) -> str:
     """What is to go together with the session: its conversation, or itself alone."""
     return action.conversation or action.seen.id
 
 
-def take(means: Means, batch: Sequence[Removing]) -> Load:
-    """What there is of the sessions; those that are not here any more are left out."""
+def take(means: Means, batch: Sequence[Removing], planned_at: datetime) -> Load:
+    """What there is of the sessions; who is not here any more or was brought back is left out."""
     rows = means.ledger.removable.rows([each.seen.ref for each in batch])
     load = Load(list(batch), rows)
     here = {ref for ref, found in rows.items() if found.state in HERE}
     load.leave_out(each.seen.ref for each in batch if each.seen.ref not in here)
     load.leave_out(_misnamed(means, load), "it is gone")
+    seen = [each.seen for each in load.actions]
+    back = brought_back(means, seen, planned_at)
+    load.leave_out((each.ref for each in seen if each.id in back), BACK_SINCE)
     _take_rows(means, load)
     _take_files(means, load)
     return load

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -48,17 +49,21 @@ class Copy:
 
 
 def put_away(
-    means: Means, chunks: Iterable[Sequence[Removing]], receipt: str, allowed: Callable[[], bool]
+    means: Means,
+    chunks: Iterable[Sequence[Removing]],
+    receipt: str,
+    allowed: Callable[[], bool],
+    planned_at: datetime,
 ) -> Iterator[tuple[Sequence[Removing], PutAway | None]]:
     """Remove sessions chunk by chunk, each in a file of its own; None of what is not allowed now.
 
-    Stopping between two leaves a valid state.
+    What was brought back after it was planned stays. Stopping between two leaves a valid state.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="sexton-copy") as pool:
         ahead: tuple[Sequence[Removing], Future[Copy]] | None = None
         try:
             for chunk in chunks:
-                ready, ahead = ahead, (chunk, pool.submit(_copy, means, chunk, receipt))
+                ready, ahead = ahead, (chunk, pool.submit(_copy, means, chunk, receipt, planned_at))
                 if ready is not None:
                     yield ready[0], _remove(means, ready[1].result(), allowed)
             if ahead is not None:
@@ -70,9 +75,9 @@ def put_away(
                     _give_up(means, ahead[1].result())
 
 
-def _copy(means: Means, batch: Sequence[Removing], receipt: str) -> Copy:
+def _copy(means: Means, batch: Sequence[Removing], receipt: str, planned_at: datetime) -> Copy:
     """Write a verified copy of sessions that share a file; after a failure nothing is left."""
-    load = take(means, batch)
+    load = take(means, batch, planned_at)
     if not load.actions:
         return Copy(load)
     means.establish()

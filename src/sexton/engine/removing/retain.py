@@ -137,7 +137,8 @@ class Look:
 
     def judge(self, page: Sequence[Remains], found: Found) -> None:
         """Decide about sessions, and with each about its whole conversation."""
-        wanted = [each for each in page if self._verdict(each).since is not None]
+        new = [each for each in page if each.session.id not in self._seen]
+        wanted = [each for each in new if self._verdict(each).since is not None]
         if not wanted:
             return
         ledger = self._estate.ledger

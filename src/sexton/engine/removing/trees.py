@@ -23,19 +23,26 @@ def by_tree(ledger: Ledger, home: str, due: Sequence[Due]) -> list[Due]:
         if each.parent in place and place[each.parent] != place[each.id]
     }
     trees: dict[int, list[Due]] = {}
-    for number, each in enumerate(archived):
-        trees.setdefault(_root(number, above), []).append(each)
+    for root, each in zip(roots(len(archived), above), archived, strict=True):
+        trees.setdefault(root, []).append(each)
     others = [each for each in due if not isinstance(each.actions[0], ArchiveSession)]
     return others + [_one(tree) for _, tree in sorted(trees.items())]
 
 
-def _root(number: int, above: Mapping[int, int]) -> int:
-    """Where the way up ends; what a stranger stored may go round in a circle."""
-    seen = []
-    while number in above and number not in seen:
-        seen.append(number)
-        number = above[number]
-    return min(seen[seen.index(number) :]) if number in seen else number
+def roots(count: int, above: Mapping[int, int]) -> list[int]:
+    """Where the way up from each of so many ends; each step is gone once.
+
+    What a stranger stored may go round in a circle: that ends at its lowest number.
+    """
+    found: dict[int, int] = {}
+    for number in range(count):
+        place, way = number, dict[int, int]()
+        while place not in found and place not in way and (up := above.get(place)) is not None:
+            way[place] = len(way)
+            place = up
+        circle = list(way)[way[place] :] if place in way else [found.get(place, place)]
+        found |= dict.fromkeys([*way, place], min(circle))
+    return [found[number] for number in range(count)]
 
 
 def _one(tree: Sequence[Due]) -> Due:

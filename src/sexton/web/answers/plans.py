@@ -20,7 +20,7 @@ from sexton.engine.plan_file import plan_document, read_plan
 from sexton.engine.removing.proposal import with_retention
 from sexton.engine.removing.recover import recover
 from sexton.engine.sealing import is_digest_of
-from sexton.engine.verbs import plan_end
+from sexton.engine.verbs import check_as_shown, plan_end
 from sexton.errors import SextonError
 from sexton.model.plan import (
     Outcome,
@@ -142,8 +142,10 @@ def carried_out(
     """
     estate = desk.lookout.fresh()
     assert estate.removing is not None
-    recover(estate.removing, estate.evidence, receipt)
     just_made = shown and not plan.policies
+    if just_made:
+        check_as_shown(estate, plan)
+    recover(estate.removing, estate.evidence, receipt)
     return carry_out(estate, plan, receipt, observed=observed, just_made=just_made)
 
 

@@ -12,7 +12,8 @@ from sexton.engine.standing import SAMPLED, samples
 from sexton.errors import SextonError
 from sexton.model.session import NATIVE
 from sexton.settings.lint import inert
-from sexton.settings.render import show as rendered
+from sexton.settings.render import DEFAULT, Line
+from sexton.settings.render import lines as rendered
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
 from sexton.web.pages.showing import show
@@ -39,7 +40,7 @@ class Findings:
             where=f"As this server was started with; policies {rules.digest[:12]} are in force.",
             homes=self._homes(),
             inert=inert(settings),
-            lines=[_line(each) for each in rendered(settings).splitlines()],
+            lines=[_line(each) for each in rendered(settings)],
             is_live=False,
         )
 
@@ -61,8 +62,7 @@ class Findings:
             yield told
 
 
-def _line(text: str) -> dict[str, Any]:
+def _line(line: Line) -> dict[str, Any]:
     """A line of the settings, and where it is said if that is not the default."""
-    said, _, where = text.partition("  # ")
-    usual = where == "default"
-    return {"text": said, "usual": usual, "where": "" if usual else where}
+    usual = line.place == DEFAULT
+    return {"text": line.text, "usual": usual, "where": "" if usual else line.place}
