@@ -27,7 +27,8 @@ from sexton.errors.troubles import FIRST_PAUSE, OVER, Troubles
 from sexton.ledger.group_commit import GroupCommit
 from sexton.ledger.log_folding import LogFolding
 from sexton.ledger.opening import open_ledger
-from sexton.ledger.postgres_pool import Pool, PooledConnection
+from sexton.ledger.postgres_connection import PooledConnection
+from sexton.ledger.postgres_pool import Pool
 from sexton.model.worker import Identity
 from sexton.policies.notifying import Interest
 from sexton.settings.values import Settings
