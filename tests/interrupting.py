@@ -1,4 +1,4 @@
-"""Raise an exception at every step of a call at which a signal handler could raise one."""
+"""Do at every step of a call what a signal handler could do there: raise an exception, or work."""
 
 from __future__ import annotations
 
@@ -24,16 +24,29 @@ def interrupted_at_every_step(act: Callable[[], object]) -> Iterator[Interrupt |
 
     Yields after each run the exception that came out; None if `act` survived it.
     """
+    return at_every_step(act, meanwhile=_raise)
+
+
+def at_every_step(
+    act: Callable[[], object], *, meanwhile: Callable[[], object]
+) -> Iterator[Interrupt | None]:
+    """The same with something else that the handler does."""
     for step in count(1):
         assert step < MOST_STEPS
-        came_out, was_reached = _interrupted(act, step)
+        came_out, was_reached = _interrupted(act, step, meanwhile)
         if not was_reached:
             return
         yield came_out
 
 
-def _interrupted(act: Callable[[], object], step: int) -> tuple[Interrupt | None, bool]:
-    trace, before, came_out = _Trace(step), sys.gettrace(), None
+def _raise() -> None:
+    raise Interrupt
+
+
+def _interrupted(
+    act: Callable[[], object], step: int, meanwhile: Callable[[], object]
+) -> tuple[Interrupt | None, bool]:
+    trace, before, came_out = _Trace(step, meanwhile), sys.gettrace(), None
     hook, sys.unraisablehook = sys.unraisablehook, _ignore
     sys.settrace(trace)
     try:
@@ -51,10 +64,11 @@ def _ignore(_: Any) -> None:
 
 
 class _Trace:
-    """A trace function that raises once, at the given step."""
+    """A trace function that does something once, at the given step."""
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int, meanwhile: Callable[[], object]) -> None:
         self.left = step
+        self._meanwhile = meanwhile
 
     def __call__(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         if frame.f_code.co_filename == __file__:
@@ -75,7 +89,7 @@ class _Trace:
     def _step(self) -> None:
         self.left -= 1
         if self.left == 0:
-            raise Interrupt
+            self._meanwhile()
 
 
 _known: dict[CodeType, dict[int, str]] = {}

@@ -437,7 +437,7 @@ class Promise(NamedTuple):
     used: set[str]
 
 
-PARTS = ("backlog",)
+PARTS = ("backlog", "verdicts")
 """What only stands within other statements: its guards are missing there, one by one."""
 
 MUTANTS = [

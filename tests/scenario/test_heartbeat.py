@@ -1,4 +1,4 @@
-"""One thread keeps the workers of a process alive, through forks, forgetting and exhaustion."""
+"""A thread per ledger keeps the workers of a process alive, whatever happens to it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
 
+import apsw
 import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.ledger.opening import open_ledger
 from sexton.model.session import Session, State
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
+from sexton.system.clock import SystemClock
 
-BOUND = 60.0
+BOUND = 240.0
 
 FORKS = """
 import os, signal, sys
@@ -288,3 +295,39 @@ os._exit(0)
 def test_heartbeat_and_keeper_outlive_a_process_without_descriptors(engine_url: str) -> None:
     with running(EXHAUSTED, engine_url) as process:
         assert said(process) == ["done"]
+
+
+class Noticed(SystemClock):
+    """A clock that says when the heartbeat of its ledger begins to tend a worker."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+
+    def monotonic(self) -> float:
+        if threading.current_thread().name == "sexton-beat":
+            self.asked.set()
+        return super().monotonic()
+
+
+def test_a_ledger_that_does_not_answer_delays_the_heartbeat_of_no_other(
+    tmp_path: Path, engine_url: str
+) -> None:
+    often = LivenessPolicy(beat_every=timedelta(seconds=0.05))
+    settings, clock = Settings(rulebook=Rulebook(liveness=often)), Noticed()
+    silent = Sexton(open_ledger(str(tmp_path / "silent.db"), patience=240), settings, clock=clock)
+    with closing(apsw.Connection(str(tmp_path / "silent.db"))) as other, silent:
+        silent.publish()
+        stuck = silent.worker()
+        with Sexton(open_ledger(engine_url), settings) as house:
+            house.publish()
+            worker = house.worker()
+            other.execute("BEGIN IMMEDIATE")
+            try:
+                clock.asked.clear()
+                assert clock.asked.wait(BOUND)
+                first = house.ledger.workers.beat_of(worker.id) or 0
+                until(lambda: (house.ledger.workers.beat_of(worker.id) or 0) > first + 2)
+            finally:
+                other.execute("ROLLBACK")
+            stuck_at = silent.ledger.workers.beat_of(stuck.id) or 0
+            until(lambda: (silent.ledger.workers.beat_of(stuck.id) or 0) > stuck_at)

@@ -775,7 +775,7 @@ def test_leaving_a_turn_gives_back_whatever_can_be_given_back(ruled: Ruled) -> N
     session = worker.session("a", source="telegram")
     turn = session.turn().__enter__()
     grant, _ = turn.reserve(input_tokens=500), turn.reserve(input_tokens=500)
-    worker._desk.ledger.spending.settle(grant._granted, session._session.ref, {}, Usage())
+    worker._desk.ledger.spending.settle(grant.granted, session._session.ref, {}, Usage())
     turn.__exit__(None, None, None)
     assert session._guarded()._turns == 0
     assert [each.busy_since for each in found(worker, session).holders] == [None]

@@ -27,7 +27,8 @@ from sexton.errors.troubles import FIRST_PAUSE, OVER, Troubles
 from sexton.ledger.group_commit import GroupCommit
 from sexton.ledger.log_folding import LogFolding
 from sexton.ledger.opening import open_ledger
-from sexton.ledger.postgres_pool import Pool, PooledConnection
+from sexton.ledger.postgres_connection import PooledConnection
+from sexton.ledger.postgres_pool import Pool
 from sexton.model.worker import Identity
 from sexton.policies.notifying import Interest
 from sexton.settings.values import Settings
@@ -318,11 +319,39 @@ def test_a_trouble_is_logged_at_once_and_then_ever_more_seldom(
     clock = Seconds()
     troubles = Troubles("sexton.test", clock, traced=True)
     for second in range(24 * 3600):
-        troubles("look", "a look failed", RuntimeError(f"at {second}"))
+        try:
+            raise RuntimeError(f"at {second}")
+        except RuntimeError as trouble:
+            troubles("look", "a look failed", trouble)
         clock.now += 1
     assert 24 <= len(caplog.records) <= 32
-    assert [bool(record.exc_info) for record in caplog.records[:2]] == [True, False]
-    assert sum(bool(record.exc_info) for record in caplog.records) == 1
+    traced = [__file__ in record.getMessage() for record in caplog.records]
+    assert traced == [True] + [False] * (len(traced) - 1)
+
+
+def test_of_what_a_database_says_only_the_first_line_is_logged(
+    postgres_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next ones quote rows and statements; what followed from such an error has them too."""
+    secret = "what a user wrote"
+    troubles = Troubles("sexton.test", traced=True)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE said (content TEXT PRIMARY KEY, n INT CHECK (n > 0))")
+        for statement in (
+            f"INSERT INTO said VALUES ('{secret}', 0)",
+            f"SELECT '{secret}' FROM nowhere",
+        ):
+            with pytest.raises(psycopg.Error) as quoting:
+                connection.execute(statement)
+            assert secret in str(quoting.value)
+            troubles("write", "a write failed", quoting.value)
+            with pytest.raises(LookupError) as following:
+                raise LookupError("nothing there") from quoting.value
+            troubles(statement[:6], "a look failed", following.value)
+    assert len(caplog.records) == 4
+    for record in caplog.records:
+        assert secret not in f"{record.getMessage()} {record.exc_info} {record.args}"
+        assert __file__ in record.getMessage()
 
 
 def test_another_kind_is_news_and_so_is_one_that_was_over(
@@ -354,4 +383,4 @@ def test_an_expected_error_has_no_traceback_and_a_broken_one_ends_nothing(
     troubles = Troubles("sexton.test", traced=True)
     troubles("look", "a look failed", LedgerBusy("busy"))
     troubles("look", "a look failed", Mute())
-    assert [record.exc_info for record in caplog.records] == [None]
+    assert [__file__ in record.getMessage() for record in caplog.records] == [False]

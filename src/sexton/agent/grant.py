@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sexton.agent.locks import shared_lock
 from sexton.errors import PriceUnknown, UsageInvalid
 from sexton.model.spend import Unit
 from sexton.policies.budgets import MOST, TOKENS
@@ -21,19 +21,16 @@ class Grant:
     """Room in every budget for one call; settle it once, by what was used or by nothing."""
 
     def __init__(
-        self,
-        spent: TurnSpend,
-        granted: Granted,
-        held: Mapping[Unit, int],
-        tariff: Tariff | None,
+        self, spent: TurnSpend, amounts: Mapping[Unit, int], tariff: Tariff | None
     ) -> None:
+        self.granted: Granted | None = None  # until the ledger is asked
+        self.amounts = amounts
+        self.iteration: Mapping[Unit, int] = {}
+        self.is_settled = False
         self._spent = spent
-        self._granted = granted
-        self._held = held
         self._tariff = tariff
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._pid = os.getpid()
-        self._settled = False
         self._used: dict[Unit, int] = {}
 
     def commit(
@@ -61,26 +58,21 @@ class Grant:
     def finish(self) -> None:
         """Settle it if nobody did; what could not be counted when it was used is counted now."""
         with self._lock:
-            if not self._settled:
+            if not self.is_settled:
                 self._settle(self._used)
 
     def held(self, unit: Unit) -> int:
         """So much of a unit is held until it is settled."""
-        return self._held.get(unit, 0)
-
-    @property
-    def is_settled(self) -> bool:
-        return self._settled
+        return self.amounts.get(unit, 0)
 
     def _settle(self, used: dict[Unit, int]) -> None:
         if self._pid != os.getpid():
             raise UsageInvalid("the grant belongs to the process that forked this one")
         with self._lock:
-            if self._settled:
+            if self.is_settled:
                 raise UsageInvalid("the grant was settled already")
             self._used = used
-            self._spent.settle(self._granted, self._held, used)
-            self._settled = True
+            self._spent.settle(self, used)
 
 
 def checked(amount: object) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
 from sexton.agent.desk import Desk
+from sexton.agent.locks import shared_lock
 from sexton.agent.pulse import Pulse
 from sexton.errors import BudgetExceeded, LedgerError
 from sexton.model.plan import Reason
@@ -50,7 +50,7 @@ class Guard:
         self.counted: frozenset[Unit] = frozenset()
         self.pulse = Pulse(desk.clock.monotonic)
         self._in_force = desk.rules(None)
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._roots: dict[int, int] = {}
         self._bounds: tuple[tuple[Rulebook, int, int] | None, tuple[Bound, ...]] = (None, ())
         self._advice: list[str] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from sexton.agent.locks import shared_lock
 from sexton.model.session import Relation, Session
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ class Guards:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        # A signal handler may begin a turn while its own thread is in here.
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._all: WeakValueDictionary[int, Guard] = WeakValueDictionary()
         self._recent: OrderedDict[int, Guard] = OrderedDict()
 

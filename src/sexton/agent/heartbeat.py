@@ -1,11 +1,13 @@
-"""The one thread of a process that keeps all of its workers alive.
+"""The thread of a process that keeps all of its workers in one ledger alive.
 
 It holds no worker while it waits, so that a forgotten one is collected; it then leaves the ledger
 on that worker's behalf, as a destructor may run in the middle of anything and must not. It
 survives every exception: a process whose thread died would be taken for dead with all of its
 sessions. It imports nothing.
 
-In a forked child the thread begins anew and adopts the workers that the child inherited.
+Each ledger has a thread of its own, as one that does not answer holds its thread up for half a
+minute. The thread ends with the last worker of its ledger. In a forked child the threads begin anew
+and adopt the workers that the child inherited.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary, finalize
 
+from sexton.agent.locks import shared_lock
 from sexton.errors import LedgerClosed, SextonError
 from sexton.errors.troubles import Troubles
 
@@ -37,8 +40,8 @@ class Member(Protocol):
     """A worker that the thread keeps alive."""
 
     @property
-    def ledger_key(self) -> int:
-        """Stands for the ledger, so that one that does not answer is asked once in a round."""
+    def ledger_key(self) -> str:
+        """Stands for the ledger: workers of the same one share a thread."""
 
     def tend(self) -> float | None:
         """Do what is due now; seconds until the next step, or None if there will be none."""
@@ -48,7 +51,7 @@ class Member(Protocol):
 
 
 class Heartbeat:
-    """The members of this process, and the thread that tends them while there are any."""
+    """The members of one ledger, and the thread that tends them while there are any."""
 
     def __init__(self) -> None:
         self._members: WeakValueDictionary[int, Member] = WeakValueDictionary()
@@ -58,22 +61,16 @@ class Heartbeat:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self._lock = threading.RLock()  # a signal handler may open a worker as well
+        self._lock = shared_lock()
         self._news: SimpleQueue[_Departure | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._troubles = Troubles("sexton.agent")
         self._late: list[tuple[float, _Departure]] = []
+        self._is_silent = False
 
     def add(self, member: Member, pause: float, depart: Callable[[], object]) -> None:
-        """Tend a member after a pause, and again whenever it says.
-
-        When nobody refers to it any more, the thread calls `depart`, which must not refer to it.
-        """
+        """Tend a member after a pause, and again whenever it says; then call `depart`."""
         name = next(self._names)
-        if not name and hasattr(os, "register_at_fork"):
-            # Now, as hooks run in order: the ledger's come first, so that the thread of a child
-            # never sees a connection of its parent.
-            os.register_at_fork(after_in_child=self.in_child)
         self._members[name] = member
         self._due[name] = time.monotonic() + pause
         # A destructor runs in the middle of anything, so all it does is to put this on the queue.
@@ -129,12 +126,12 @@ class Heartbeat:
 
     def _round(self) -> float:
         """Tend all members whose time has come; seconds until the next one's comes."""
-        silent: set[int] = set()
+        self._is_silent = False  # a ledger that does not answer is asked once in a round
         for name, due in list(self._due.items()):
             member = self._members.get(name)
             if member is None or due > time.monotonic():
                 continue  # its departure is on the queue, or it is not due
-            pause = self._tend(member, silent)
+            pause = RETRY if self._is_silent else self._tend(member)
             if pause is None:
                 del self._due[name]
             else:
@@ -149,16 +146,14 @@ class Heartbeat:
         next_due = min([*live, *(when for when, _ in self._late)], default=math.inf)
         return min(max(next_due - time.monotonic(), 0.0), _LONGEST)
 
-    def _tend(self, member: Member, silent: set[int]) -> float | None:
-        """Tend one member; seconds until its next step. A silent ledger is asked once a round."""
-        if member.ledger_key in silent:
-            return RETRY
+    def _tend(self, member: Member) -> float | None:
+        """Tend one member; seconds until its next step."""
         try:
             return member.tend()
         except LedgerClosed:
             return None  # by its owner, for good: there is nothing left to keep alive
         except Exception as trouble:  # noqa: BLE001  # whatever it meets, the process is alive
-            silent.add(member.ledger_key)
+            self._is_silent = True
             self._complain(trouble)
             return RETRY
 
@@ -192,7 +187,49 @@ class _Departure:
         self.tries = 0
 
 
-HEARTBEAT = Heartbeat()
+class Heartbeats:
+    """The heartbeat of each ledger that this process has workers in."""
+
+    def __init__(self) -> None:
+        self._is_hooked = False
+        # Kept by its thread while that runs, and by the destructor of each member.
+        self._all: WeakValueDictionary[str, Heartbeat] = WeakValueDictionary()
+        self._lock = shared_lock()
+
+    def add(self, member: Member, pause: float, depart: Callable[[], object]) -> None:
+        """Tend a member after a pause, and again whenever it says.
+
+        When nobody refers to it any more, the thread calls `depart`, which must not refer to it.
+        """
+        if not self._is_hooked and hasattr(os, "register_at_fork"):
+            # Now, as hooks run in order: the ledger's come first, so that the thread of a child
+            # never sees a connection of its parent.
+            self._is_hooked = True
+            os.register_at_fork(after_in_child=self.in_child)
+        self._of(member).add(member, pause, depart)
+
+    def attend(self, member: Member) -> None:
+        """Have the thread of its ledger look at its members now."""
+        self._of(member).attend()
+
+    def members(self) -> list[Member]:
+        """All members that somebody still refers to."""
+        return [member for heartbeat in self._known() for member in heartbeat.members()]
+
+    def in_child(self) -> None:
+        """Begin anew after a fork: the parent's threads are not here."""
+        for heartbeat in self._known():
+            heartbeat.in_child()
+
+    def _of(self, member: Member) -> Heartbeat:
+        with self._lock:
+            return self._all.setdefault(member.ledger_key, Heartbeat())
+
+    def _known(self) -> list[Heartbeat]:
+        return [found for ref in self._all.valuerefs() if (found := ref()) is not None]
+
+
+HEARTBEAT = Heartbeats()
 
 
 @atexit.register

@@ -1,8 +1,8 @@
 """How does a process show that it lives, and notice that it was taken for dead?
 
-One thread raises one counter per worker, whatever the number of sessions. A process that could not
-do so for half the time after which others may bury it does not write before it has asked whether
-it still counts; if it does, its agent notices nothing.
+One thread per ledger raises one counter per worker, whatever the number of sessions. A process that
+could not do so for half the time after which others may bury it does not write before it has asked
+whether it still counts; if it does, its agent notices nothing.
 
 A forked child becomes a worker of its own and holds the sessions whose handles it inherited: at its
 first use of any of them, when its parent has died, or after `SETTLE` seconds, whichever comes
@@ -211,7 +211,7 @@ class Membership:
         """Give up every session; a forked child that never used it leaves nothing."""
         if not self._badge.has_left and self.is_mine:
             self._badge.leave()
-            HEARTBEAT.attend()
+            HEARTBEAT.attend(self)
 
     def start(
         self,
@@ -231,8 +231,8 @@ class Membership:
         HEARTBEAT.add(self, self.pace(), self._badge.depart)
 
     @property
-    def ledger_key(self) -> int:
-        return id(self._ledger)
+    def ledger_key(self) -> str:
+        return f"{self._ledger.url} {self._ledger.id}"
 
     def tend(self) -> float | None:
         """What the heartbeat does for this worker; seconds until it is to do it again."""
@@ -278,7 +278,7 @@ class Membership:
                 return
             self._enrol()
             self._badge.has_left, self._owes_holding = False, True
-        HEARTBEAT.attend()
+        HEARTBEAT.attend(self)
         self._hold(inherited=True)
 
     def _tend_inherited(self) -> float:

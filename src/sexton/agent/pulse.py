@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sexton.agent.locks import shared_lock
 from sexton.model.plan import Reason
 from sexton.policies.runaway import WINDOW, Beat, Excess, excess, haste, joined, without
 from sexton.policies.spend import RunawayPolicy
@@ -20,7 +20,7 @@ class Pulse:
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._beats: list[Beat] = []
         self._minute = Beat(0.0)
         self._is_fast = False

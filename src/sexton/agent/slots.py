@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 
+from sexton.agent.locks import shared_lock
 from sexton.ports.spending import Slot
 
 
@@ -18,7 +18,7 @@ class Slots:
         self._begin()
 
     def _begin(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = shared_lock()
         self._pid = os.getpid()
         self._idle: list[Slot] = []
 

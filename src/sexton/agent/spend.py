@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
 from sexton.agent.desk import Desk
 from sexton.agent.grant import Grant, checked
 from sexton.agent.guard import Guard
+from sexton.agent.locks import shared_lock
 from sexton.agent.tools import ToolWatch
-from sexton.errors import PriceUnknown, SextonError, UsageInvalid
+from sexton.agent.turn_counts import TurnCounts
+from sexton.errors import LedgerError, PriceUnknown, SextonError, UsageInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
@@ -22,6 +24,8 @@ from sexton.policies.pricing import Tariff, cost, own_tariff
 from sexton.policies.spend import SpendRules
 from sexton.ports.spending import Granted, Slot, Standing
 
+NOTHING = Usage()
+
 
 class TurnSpend:
     """What one turn has spent, and what it holds."""
@@ -31,10 +35,8 @@ class TurnSpend:
         self._session = session
         self._moved = moved
         self._desk: Desk = guard.desk
-        self._lock = threading.RLock()
-        self._own: dict[Unit, int] = {}
-        self._grants: list[Grant] = []
-        self._iteration_unused = True
+        self._lock = shared_lock()
+        self._own = TurnCounts()
         self._near: set[tuple[str, bool]] = set()
         self._limited: tuple[SpendRules | None, tuple[Budget, ...]] = (None, ())
         self._clocked = self._began = self._desk.clock.monotonic()
@@ -54,52 +56,42 @@ class TurnSpend:
         held = tokens(amounts)
         if tariff is not None:
             held[Unit.USD] = tariff(amounts)
-        iteration = self._iteration()
+        grant = Grant(self, held, tariff)
         try:
-            grant = self._grant(held, iteration, tariff)
-        except SextonError:
-            self._iteration_unused |= not iteration
-            raise
-        if tariff is None and Unit.USD in self._guard.counted:  # as somebody has just said
-            grant.release()
-            self._uncount(iteration)
-            return self.reserve(amounts, model)
-        return grant
-
-    def _iteration(self) -> dict[Unit, int]:
-        """The iteration that a call counts as: none if it is the one the turn began with."""
-        with self._lock:
-            unused, self._iteration_unused = self._iteration_unused, False
-        return {} if unused else {Unit.ITERATIONS: 1}
-
-    def _uncount(self, iteration: dict[Unit, int]) -> None:
-        """Take back what `_iteration` and the ledger counted for a call that is not made."""
-        if not iteration:
-            self._iteration_unused = True
-            return
-        self._give_back(iteration)
-        if Unit.ITERATIONS in self._guard.counted:
-            self._guard.take(self._session(), at_once={Unit.ITERATIONS: -1}, limited=False)
-
-    def _grant(
-        self, held: Mapping[Unit, int], iteration: Mapping[Unit, int], tariff: Tariff | None
-    ) -> Grant:
-        self._count_own({**held, **iteration})
-        slot = self._desk.slots.take()
-        try:
-            granted = self._take(held, iteration, slot)
+            self._count_own(held, grant)
+            self._hold(grant)
+            if tariff is not None or Unit.USD not in self._guard.counted:
+                return grant
+            self._cancel(grant)  # as somebody has just said that money counts
+            if grant.iteration and Unit.ITERATIONS in self._guard.counted:
+                self._guard.take(self._session(), at_once={Unit.ITERATIONS: -1}, limited=False)
         except SextonError:
             # If the ledger stored it all the same, the next grant of the slot gives it back.
-            self._desk.slots.give_back(slot)
-            self._give_back({**held, **iteration})
+            self._drop(grant)
             raise
-        if granted is None:
-            ref, worker, now = self._session().ref, self._desk.worker, self._desk.clock.now()
-            granted = Granted(slot, ref, worker, now)
-        grant = Grant(self, granted, held, tariff)
-        with self._lock:
-            self._grants = [each for each in self._grants if not each.is_settled] + [grant]
-        return grant
+        except BaseException:  # out of a signal handler, perhaps after the ledger stored it
+            with suppress(LedgerError):  # then the end of the turn gives it back
+                self._cancel(grant)
+            raise
+        return self.reserve(amounts, model)
+
+    def _hold(self, grant: Grant) -> None:
+        """Have the ledger reserve what is foreseen."""
+        ref, worker, now = self._session().ref, self._desk.worker, self._desk.clock.now()
+        asked = Granted(self._desk.slots.take(), ref, worker, now, places=None)
+        grant.granted = asked
+        grant.granted = self._take(grant, asked.name) or asked._replace(places=())
+
+    def _cancel(self, grant: Grant) -> None:
+        """Give back what the ledger holds, if anything, as if it had never been asked for."""
+        self._settle(grant, {}, NOTHING)
+        self._drop(grant)
+
+    def _drop(self, grant: Grant) -> None:
+        """Forget a reservation of which nothing is held; it may be repeated."""
+        if grant in self._own.grants:
+            self._change(lambda own: own.dropped(grant))
+            self._free_slot(grant)
 
     def before_tool(self) -> None:
         """Count a call of a tool, or BudgetExceeded."""
@@ -122,7 +114,7 @@ class TurnSpend:
             entry = self._desk.entry(session, "pause", reason)
             self._desk.ledger.journal.write([entry], self._desk.clock.now())
 
-    def settle(self, granted: Granted, held: Mapping[Unit, int], used: dict[Unit, int]) -> None:
+    def settle(self, grant: Grant, used: dict[Unit, int]) -> None:
         """Put what was used in place of what was held; it may be repeated until it succeeds."""
         counted = tokens(used)
         usage = Usage(
@@ -132,12 +124,21 @@ class TurnSpend:
             reasoning_tokens=used.get(Unit.REASONING, 0),
             cost_micros=used.get(Unit.USD, 0),
         )
-        if granted.places or used:
-            self._desk.ledger.spending.settle(granted, self._session().ref, counted, usage)
-        self._desk.slots.give_back(granted.name)
+        self._settle(grant, counted, usage)
         # Only now: where the ledger is busy, the same may be tried again.
-        self._give_back(held, counted)
+        self._change(lambda own: own.settled(grant, counted))
+        grant.is_settled = True
+        self._free_slot(grant)  # last, as a slot that is free twice names two grants
         self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
+
+    def _settle(self, grant: Grant, used: Mapping[Unit, int], usage: Usage) -> None:
+        granted = grant.granted
+        if granted is not None and (granted.places != () or used):
+            self._desk.ledger.spending.settle(granted, self._session().ref, used, usage)
+
+    def _free_slot(self, grant: Grant) -> None:
+        if grant.granted is not None:
+            self._desk.slots.give_back(grant.granted.name)
 
     def leave(self) -> None:
         """Count the time that has passed; the turn is over."""
@@ -145,7 +146,7 @@ class TurnSpend:
 
     def unsettled(self) -> list[Grant]:
         """What the turn still holds."""
-        return [grant for grant in self._grants if not grant.is_settled]
+        return list(self._own.grants)
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""
@@ -153,12 +154,10 @@ class TurnSpend:
         watch.restore(self._desk.ledger.spending.snapshot(self._session().ref))
         return watch
 
-    def _take(
-        self, held: Mapping[Unit, int], at_once: Mapping[Unit, int], slot: Slot
-    ) -> Granted | None:
+    def _take(self, grant: Grant, slot: Slot) -> Granted | None:
         while True:
             session = self._session()
-            taken = self._guard.take(session, held, at_once, slot=slot)
+            taken = self._guard.take(session, grant.amounts, grant.iteration, slot=slot)
             if taken is not None:
                 return taken.grant
             if not self._moved():
@@ -186,23 +185,43 @@ class TurnSpend:
         if limited:
             self._count_own({Unit.WALL: passed})
 
-    def _count_own(self, amounts: Mapping[Unit, int]) -> None:
-        """Count what this turn spends, or BudgetExceeded."""
+    def _count_own(self, amounts: Mapping[Unit, int], grant: Grant | None = None) -> None:
+        """Count what this turn spends, or what a grant is to hold, or BudgetExceeded."""
         session = self._session()
         limits = self._limits(session)
-        with self._lock:
-            after = {unit: self._own.get(unit, 0) + each for unit, each in amounts.items()}
-            bounded = [budget for budget in limits if budget.unit in after]
+        bounded: list[Budget] = []
+
+        def counted(own: TurnCounts) -> TurnCounts:
+            asked = amounts
+            if grant is None:
+                after = own.spending(amounts)
+            else:  # the first call of a turn is the iteration that the turn began with
+                grant.iteration = {} if own.first is None else {Unit.ITERATIONS: 1}
+                after, asked = own.holding(grant), {**amounts, **grant.iteration}
+            bounded[:] = [budget for budget in limits if budget.unit in asked]
             for budget in bounded:
-                if not fits(budget.limit, after[budget.unit], 0) and budget.action is not Act.WARN:
-                    self._refuse(session, budget, amounts[budget.unit])
-            self._own |= after
+                total = after.total(budget.unit)
+                if not fits(budget.limit, total, 0) and budget.action is not Act.WARN:
+                    self._refuse(session, own, budget, asked[budget.unit])
+            return after
+
+        after = self._change(counted)
         for budget in bounded:
-            total = after[budget.unit]
+            total = after.total(budget.unit)
             told = budget.name, is_reached(budget.limit, total)
             if is_near(budget.limit, total) and told not in self._near:
                 self._near.add(told)
                 self._guard.tell(near(budget, total, is_spent=told[1]))
+
+    def _change(self, change: Callable[[TurnCounts], TurnCounts]) -> TurnCounts:
+        """Replace the counts in one step; the lock keeps threads out, but no signal handler."""
+        with self._lock:
+            while True:
+                before = self._own
+                after = change(before)
+                if self._own is before:  # else a handler of this thread has counted meanwhile
+                    self._own = after
+                    return after
 
     def _limits(self, session: Session) -> tuple[Budget, ...]:
         """The budgets of this turn, looked up once for the same rules."""
@@ -213,21 +232,14 @@ class TurnSpend:
             self._limited = (rules, found)
         return found
 
-    def _refuse(self, session: Session, budget: Budget, asked: int) -> NoReturn:
+    def _refuse(self, session: Session, own: TurnCounts, budget: Budget, asked: int) -> NoReturn:
         """Stop for a budget of turns, which is counted here only."""
-        held = sum(each.held(budget.unit) for each in self._grants if not each.is_settled)
-        total = self._own.get(budget.unit, 0)
+        held, total = own.held(budget.unit), own.total(budget.unit)
         if budget.unit is Unit.WALL:  # it has passed, whatever the limit is
             total, asked = total + asked, 0
         bound = Bound(meter=Meter(Scope.TURN, "", budget.unit), budgets=(budget,))
         standing = Standing(0, bound, total - held, held, 0, None)
         self._guard.stop(session, standing, budget, asked)
-
-    def _give_back(self, held: Mapping[Unit, int], used: Mapping[Unit, int] | None = None) -> None:
-        with self._lock:
-            for unit in held.keys() | (used or {}).keys():
-                left = self._own.get(unit, 0) - held.get(unit, 0)
-                self._own[unit] = left + (used or {}).get(unit, 0)
 
     def _tariff(self, model: str | None) -> Tariff | None:
         """What the model costs; where money is counted, one that nobody knows is an error."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Protocol
 
 from sexton.agent.digests import digest, digest_of_arguments
+from sexton.agent.locks import shared_lock
 from sexton.errors import BreakerOpen, SextonError, UsageInvalid
 from sexton.model.record import replace
 from sexton.model.session import check_name
@@ -37,7 +37,7 @@ class ToolWatch:
     def __init__(self, clock: Clock, policy: Callable[[], BreakerPolicy]) -> None:
         self._clock = clock
         self._policy = policy
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._breaker = breaker.CLOSED
         self._trail = fixation.Trail()
         self._step = 0

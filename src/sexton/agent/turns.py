@@ -8,12 +8,12 @@ compares the number of turns that run here with the number that the ledger has.
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sexton.agent.locks import shared_lock
 from sexton.errors import LedgerError, SextonError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class Turns:
             self._begin()
 
     def _begin(self) -> None:
-        # A signal handler may begin a turn of its own in the middle of these few lines.
-        self._lock = threading.RLock()
+        self._lock = shared_lock()
         self._pid = os.getpid()
         self._running: set[Turn] = set()
         self._moving = 0

@@ -12,6 +12,7 @@ from sexton.model.session import State
 from sexton.model.spend import Unit
 from sexton.policies.pricing import own_tariff
 from sexton.policies.rulebook import Rulebook, encode
+from sexton.policies.spend import Prices
 from sexton.settings.values import FinalizerKind, FinalizerSetting
 from sexton.system.effects.memory import part_bytes
 from sexton.system.prices import listed_tariff
@@ -60,29 +61,30 @@ def prospects(
     """The jobs that these actions start at most, by finalizer. Changes nothing.
 
     The ledger says for each session what it would owe. Other rules than those in force may be
-    `wanted`. The bytes are those of whole sessions, also where a job covers a part.
+    `wanted`, and then their prices hold. The bytes are those of whole sessions, also where a job
+    covers a part.
     """
-    in_force = opened.rules(None).rules.finalizers
-    rules = in_force if wanted is None else wanted.finalizers
+    in_force = opened.rules(None).rules
+    rules = in_force if wanted is None else wanted
     ending = [each.seen.ref for each in actions if isinstance(each, EndSession | ReapSession)]
-    if not rules or not ending:
+    if not rules.finalizers or not ending:
         return []
-    other = None if wanted is None or rules == in_force else encode(wanted)
-    owing: dict[str, list[Due]] = {rule.name: [] for rule in rules}
+    other = None if rules.finalizers == in_force.finalizers else encode(rules)
+    owing: dict[str, list[Due]] = {rule.name: [] for rule in rules.finalizers}
     for start in range(0, len(ending), PAGE):
         for due in opened.ledger.dues.of(ending[start : start + PAGE], other):
             if due.owes and due.state is State.OPEN:
                 owing.setdefault(due.finalizer, []).append(due)
-    return [_prospect(opened, name, dues) for name, dues in owing.items() if dues]
+    prices = rules.spend.prices
+    return [_prospect(opened, name, dues, prices) for name, dues in owing.items() if dues]
 
 
-def calls_of(opened: Sexton, setting: FinalizerSetting, jobs: int, size: int) -> Calls | None:
-    """What a model is asked for so many jobs over so many bytes; None if none is known."""
+def calls_of(setting: FinalizerSetting, jobs: int, size: int, prices: Prices) -> Calls | None:
+    """What a model is asked for a number of jobs over a number of bytes; None if none is known."""
     if setting.context_tokens is None or setting.model is None:
         return None
     tokens = size // BYTES_PER_TOKEN
     calls = jobs + size // part_bytes(setting.context_tokens)
-    prices = opened.rules(None).rules.spend.prices
     tariff = own_tariff(prices, setting.model) or listed_tariff(setting.model)
     if tariff is None or not calls:
         return Calls(calls=calls, tokens=tokens, cost_micros=None)
@@ -90,7 +92,7 @@ def calls_of(opened: Sexton, setting: FinalizerSetting, jobs: int, size: int) ->
     return Calls(calls=calls, tokens=tokens, cost_micros=calls * tariff(each))
 
 
-def _prospect(opened: Sexton, finalizer: str, dues: Sequence[Due]) -> Prospect:
+def _prospect(opened: Sexton, finalizer: str, dues: Sequence[Due], prices: Prices) -> Prospect:
     settings = {each.name: each for each in opened.settings.finalizers}
     setting, size = settings.get(finalizer), sum(due.byte_count for due in dues)
     return Prospect(
@@ -99,5 +101,5 @@ def _prospect(opened: Sexton, finalizer: str, dues: Sequence[Due]) -> Prospect:
         jobs=len(dues),
         messages=sum(due.through - due.since for due in dues),
         bytes=size,
-        calls=None if setting is None else calls_of(opened, setting, len(dues), size),
+        calls=None if setting is None else calls_of(setting, len(dues), size, prices),
     )

@@ -1,4 +1,8 @@
-"""What a thread that must live says in the log about the exceptions it has survived."""
+"""What a thread that must live says in the log about the exceptions it has survived.
+
+Of what an exception says only the first line is logged. PostgreSQL quotes rows and statements in
+later lines, and the exception keeps all of them, so a traceback is logged as text without it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ LONGEST_PAUSE = 3600.0
 OVER = 600.0
 """A kind of trouble that was not met for so many seconds is over: the next one is news."""
 MOST_KINDS = 256
+LONGEST = 200
+"""Characters of an exception's first line that are logged."""
 
 
 class Troubles:
@@ -50,8 +56,8 @@ class Troubles:
         with suppress(Exception):
             kind = about if trouble is None else f"{about}: {type(trouble).__name__}"
             if self._is_due(kind, self._monotonic()):
-                traced = trouble if self._is_first(kind, trouble) else None
-                say(self._log, f"{text}{_words(trouble)}", self._level, traced)
+                trace = _trace(trouble) if trouble and self._is_first(kind, trouble) else ""
+                say(self._log, f"{text}{_words(trouble)}{trace}", self._level)
 
     def _is_due(self, kind: str, now: float) -> bool:
         with self._lock:
@@ -75,19 +81,32 @@ class Troubles:
         return True
 
 
-def say(log: str, text: str, level: str = "warning", traced: BaseException | None = None) -> None:
+def say(log: str, text: str, level: str = "warning") -> None:
     """Log a line; loads nothing, so without logging the line goes where that would write."""
     logging = sys.modules.get("logging")
     if logging is None:
         sys.stderr.write(f"{text}\n")
     else:
-        getattr(logging.getLogger(log), level)("%s", text, exc_info=traced)
+        getattr(logging.getLogger(log), level)("%s", text)
 
 
 def _words(trouble: BaseException | None) -> str:
     if trouble is None:
         return ""
-    kind, words = type(trouble).__name__, str(trouble)
+    kind, words = type(trouble).__name__, str(trouble).strip().partition("\n")[0][:LONGEST]
     if isinstance(trouble, SextonError):
         return f": {words}"
     return f": {words} ({kind})" if words else f": {kind}"
+
+
+def _trace(trouble: BaseException) -> str:
+    """Where an exception comes from, and those it followed from by their types; no values."""
+    from traceback import format_tb  # noqa: PLC0415  # loaded with `logging`, see above
+
+    text, seen = "", set()
+    cause: BaseException | None = trouble
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        text += f"\n{type(cause).__name__}, from:\n{''.join(format_tb(cause.__traceback__))}"
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return text.rstrip()

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Never
 
 from sexton.ledger import rows
-from sexton.ledger.database import Database, Transaction
+from sexton.ledger.database import Database
 from sexton.model.finalization import Due, DueVerdict
 from sexton.model.session import State
 from sexton.policies.rulebook import owings
-
-
-class _Answered(Exception):
-    """Carries the answer out of a transaction, which is rolled back."""
-
-    def __init__(self, answer: list[rows.Row]) -> None:
-        super().__init__()
-        self.answer = answer
 
 
 class LedgerDues:
@@ -28,22 +19,18 @@ class LedgerDues:
         self._database = database
 
     def of(self, sessions: Sequence[int], rules: str | None = None) -> list[Due]:
-        """Other rules are put in place of those in force, asked, and rolled back."""
+        """What other rules would owe is only read: they stand in place of the stored ones."""
         refs = json.dumps(list(sessions))
-
         if rules is None:
             return _dues(self._database.read(lambda tx: tx.all("find_dues", refs=refs)))
         drafted = [row for owing in owings(rules) for row in owing.rows()]
+        text = json.dumps([[row[name] for name in _OWING] for row in drafted])
+        return _dues(
+            self._database.read(lambda tx: tx.all("find_drafted_dues", refs=refs, rules=text))
+        )
 
-        def job(tx: Transaction) -> Never:
-            tx.all("clear_owing")
-            tx.many("insert_owing", drafted)
-            raise _Answered(tx.all("find_dues", refs=refs))
 
-        try:
-            self._database.write(job)
-        except _Answered as answered:
-            return _dues(answered.answer)
+_OWING = ("finalizer", "source", "min_messages")
 
 
 def _dues(found: Sequence[rows.Row]) -> list[Due]:

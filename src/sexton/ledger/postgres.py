@@ -26,7 +26,8 @@ from sexton.ledger import forking
 from sexton.ledger.database import HIDDEN
 from sexton.ledger.deadline import DEADLINE
 from sexton.ledger.migrations import has_ledger, migrate_postgres
-from sexton.ledger.postgres_pool import NoConnection, Pool, PooledConnection
+from sexton.ledger.postgres_connection import PooledConnection
+from sexton.ledger.postgres_pool import NoConnection, Pool
 from sexton.ledger.postgres_settings import connection_settings, learn
 from sexton.ledger.rows import Row
 from sexton.ledger.statements import statements

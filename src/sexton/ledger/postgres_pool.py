@@ -11,6 +11,7 @@ what threads share is changed by single steps.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from psycopg.pq import TransactionStatus
 
 from sexton.errors.troubles import Troubles
 from sexton.ledger.deadline import give_up
-from sexton.ledger.rows import Row
+from sexton.ledger.postgres_connection import PooledConnection
 
 SIZE = 16
 FRESH = 2.0  # seconds for which a returned connection is trusted without asking
@@ -33,13 +34,6 @@ _LOOK_EVERY = 0.25
 _LOOK_SELDOM = 60.0
 _PAUSE = 0.05  # seconds; a loan that is forgotten wakes nobody
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # between two attempts to connect
-
-
-class PooledConnection(psycopg.Connection[Row]):
-    """Closes when it is collected, without a warning: an exception may have left it behind."""
-
-    def __del__(self, _: object = None, /) -> None:  # libpq's own part closes itself
-        return
 
 
 class NoConnection(psycopg.OperationalError):
@@ -71,6 +65,7 @@ class Pool:
     def __init__(
         self, connect: Callable[[float], PooledConnection], deadline: float, size: int = SIZE
     ) -> None:
+        self._pid = os.getpid()
         self._connect = connect
         self._deadline = deadline
         self._size = size
@@ -101,7 +96,12 @@ class Pool:
         return loan
 
     def give_back(self, loan: Loan) -> None:
-        """Have the connection lent to others, unless it was left in the middle of something."""
+        """Have the connection lent to others, unless it was left in the middle of something.
+
+        A forked child gives nothing back: to cancel what the connection does would hit its parent.
+        """
+        if self._pid != os.getpid():
+            return
         connection = loan.connection
         if connection is not None:
             is_well = _is_tidied(connection)

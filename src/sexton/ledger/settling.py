@@ -40,7 +40,7 @@ def settle(
         add_usage(tx, session, usage)
         return True
     name = {"slot": grant.name.slot, "number": grant.name.number}
-    row = tx.one("settle_grant", **name) if grant.places else None
+    row = tx.one("settle_grant", **name) if grant.places != () else None
     if row is not None:
         add_usage(tx, session, usage)
         holds = [(hold, used.get(Unit(hold.unit), 0)) for hold in held(row[0])]
@@ -87,7 +87,7 @@ def held(stored: str) -> list[Hold]:
 
 def _count_lost(tx: Transaction, grant: Granted, session: int, used: Mapping[Unit, int]) -> None:
     """Count use whose grant is not in the ledger; the counters may be lost as well."""
-    places = [(meter, start) for meter, start in grant.places if used.get(meter.unit)]
+    places = [(meter, start) for meter, start in grant.places or () if used.get(meter.unit)]
     if not places:
         return
     # Locks the session. It must not count the use yet: a counter that begins now begins with it.

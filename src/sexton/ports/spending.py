@@ -72,14 +72,15 @@ class Spend:
 class Granted(NamedTuple):
     """What is held, and for whom, with all that it takes to settle it after the ledger lost it.
 
-    `places` are the slices of meters that count what was really used.
+    `places` are the slices of meters that count what was really used; None while nobody knows
+    whether anything is held, as the ledger's answer has not arrived.
     """
 
     name: Slot
     session: int
     worker: str
     made_at: datetime
-    places: tuple[tuple[Meter, int], ...] = ()
+    places: tuple[tuple[Meter, int], ...] | None = ()
 
 
 class Freed(NamedTuple):

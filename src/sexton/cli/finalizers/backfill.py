@@ -68,7 +68,8 @@ def _setting(opened: Sexton, name: str) -> FinalizerSetting:
 
 def _cost(opened: Sexton, setting: FinalizerSetting, backlog: Backlog) -> str:
     text = f"{counted(backlog.messages, 'message')}, {size(backlog.bytes)} of text"
-    model = calls_of(opened, setting, backlog.sessions, backlog.bytes)
+    prices = opened.rules(None).rules.spend.prices
+    model = calls_of(setting, backlog.sessions, backlog.bytes, prices)
     if model is None:
         return f"{text}, {counted(backlog.sessions, 'run')}"
     asked = f"{text}, about {number(model.tokens)} tokens in about {counted(model.calls, 'call')}"

@@ -174,6 +174,41 @@ FROM verdicts AS v JOIN sessions AS s ON s.ref = v.session
 WHERE v.session IN ({refs})
 ORDER BY v.session, v.finalizer;
 
+-- verdicts
+-- The view `verdicts` in its own words, for rules that are not stored.
+SELECT home, session, finalizer, ended_at, state, since, through, least,
+       CASE WHEN state NOT IN ('open', 'ended', 'finalized') THEN 'put_away'
+            WHEN state <> 'open' AND end_reason = 'compression' AND untold IS NULL THEN 'compression'
+            WHEN least IS NULL THEN 'other_source'
+            WHEN message_count < least AND COALESCE(relation, '') <> 'compression' AND untold IS NULL THEN 'too_short'
+            WHEN through <= since THEN 'nothing_new'
+            ELSE 'owes' END AS code
+FROM (
+    SELECT s.home, s.ref AS session, named.finalizer, s.ended_at, s.state, s.end_reason, s.untold, s.relation,
+           s.message_count, COALESCE(s.untold, s.last_seq) AS through,
+           COALESCE((SELECT MAX(job.through) FROM finalizations AS job
+                     WHERE job.session = s.ref AND job.finalizer = named.finalizer), 0) AS since,
+           (SELECT rule.min_messages FROM owing AS rule
+            WHERE rule.finalizer = named.finalizer AND rule.source IN (s.source, '*')
+            ORDER BY rule.source = '*' LIMIT 1) AS least
+    FROM sessions AS s CROSS JOIN (SELECT DISTINCT finalizer FROM owing ORDER BY finalizer) AS named
+) AS asked;
+
+-- drafted [sqlite]
+SELECT value ->> 0 AS finalizer, value ->> 1 AS source, value ->> 2 AS min_messages FROM json_each(:rules)
+
+-- drafted [postgres]
+SELECT value ->> 0 AS finalizer, value ->> 1 AS source, CAST(value ->> 2 AS BIGINT) AS min_messages
+FROM json_array_elements(CAST(:rules AS JSON))
+
+-- find_drafted_dues
+-- The drafted rules stand in place of the stored ones, so that nothing is written.
+WITH owing AS ({drafted}), answered AS ({verdicts})
+SELECT v.session, v.finalizer, v.code, v.since, v.through, v.least, v.state, s.source, s.message_count, s.byte_count
+FROM answered AS v JOIN sessions AS s ON s.ref = v.session
+WHERE v.session IN ({refs})
+ORDER BY v.session, v.finalizer;
+
 -- backlog
 -- Sessions for which nothing was ever owed. What was copied into the session that went on is told by that one.
 SELECT dues.home, dues.session, dues.ended_at, dues.through, COALESCE((

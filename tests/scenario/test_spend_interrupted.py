@@ -1,0 +1,92 @@
+"""Exceptions out of signal handlers keep no reservation, and handlers may reserve at any moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sexton.agent.session import OpenSession
+from sexton.agent.slots import Slots
+from sexton.agent.turn import Turn
+from sexton.bootstrap import Sexton
+from sexton.errors import BudgetExceeded
+from sexton.ledger.opening import open_ledger
+from sexton.model.spend import Act, Budget, Scope, Unit
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import SpendRules
+from sexton.settings.values import Settings
+from sexton.testing.clock import ManualClock
+from tests.interrupting import at_every_step, interrupted_at_every_step
+
+BOUND = 240.0
+LIMIT = 10
+
+
+@contextmanager
+def bounded(url: str, clock: ManualClock) -> Iterator[OpenSession]:
+    """A session in which one call has room, in the ledger and in a turn."""
+    budgets = tuple(
+        Budget(name=scope, scope=scope, unit=Unit.TOKENS, limit=LIMIT, action=Act.PAUSE)
+        for scope in (Scope.SESSION, Scope.TURN)
+    )
+    settings = Settings(rulebook=Rulebook(spend=SpendRules(budgets=budgets)))
+    with Sexton(open_ledger(url), settings, clock=clock) as house:
+        house.publish()
+        with house.worker() as worker:
+            yield worker.session("a", source="telegram")
+
+
+def reserve(turn: Turn) -> bool:
+    """Whether one call has room; it is given back."""
+    try:
+        turn.reserve(max_output_tokens=LIMIT).release()
+    except BudgetExceeded:
+        return False
+    return True
+
+
+def test_a_reservation_is_given_back_wherever_an_exception_interrupts_it(
+    new_file: Path, manual_clock: ManualClock
+) -> None:
+    """At once; if the exception comes when the grant was on its way out, with the turn."""
+    with bounded(str(new_file), manual_clock) as session:
+        turn = session.turn()
+        runs = interrupted_at_every_step(lambda: turn.reserve(max_output_tokens=LIMIT))
+        at_once: list[bool] = []
+        is_over = False
+        while not is_over:
+            turn = session.turn()
+            with turn:
+                for problem in runs:
+                    if problem is not None:
+                        at_once.append(reserve(turn))
+                    break
+                else:
+                    is_over = True
+            if at_once and not at_once[-1]:
+                with session.turn() as later:
+                    assert reserve(later), f"after step {len(at_once)}"
+        assert len(at_once) > LIMIT
+        # In the last two steps `Turn.reserve` or the lambda has the grant already.
+        assert all(at_once[:-2]), at_once.index(False)
+
+
+def test_a_signal_handler_may_name_a_grant_while_its_thread_names_one() -> None:
+    slots, names = Slots(), []
+    over = threading.Event()
+
+    def name() -> None:
+        slot = slots.take()
+        names.append(slot)
+        slots.give_back(slot)
+
+    def name_within() -> None:
+        for _ in at_every_step(name, meanwhile=name):
+            assert len({slot.slot for slot in names}) <= 2
+        over.set()
+
+    threading.Thread(target=name_within, daemon=True).start()
+    assert over.wait(BOUND)
+    assert len(names) > LIMIT
