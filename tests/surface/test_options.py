@@ -228,7 +228,7 @@ def test_a_shell_completes_commands_options_and_sessions(cli: Cli) -> None:
         ).out
 
     assert "plain,sessions" in completed("sexton se")
-    assert "plain,--ledger" in completed("sexton sessions list --l")
+    assert "plain,--ledger" in completed(" ".join(("sexton", "sessions", "list", "--l")))
     assert f"plain,{session}" in completed(f"sexton why {session[:4]}")
 
 
