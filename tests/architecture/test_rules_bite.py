@@ -10,8 +10,10 @@ from tests.architecture import rules
 from tests.architecture.error_rules import explained_errors
 from tests.architecture.test_rules_hold import RULES, Rule
 from tests.architecture.threads import known_threads
+from tests.architecture.words import words_apart
 
 ERRORS = '''"""Exit codes: 1x the ledger, 2x sessions."""
+SAID = "nobody has it open any more"
 class SextonError(Exception):
     """Any."""
     exit_code = 1
@@ -20,6 +22,7 @@ class SextonError(Exception):
 FIRST = "class A(SextonError):\n    'Told.'\n    exit_code = 10\n    hint = 'x'\n"
 ENOUGH = "\n".join(f"    def method_{number}(self): ..." for number in range(10))
 NOTE = "# TO" + "DO: later"
+PARAMETRIZED = "import pytest\n@pytest.mark.parametrize"
 LEFT_OUT = "@pytest.mark.sk" + "ip"
 
 BROKEN: list[tuple[Rule, str, str]] = [
@@ -115,6 +118,15 @@ BROKEN: list[tuple[Rule, str, str]] = [
         "src/sexton/engine/x.py",
         "from sexton import errors\nclass Mine(errors.SextonError):\n    'Told.'",
     ),
+    (words_apart, "tests/unit/x.py", "assert 'has it open' in told"),
+    (words_apart, "tests/unit/x.py", "assert told == f'{name} has it open, {more}'"),
+    (words_apart, "tests/unit/x.py", "import pytest\npytest.raises(OSError, match='it open any')"),
+    (
+        words_apart,
+        "tests/unit/x.py",
+        f"{PARAMETRIZED}(('a', 'b'), [(1, 'has it open')])\ndef test_x(): ...",
+    ),
+    (words_apart, "src/sexton/testing/x.py", "assert found == ['open any more']"),
 ]
 
 SOUND: list[tuple[Rule, str, str]] = [
@@ -161,6 +173,13 @@ SOUND: list[tuple[Rule, str, str]] = [
         explained_errors,
         "src/sexton/engine/x.py",
         "from sexton.errors import SextonError\nraise SextonError('told', hint='x')",
+    ),
+    (words_apart, "tests/unit/x.py", "golden('errors', 'nobody has it open', str(problem))"),
+    (words_apart, "tests/unit/x.py", "assert told == 'it opens any more'"),
+    (
+        words_apart,
+        "tests/unit/x.py",
+        f"{PARAMETRIZED}(('a', 'scene'), [(1, 'has it open')])\ndef test_x(): ...",
     ),
 ]
 

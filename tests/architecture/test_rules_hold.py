@@ -11,6 +11,7 @@ from tests.architecture import rules
 from tests.architecture.error_rules import explained_errors
 from tests.architecture.source import modules
 from tests.architecture.threads import THREADS, known_threads, started_in
+from tests.architecture.words import words_apart
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,7 @@ RULES: list[Rule] = [
     rules.explained_modules,
     explained_errors,
     known_threads,
+    words_apart,
 ]
 
 

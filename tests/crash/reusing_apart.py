@@ -44,8 +44,8 @@ def reuse(nursery: Nursery, url: str) -> int:
         sweep = house.sweep()
         assert {outcome.result for outcome in sweep.outcomes} == {"done"}
         own = victim.sessions["own"]
-        [words] = [each.detail for each in sweep.outcomes if each.action.seen.id == own]
-        assert "belongs to another process now" in words
+        [why] = [each.action.reason for each in sweep.outcomes if each.action.seen.id == own]
+        assert why.code == "reaped:process_gone"
         assert_nobody_dead_holds_anything(house.ledger, [victim.worker])
         assert_ended_once(house.ledger, house.find(own))
     assert stranger.is_alive

@@ -138,7 +138,7 @@ def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessi
             assert codes(here.sweep()) == []  # before anybody had the time for a beat
             assert codes(*pass_time(here, 4 * ttl, *workers, sites=(there,))) == []
             for worker, session in zip(workers, held, strict=True):
-                assert session.append(role="user", content="here all the time") == 1
+                assert session.append(role="user", content="never away") == 1
                 assert_lives_on(here.ledger, here.find(session.id), [worker.id])
 
 

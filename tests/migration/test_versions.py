@@ -152,7 +152,7 @@ def test_an_older_shared_database_is_refused_until_somebody_migrates_it(
     monkeypatch.setattr(migrations, "FOLDER", next_version)
     with pytest.raises(LedgerOutdated) as caught:
         open_ledger(postgres_url)
-    assert "sexton ledger migrate" in caught.value.hint
+    assert "ledger migrate" in caught.value.hint
     assert schema(postgres_url) == before
     for _ in range(2):
         open_database(postgres_url, upgrade=True).close()

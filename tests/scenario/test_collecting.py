@@ -26,6 +26,7 @@ from sexton.policies.finalizing import Owing
 from sexton.policies.rulebook import Rulebook
 from sexton.ports.removal import VaultState, WantedFiles
 from sexton.settings.values import HomeSetting
+from tests.golden import golden
 from tests.scenario.collecting_scene import DAY, House, going, results
 from tests.scenario.hermes_home import HermesScene
 
@@ -143,10 +144,9 @@ def test_a_session_that_was_used_between_plan_and_apply_is_left_alone(
     ledger = house.sexton.ledger
     written = write_plan(plan, ledger.plan_key())
     outcomes = house.sexton.apply(read_plan(written, ledger.id, ledger.plan_key()))
-    assert {each.action.seen.id: (each.result, each.detail) for each in outcomes} == {
-        pinned: (SKIPPED, "it was pinned meanwhile"),
-        other: (DONE, outcomes[0].action.reason.text),
-    }
+    assert {each.action.seen.id: each.result for each in outcomes} == {pinned: SKIPPED, other: DONE}
+    [skipped] = [each for each in outcomes if each.result is SKIPPED]
+    golden("outcomes", "skipped: pinned meanwhile", skipped.detail)
     assert len(house.everything()[pinned][2]) == 1
     house.sexton.close()
 
@@ -160,7 +160,8 @@ def test_a_session_that_was_revived_between_plan_and_apply_is_left_alone(house: 
         assert going(plan) == {session.id}
         session.revive()
         [outcome] = house.sexton.apply(plan)
-        assert (outcome.result, outcome.detail) == (SKIPPED, "it is open again")
+        assert outcome.result is SKIPPED
+        golden("outcomes", "skipped: open again", outcome.detail)
         session.append(role="user", content="still here")
         assert house.copies() == []
 
@@ -171,7 +172,8 @@ def test_the_same_plan_applied_again_does_nothing_more(house: House) -> None:
     plan = house.sexton.plan(gc=True)
     assert results(house.sexton.apply(plan)) == {DONE: 1}
     [outcome] = house.sexton.apply(plan)
-    assert (outcome.result, outcome.detail) == (SKIPPED, "it is trashed already")
+    assert outcome.result is SKIPPED
+    golden("outcomes", "skipped: trashed already", outcome.detail)
     assert len(house.copies()) == 1
 
 

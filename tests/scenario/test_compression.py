@@ -299,8 +299,9 @@ def test_a_summariser_that_breaks_off_is_not_waited_for(
     def summarise(messages: list[Message]) -> str:
         raise trouble
 
-    with pytest.raises(SummaryFailed, match=trouble.__name__):
+    with pytest.raises(SummaryFailed) as caught:
         talk(worker).compress(summarise, attempts=1, timeout=600)
+    assert type(caught.value.__cause__) is trouble
 
 
 def test_blanks_are_no_summary(worker: AgentWorker) -> None:

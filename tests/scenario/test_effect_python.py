@@ -74,8 +74,8 @@ def test_the_function_gets_the_job_and_says_what_came_of_it(tmp_path: Path) -> N
 
 
 def test_the_documented_function_works(tmp_path: Path) -> None:
-    assert carry_out("remember", tmp_path) == "1 messages of s1"
-    assert carry_out("remember", tmp_path) == "was there already"
+    said = [carry_out("remember", tmp_path) for _ in range(2)]
+    golden("effects", "python: the documented function, twice", "\n".join(said))
 
 
 def test_it_need_not_say_anything(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from sexton.errors import HomeNotFound, HomeUnknown, HomeUnreadable, SextonError
 from sexton.homes.hermes.home import HermesHome
 from sexton.system.clock import SystemClock
 from sexton.testing.home_contract import Notebook
+from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import House
 
@@ -177,7 +178,7 @@ def test_a_home_that_vanishes_later_is_not_found(scene: HermesScene, book: Noteb
 
 def test_what_is_not_a_database_can_not_be_read(tmp_path: Path, book: Notebook) -> None:
     (tmp_path / "state.db").write_bytes(b"not a database at all\n" * 1_000)
-    assert_refused(tmp_path, book, HomeUnreadable, "not a database")
+    assert_refused(tmp_path, book, HomeUnreadable, "no SQLite file")
 
 
 def test_a_database_cut_short_can_not_be_read(scene: HermesScene, book: Notebook) -> None:
@@ -205,18 +206,18 @@ def test_another_programs_database_is_not_known(tmp_path: Path, book: Notebook) 
     made.execute("CREATE TABLE bookmarks (url TEXT)")
     made.commit()
     made.close()
-    assert_refused(tmp_path, book, HomeUnknown, "no table messages, schema_version, sessions")
+    assert_refused(tmp_path, book, HomeUnknown, "tables are missing")
 
 
 def test_an_empty_file_is_not_known(tmp_path: Path, book: Notebook) -> None:
     (tmp_path / "state.db").touch()
-    assert_refused(tmp_path, book, HomeUnknown, "no table messages, schema_version, sessions")
+    assert_refused(tmp_path, book, HomeUnknown, "tables are missing")
 
 
 def test_a_schema_of_the_future_is_not_known(scene: HermesScene, book: Notebook) -> None:
     scene.sql("UPDATE schema_version SET version = 99")
     scene.close()
-    assert_refused(scene.path, book, HomeUnknown, "schema version 99; known are 1 to 30")
+    assert_refused(scene.path, book, HomeUnknown, "version 99")
 
 
 def test_a_schema_without_the_columns_we_need_is_not_known(
@@ -224,7 +225,7 @@ def test_a_schema_without_the_columns_we_need_is_not_known(
 ) -> None:
     scene.sql("ALTER TABLE sessions RENAME COLUMN ended_at TO closed_at")
     scene.close()
-    assert_refused(scene.path, book, HomeUnknown, "version 22 without sessions.ended_at")
+    assert_refused(scene.path, book, HomeUnknown, "a column is missing")
 
 
 def test_figures_tell_sizes_and_kinds_of_files(scene: HermesScene) -> None:
@@ -284,13 +285,13 @@ def test_an_examination_lists_the_files_of_a_home_once(
     assert listed == [folder]
 
 
-def assert_refused(path: Path, book: Notebook, error: type[SextonError], message: str) -> None:
+def assert_refused(path: Path, book: Notebook, error: type[SextonError], scene: str) -> None:
     """The home is refused with that error, and its directory is as it was."""
     before = {file: file.stat().st_mtime_ns for file in (path, *path.iterdir())}
-    with pytest.raises(error, match=message):
-        book.look(home_at(path))
-    with pytest.raises(error, match=message):
-        home_at(path).figures()
+    for look in (lambda: book.look(home_at(path)), lambda: home_at(path).figures()):
+        with pytest.raises(error) as refused:
+            look()
+        golden("homes", f"refused: {scene}", str(refused.value))
     assert {file: file.stat().st_mtime_ns for file in (path, *path.iterdir())} == before
 
 

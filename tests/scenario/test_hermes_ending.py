@@ -29,6 +29,7 @@ from sexton.model.record import replace
 from sexton.model.worker import Worker
 from sexton.ports import Entry, Journal
 from sexton.testing.clock import ManualClock
+from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
 from tests.surface.visitor import visiting
@@ -66,7 +67,7 @@ def test_what_nobody_owns_is_reaped_and_a_conversation_is_not(
     assert ended == pytest.approx(last, abs=1e-5)
     told = house.ledger.journal.page(house.session("left"), None, None, 10)
     assert [(each.action, each.result) for each in told] == [("reap", "done")]
-    assert "no process of Hermes has the database open" in told[0].reason.text
+    golden("journal", "reaped: its owner is gone", told[0].reason.text)
     assert (scene.path / "state.db-wal").stat().st_size, "the log is left to Hermes"
     assert house.swept() == {}
     assert house.session("left").end_reason == "reaped"
@@ -109,7 +110,7 @@ def test_beside_an_unattributed_process_only_a_person_ends_what_is_suspect(
         assert [lines[name][-1]["value"] for name in ("suspect", "unproven")] == [1, 1]
     plan = house.plan()
     assert reasons(plan) == {"left": "reaped:suspect"}, "the other one may well be its own"
-    assert "has the database open" in plan.actions[0].reason.text
+    golden("plan", "a suspect beside a process of Hermes", plan.actions[0].reason.text)
     assert house.apply(plan) == {"left": "done"}
     assert ends(scene) == {"left": "reaped", "recent": None}
     scene.ask("reopen_session", "left")
@@ -175,7 +176,7 @@ def test_a_gateway_owns_no_row_of_the_command_line(house: House, scene: HermesSc
             "job": Verdict.UNKNOWN, "asked": Verdict.LIVE, "talk": Verdict.LIVE,
         }  # fmt: skip
         words = {each.question: each.detail for each in house.sexton.why("work/asked").answers}
-        assert "serves it for as long as it runs" in words["owner"]
+        golden("why", "owner: a gateway", words["owner"])
 
 
 def test_a_holder_that_the_ledger_knows_is_proof_enough_beside_any_process(
@@ -294,7 +295,8 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
     assert house.session("left").is_open
     assert house.session("talk").due_at is not None, "it is due again, as it was"
     told = house.ledger.journal.page(house.session("left"), None, None, 1)
-    assert (told[0].action, told[0].reason.text) == ("revive", "undoes ended")
+    assert (told[0].action, told[0].reason.code) == ("revive", "undo")
+    assert "ended" in told[0].reason.text  # the receipt that it undoes
     with pytest.raises(NothingToUndo):
         house.sexton.undo("never")
 
@@ -356,8 +358,9 @@ def test_what_ended_anew_since_it_was_ended_from_here_stays_ended(
         house.clock.now().timestamp() + 60,
     )
     scene.close()
-    with pytest.raises(NothingToUndo, match="work/left stays as it is"):
+    with pytest.raises(NothingToUndo) as refused:
         house.sexton.undo("ended")
+    golden("undo", "what ended anew stays ended", str(refused.value))
     assert ends(scene) == {"left": "session_reset"}
 
 
@@ -374,19 +377,16 @@ def test_what_is_leaked_is_counted_as_such(house: House, scene: HermesScene) -> 
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
+    "damage",
     [
-        ("UPDATE schema_version SET version = 21", "schema version 21; only 22, 30"),
-        ("PRAGMA journal_mode = delete", "no write-ahead log"),
-        ("DROP TABLE gateway_routing", "no table gateway_routing"),
-        (
-            "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN DELETE FROM messages; END",
-            "the trigger 'odd'",
-        ),
+        "UPDATE schema_version SET version = 21",
+        "PRAGMA journal_mode = delete",
+        "DROP TABLE gateway_routing",
+        "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN DELETE FROM messages; END",
     ],
 )
 def test_a_home_that_is_not_as_it_is_known_is_not_changed(
-    house: House, scene: HermesScene, damage: str, words: str
+    house: House, scene: HermesScene, damage: str
 ) -> None:
     scene.start("left")
     scene.sql(damage)
@@ -394,10 +394,11 @@ def test_a_home_that_is_not_as_it_is_known_is_not_changed(
     house.observe()
     found = house.session("left")
     entry = Entry(actor="test", receipt=None, action="end", result="done", reason=Reason("x", "y"))
-    with pytest.raises(HomeRefused, match=words):
+    with pytest.raises(HomeRefused) as refused:
         house.sexton.estate().homes["work"].end(
             as_seen(found), Reason("idle", "idle"), entry, house.clock.now()
         )
+    golden("homes", f"refused: {damage}", str(refused.value))
     assert ends(scene) == {"left": None}
 
 
@@ -418,9 +419,9 @@ def test_a_home_that_can_not_be_changed_keeps_no_keeper_from_its_other_work(
 
 def test_a_database_that_can_not_be_opened_for_writing_is_refused(tmp_path: Path) -> None:
     """As on a disk that is read-only."""
-    words = "can not be changed"
-    with pytest.raises(HomeRefused, match=words), changing(tmp_path, ManualClock()):
+    with pytest.raises(HomeRefused) as refused, changing(tmp_path, ManualClock()):
         pass
+    golden("homes", "refused: no file to write to", str(refused.value))
 
 
 class Hasty(ManualClock):

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
+from tests.golden import golden
 from tests.scenario.hermes_inside import bare_environment
 from tests.scenario.hermes_lab import Lab
 
@@ -70,7 +72,8 @@ def test_what_was_installed_goes_without_a_trace_and_every_comment_stays(
     before = everything(environment), everything(home)
     asked = (str(home), "--python", str(python))
     for _ in range(2):  # again is not more
-        assert "enabled in" in sexton("hermes", "install", *asked, wheels=wheels)
+        told = sexton("hermes", "install", *asked, wheels=wheels)
+        golden("hermes", "installed", told.replace(version("sexton"), "<version>"))
     text = (home / "config.yaml").read_text()
     added = [line for line in text.splitlines() if line not in COMMENTED.splitlines()]
     assert [line.split()[:2] for line in added] == [["-", "sexton"]]
@@ -79,7 +82,7 @@ def test_what_was_installed_goes_without_a_trace_and_every_comment_stays(
     [shown] = [row for row in rows if "sexton" in row]
     assert "enabled" in shown.replace("not enabled", "")
     told = sexton("hermes", "uninstall", *asked, wheels=wheels)
-    assert "sexton, apsw left" in told
+    golden("hermes", "uninstalled", told)
     after = everything(environment), everything(home)
     assert after[0] == before[0]
     assert {name: after[1][name] for name in before[1]} == before[1]

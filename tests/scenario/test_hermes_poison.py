@@ -19,6 +19,7 @@ from sexton.model.plan import Result
 from sexton.system.beginnings import begun_at
 from sexton.system.processes import SystemProcesses
 from sexton.testing.clock import ManualClock
+from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, make_older, many
 from tests.scenario.hermes_poison import IN_TABLES, IN_TRIGGERS, UNREADABLE, poison
@@ -145,7 +146,7 @@ def test_a_trigger_of_the_unpublished_schema_may_write_to_its_own_index_only(
     name = f"messages_fts_{event.lower()}"
     home.sql(f"DROP TRIGGER {name}")
     home.sql(f"CREATE TRIGGER {name} AFTER {event} ON messages BEGIN {body}; END")
-    with pytest.raises(HomeRefused, match=f"trigger '{name}'"):
+    with pytest.raises(HomeRefused, match=f"'{name}'"):
         house.sexton.apply(plan, "receipt")
     assert home.sql("SELECT COUNT(*) FROM messages") == [(2,)]
     house.sexton.close()
@@ -172,11 +173,12 @@ def test_rows_that_change_beside_those_that_were_meant_take_the_whole_step_back(
     before = everything(scene.database)
     beside = "DELETE FROM messages WHERE session_id = 'bystander'"
     with (
-        pytest.raises(HomeRefused, match="did not mean"),
+        pytest.raises(HomeRefused) as refused,
         changing(scene.database, house.clock) as hand,
     ):
         hand.step(lambda db: (db.change("UPDATE sessions SET title = 'x' WHERE id = 'left'", {}),
                               db.execute(beside)))  # fmt: skip
+    golden("homes", "refused: more rows than were meant", str(refused.value))
     assert everything(scene.database) == before
 
 
@@ -194,10 +196,11 @@ def test_a_database_that_is_no_regular_file_is_refused(
         home.figures()
     assert "done" not in house.apply(plan).values()
     with (
-        pytest.raises(HomeRefused, match="not a regular file"),
+        pytest.raises(HomeRefused) as refused,
         changing(scene.database, house.clock),
     ):
         pass
+    golden("homes", "refused: no regular file", str(refused.value))
 
 
 def test_a_database_that_is_replaced_after_the_look_is_not_changed(
@@ -212,17 +215,19 @@ def test_a_database_that_is_replaced_after_the_look_is_not_changed(
         return db.change("UPDATE sessions SET title = 'x' WHERE id = 'left'", {})
 
     with (
-        pytest.raises(HomeRefused, match="replaced"),
+        pytest.raises(HomeRefused) as refused,
         changing(scene.database, house.clock) as hand,
     ):
         hand.step(replace_and_change)
+    golden("homes", "refused: replaced before the step", str(refused.value))
     seen = scene.database.stat().st_ino
     os.replace(_copy(scene.database, other), scene.database)
     with (
-        pytest.raises(HomeRefused, match="replaced"),
+        pytest.raises(HomeRefused) as refused,
         changing(scene.database, house.clock, inode=seen),
     ):
         pass
+    golden("homes", "refused: replaced before it was opened", str(refused.value))
 
 
 def _copy(file: Path, to: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,13 @@ import pytest
 
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
-from sexton.errors import HomeRefused, VaultOutdated
+from sexton.errors import HomeOutgrown, HomeRefused, VaultOutdated
 from sexton.homes.hermes.acting import LONG_PATIENCE, PAGES_IN_LOG
 from sexton.model.plan import TrashSession
 from sexton.model.session import State
 from sexton.ports.rows import Removed
 from sexton.system.clock import SystemClock
+from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many, reasons
 
@@ -223,7 +225,7 @@ def test_a_home_that_is_brought_up_to_date_while_sessions_come_back_is_left_alon
 ) -> None:
     means = house.sexton.estate().removing
     assert means is not None
-    refused = pytest.raises(HomeRefused, match="the trigger 'strange'")
+    refused = pytest.raises(HomeRefused, match="'strange'")
     with refused, means.rows["work"].returning() as put_back:
         scene.sql("CREATE TRIGGER strange AFTER INSERT ON sessions BEGIN SELECT 1; END")
         put_back({"session": {"id": "one"}}, [])
@@ -243,8 +245,9 @@ def test_a_home_that_is_written_to_for_long_is_waited_for_and_then_left_alone(
     begun = house.clock.monotonic()
     assert house.apply(reap)["left"] == "skipped"
     assert house.clock.monotonic() - begun < LONG_PATIENCE
-    with pytest.raises(HomeRefused, match="busy for more than 180 s"):
+    with pytest.raises(HomeRefused) as refused:
         house.apply(garbage)
+    golden("homes", "refused: busy for long", str(refused.value))
     scene.sql("ROLLBACK")
     assert everything(scene) == before
     house.sexton.sweep()  # completes what was begun
@@ -327,7 +330,7 @@ def test_a_home_of_another_schema_is_refused_before_anything_is_copied(
     make_older(scene, OLD)
     scene.sql("UPDATE schema_version SET version = 21")
     plan = house.garbage()
-    with pytest.raises(HomeRefused, match="schema version 21"):
+    with pytest.raises(HomeOutgrown):
         house.apply(plan)
     assert house.session("one").state is State.ENDED
     assert house.ledger.vault.of_receipt("receipt") == []
@@ -342,15 +345,19 @@ def test_into_a_home_whose_schema_has_changed_nothing_is_brought_back_but_it_is_
     make_older(scene, OLD)
     assert house.apply(house.garbage()) == {"one": "done"}
     scene.sql("ALTER TABLE messages DROP COLUMN mood")
-    with pytest.raises(VaultOutdated, match="no column 'mood' of messages any more"):
+    with pytest.raises(VaultOutdated) as refused:
         house.sexton.undo("receipt")
+    told = re.sub(r"\S*exported\S*", "<exported>", str(refused.value))
+    golden("undo", "a column is not there any more", told)
     [exported] = tmp_path.rglob("exported.*")
     assert "curious" in exported.read_text()
     assert exported.stat().st_mode & 0o777 == 0o600
     assert scene.sql("SELECT * FROM sessions") == []
     scene.sql("UPDATE schema_version SET version = 21")
-    with pytest.raises(VaultOutdated, match="schema version 21"):
+    with pytest.raises(VaultOutdated) as refused:
         house.sexton.undo("receipt")
+    told = re.sub(r"\S*exported\S*", "<exported>", str(refused.value))
+    golden("undo", "the home has an older schema now", told)
     scene.sql("UPDATE schema_version SET version = 22")
     scene.sql("ALTER TABLE messages ADD COLUMN mood TEXT")
     (restored,) = house.sexton.undo("receipt")

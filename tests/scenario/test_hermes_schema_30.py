@@ -282,7 +282,7 @@ def test_a_home_that_is_only_half_up_to_date_is_not_changed(home: Home, house: H
     home.session("one")
     plan = house.garbage()
     home.sql("ALTER TABLE sessions DROP COLUMN pinned")
-    with pytest.raises(HomeRefused, match=r"schema version 30 but no column sessions\.pinned"):
+    with pytest.raises(HomeRefused, match=r"sessions\.pinned"):
         house.apply(plan)
     assert home.sql("SELECT COUNT(*) FROM messages") == [(2,)]
 

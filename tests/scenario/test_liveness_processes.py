@@ -243,7 +243,7 @@ def test_one_silent_host_of_four_loses_its_own_sessions_only(
     assert not any(keeper.find(each.id).is_open for each in held[silent])
     for site in sites[:3]:
         for session in held[site]:
-            assert session.append(role="user", content="here all the time") == 1
+            assert session.append(role="user", content="never away") == 1
     for session in held[silent]:
         session.revive()
         assert session.append(role="user", content="back again") == 1

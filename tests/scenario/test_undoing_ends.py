@@ -14,6 +14,7 @@ from sexton.engine.reviving import may_revive
 from sexton.errors import NothingToUndo, SessionFenced
 from sexton.model.plan import Result
 from sexton.testing.clock import ManualClock
+from tests.golden import golden
 from tests.scenario.finalizers_scene import configure, open_house, owed, webhook
 from tests.surface.holding import holder
 
@@ -59,11 +60,13 @@ def test_what_a_rule_ended_is_open_again_and_its_idle_time_begins_anew(
     assert house.plan().actions == ()
     assert spoken(house, "a") == ids[0], "whoever comes next takes it up"
     assert not may_revive(house.estate(), "swept")
-    with pytest.raises(NothingToUndo, match="stays as it is: it is open"):
+    with pytest.raises(NothingToUndo) as refused:
         undo_receipt(house, "swept")
+    golden("undo", "what is open stays as it is", str(refused.value))
     assert end_idle(house, manual_clock, "again") == 2
-    with pytest.raises(NothingToUndo, match="has ended anew: idle"):
+    with pytest.raises(NothingToUndo) as refused:
         undo_receipt(house, "swept")
+    golden("undo", "what has ended anew", str(refused.value))
     assert may_revive(house.estate(), "again")
 
 
@@ -89,7 +92,7 @@ def test_what_is_over_by_its_rules_all_the_same_is_told(
     assert end_idle(house, manual_clock, "swept") == 1
     [remark] = undo_receipt(house, "swept").opened.remarks
     assert remark.session == f"native/{id}"
-    assert "over by its rules again unless it is pinned: 7 messages" in remark.says
+    golden("undo", "over by its rules again", remark.says)
 
 
 def test_a_reaped_session_is_opened_by_a_person_and_nobody_holds_it(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sexton.cli.examination import STILL_OPEN
 from sexton.model.session import Session, State
 from sexton.ports import Sighting
 from sexton.system.clock import SystemClock
@@ -62,7 +63,7 @@ def test_a_hermes_home_is_examined_without_being_changed(
     assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 2, "unproven": 0}
     assert home["messages"] == 4
     assert {each["reason"]: each["sessions"] for each in home["end_reasons"]} == {
-        "still open": 2, "cli_close": 1, "cron_complete": 1,
+        STILL_OPEN: 2, "cli_close": 1, "cron_complete": 1,
     }  # fmt: skip
     assert {each["source"]: each["open"] for each in home["sources"]} == {"cli": 2, "cron": 0}
     assert home["disk"]["database_bytes"] > 0
@@ -219,7 +220,7 @@ def test_every_figure_of_a_home_is_counted_over_all_its_sessions(any_cli: Cli) -
     assert told["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 12}
     assert [each["sessions"] for each in told["open_ages"]] == [1, 2, 3, 1, 5]
     assert [tuple(each.values()) for each in told["end_reasons"]] == [
-        ("still open", 12, 0.6), ("cli_close", 7, 0.35), ("reaped:process_gone", 1, 0.05),
+        (STILL_OPEN, 12, 0.6), ("cli_close", 7, 0.35), ("reaped:process_gone", 1, 0.05),
     ]  # fmt: skip
     assert [tuple(each.values()) for each in told["sources"]] == [
         ("cli", 17, 0.85, 9), ("telegram", 3, 0.15, 3),

@@ -18,8 +18,10 @@ import apsw
 import psutil
 import pytest
 
+from sexton.cli.examination import STILL_OPEN
 from sexton.homes.hermes.installed import Installed
 from sexton.policies.rulebook import decode
+from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.surface.program import ROOT, Cli
 
@@ -134,7 +136,7 @@ def test_a_home_of_the_release_is_observed_and_examined_and_left_as_it_was(
     told = examined(cli, scene.path)
     assert (told["sessions"], told["open"], told["messages"]) == (4, 2, 3)
     reasons = {each["reason"]: each["sessions"] for each in told["end_reasons"]}
-    assert reasons == {"still open": 2, "cli_close": 1, "cron_complete": 1}
+    assert reasons == {STILL_OPEN: 2, "cli_close": 1, "cron_complete": 1}
     assert "stale_files" in {each["code"] for each in told["findings"]}
     scene.say("one", "and good night")
     assert examined(cli, scene.path)["messages"] == 4
@@ -221,21 +223,20 @@ def test_a_home_of_the_schema_to_come_is_observed_and_examined(cli: Cli, newest:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        ("UPDATE schema_version SET version = 31", "schema version 31; known are 1 to 30"),
-        ("DELETE FROM schema_version", "the table schema_version is empty"),
-        ("ALTER TABLE messages RENAME TO said", "it has no table messages"),
-        ("ALTER TABLE sessions RENAME COLUMN ended_at TO over", "without sessions.ended_at"),
+        "UPDATE schema_version SET version = 31",
+        "DELETE FROM schema_version",
+        "ALTER TABLE messages RENAME TO said",
+        "ALTER TABLE sessions RENAME COLUMN ended_at TO over",
     ],
 )
 def test_what_is_not_known_is_refused_with_what_was_found(
-    cli: Cli, newest: Path, change: str, words: str
+    cli: Cli, newest: Path, change: str
 ) -> None:
     db = apsw.Connection(str(newest / "state.db"))
     db.execute(f"PRAGMA legacy_alter_table = ON; {change}")
     db.close()
     answer = cli("doctor", str(newest))
     assert answer.code == 51
-    assert words in answer.err
-    assert "hint:" in answer.err
+    golden("homes", f"unknown: {change}", answer.err)

@@ -14,7 +14,7 @@ def tell(cli: Cli, *keys: str) -> None:
     with cli.opened() as opened, opened.worker() as worker:
         now = opened.clock.now()
         notices = [
-            Notice(key=key, event=Event.RESET, title=f"reset of {key}", text="it was idle")
+            Notice(key=key, event=Event.RESET, title=f"title-{key}", text="it was idle")
             for key in keys
         ]
         opened.ledger.outbox.post(notices, ["channel"], now)
@@ -27,7 +27,7 @@ def test_what_never_reached_anybody_is_found(any_cli: Cli, monkeypatch: pytest.M
     tell(any_cli, "a", "b")
     [given_up] = any_cli("notices", "list", "--state", "failed", "--json").json()
     assert (given_up["target"], given_up["event"], given_up["attempts"]) == ("channel", "reset", 1)
-    assert given_up["title"] == "reset of a"
+    assert given_up["title"] == "title-a"
     assert "listens" in given_up["last_error"]
     states = [each["state"] for each in any_cli("notices", "list", "--json").json()]
     assert states == ["pending", "failed"]
@@ -36,7 +36,7 @@ def test_what_never_reached_anybody_is_found(any_cli: Cli, monkeypatch: pytest.M
 def test_a_person_reads_it_without_its_control_characters(cli: Cli) -> None:
     tell(cli, "a")
     said = cli.ok("notices", "list")
-    assert "reset of a" in said
+    assert "title-a" in said
     assert "\x1b[31m" not in said
 
 

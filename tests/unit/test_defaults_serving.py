@@ -14,6 +14,7 @@ from sexton.settings.values import ServeSettings, Settings
 from sexton.web.access.addresses import Address, address_of, is_loopback
 from sexton.web.answers.messages import messages
 from sexton.web.serving import desk_for
+from tests.golden import golden
 
 DEFAULTS = ServeSettings()
 
@@ -44,8 +45,9 @@ def test_the_server_speaks_no_tls_by_itself() -> None:
 
 
 def test_a_key_without_a_certificate_is_refused() -> None:
-    with pytest.raises(InputInvalid, match="belong together"):
+    with pytest.raises(InputInvalid) as refused:
         tls_of(ServeSettings(tls_key=Path("key.pem")))
+    golden("errors", "serve: a key without a certificate", str(refused.value))
 
 
 def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str, tmp_path: Path) -> None:
@@ -54,8 +56,9 @@ def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str, tmp_path: 
         with house.worker() as worker:
             session = worker.session("talk", source="telegram")
             session.append(role="user", content="a secret")
-            with pytest.raises(HomeObserved, match="shared ledger"):
+            with pytest.raises(HomeObserved) as refused:
                 messages(desk, session.id, 0, 10)
+            golden("errors", "serve: messages of a shared ledger", str(refused.value))
     allowed = Settings(serve=ServeSettings(messages=True))
     with Sexton(open_ledger(postgres_url), allowed) as house:
         desk = desk_for(house, usual(), {"SEXTON_TOKEN": "x" * 32}, tmp_path / "token", False)

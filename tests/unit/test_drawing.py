@@ -14,6 +14,7 @@ from sexton.web.drawing.daily import Series, daily
 from sexton.web.drawing.shares import Part, gauge, shares
 from sexton.web.drawing.sparkline import MOST, sparkline, thinned
 from sexton.web.drawing.strip import Life, Mark, strip
+from tests.golden import golden
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -41,10 +42,8 @@ def test_a_sparkline_stays_within_its_frame_whatever_the_numbers(values: list[fl
 
 
 def test_a_sparkline_is_told_as_where_it_began_its_peak_and_where_it_is() -> None:
-    assert told(sparkline("live", [3, 9, 4], "today")) == (
-        "live today: 3 at first, 9 at most, 4 now"
-    )
-    assert told(sparkline("live", [3], "today")) == "live: nothing was counted yet"
+    drawings = [sparkline("live", values, "today") for values in ([3, 9, 4], [3])]
+    golden("drawings", "a sparkline, also of nothing", "\n".join(map(told, drawings)))
 
 
 def test_of_many_points_no_peak_is_lost_and_the_last_is_the_last() -> None:
@@ -85,8 +84,9 @@ def test_days_without_a_count_are_gaps_in_the_line() -> None:
     picture = daily("Leaks", days, [series([0.5, 0.25, None, 0.1, None])])
     lines = [each for each in drawn(picture).iter("path") if each.get("class") == "line"]
     assert len(lines) == 2
-    assert told(picture) == "Leaks. leaked: 50.0% on 01 November, 10.0% on 04 November."
-    assert "nothing was counted yet" in daily("Leaks", days, [series([None] * 5)])
+    golden("drawings", "days with gaps", told(picture))
+    empty = drawn(daily("Leaks", days, [series([None] * 5)]))
+    golden("drawings", "days without a count", "\n".join(empty.itertext()))
 
 
 @given(st.integers(0, 10**8), st.integers(0, 10**8), st.one_of(st.none(), st.integers(0, 10**8)))

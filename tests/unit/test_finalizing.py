@@ -25,6 +25,7 @@ from sexton.policies.finalizing import (
     why,
 )
 from sexton.policies.rulebook import Rulebook, decode, encode, owings
+from tests.golden import golden
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -53,8 +54,7 @@ def test_every_verdict_of_the_ledger_has_words_of_its_own() -> None:
     )  # fmt: skip
     words = {verdict: why(replace(due, verdict=verdict)) for verdict in DueVerdict}
     assert len(set(words.values())) == len(DueVerdict)
-    assert words[DueVerdict.OWES] == "messages 4 to 4"
-    assert words[DueVerdict.TOO_SHORT] == "5 messages of at least 9"
+    golden("why", "finalizers: every verdict", "\n".join(f"{v}: {words[v]}" for v in DueVerdict))
 
 
 def test_each_wait_is_longer_than_the_one_before_until_it_is_given_up() -> None:

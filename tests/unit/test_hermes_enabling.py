@@ -7,6 +7,7 @@ import yaml
 
 from sexton.errors import HomeRefused
 from sexton.homes.hermes.enabling import disabled, enabled, is_enabled
+from tests.golden import golden
 
 WRITTEN = [
     "",
@@ -61,4 +62,6 @@ def test_what_hermes_or_a_person_wrote_is_taken_out_too() -> None:
 def test_what_can_not_be_changed_line_by_line_is_refused_with_a_way_out(text: str) -> None:
     with pytest.raises(HomeRefused) as refused:
         enabled(text, "sexton")
-    assert "hermes plugins enable" in str(refused.value.hint)
+    golden(
+        "errors", f"not enabled: {' '.join(text.split())}", f"{refused.value}\n{refused.value.hint}"
+    )

@@ -94,8 +94,8 @@ def test_what_a_gateway_may_own_is_not_dead_beside_one(
 
 @pytest.mark.parametrize("census", [NOBODY, GATEWAY_ONLY, WITH_CLI, HIDDEN])
 def test_what_a_living_process_claims_is_live(census: Census) -> None:
-    claims = Claims(live={"one": "pid 8 has leased it"})
-    assert owner(row(), census, claims).signals == ("pid 8 has leased it",)
+    claims = Claims(live={"one": "evidence"})
+    assert owner(row(), census, claims).signals == ("evidence",)
     assert owner(row(), census, claims).verdict is LIVE
     child = row("child", source="subagent", parent="one")
     assert owner(child, census, claims, row()).verdict is LIVE, "it runs in the same process"

@@ -72,7 +72,7 @@ def test_after_trouble_with_the_ledger_nobody_waits_for_a_while_and_it_is_told_o
 
     def busy() -> int:
         asked.append(1)
-        raise LedgerBusy("somebody holds it")
+        raise LedgerBusy("held")
 
     assert [trying(busy, 7), trying(busy, 8)] == [7, 8]
     assert len(asked) == 1
@@ -81,8 +81,8 @@ def test_after_trouble_with_the_ledger_nobody_waits_for_a_while_and_it_is_told_o
     assert len(asked) == 2
     clock.advance(timedelta(seconds=REST + 1))
     assert trying(lambda: 1, 0) == 1
-    assert capsys.readouterr().err.count("somebody holds it") == 1
-    assert trying.trouble == "somebody holds it"
+    assert capsys.readouterr().err.count("held") == 1
+    assert trying.trouble == "held"
 
 
 def test_a_mistake_of_one_call_keeps_no_other_from_being_tried() -> None:

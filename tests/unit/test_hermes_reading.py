@@ -109,8 +109,9 @@ def test_a_question_that_takes_more_steps_than_the_size_explains_is_given_up(
 def test_a_question_can_not_write(tmp_path: Path) -> None:
     database = tmp_path / "state.db"
     writer = make(database, "CREATE TABLE t (a)")
-    with pytest.raises(HomeUnreadable, match="readonly"):
+    with pytest.raises(HomeUnreadable) as refused:
         read(database, lambda db: db.execute("INSERT INTO t VALUES (1)").get)
+    assert isinstance(refused.value.__context__, apsw.ReadOnlyError)
     assert count(writer) == 0
     writer.close()
 
@@ -135,8 +136,9 @@ def test_a_transaction_cut_short_is_neither_shown_nor_touched(tmp_path: Path) ->
 def test_a_question_the_schema_can_not_answer_makes_the_home_unknown(tmp_path: Path) -> None:
     database = tmp_path / "state.db"
     make(database, "CREATE TABLE t (a)").close()
-    with pytest.raises(HomeUnknown, match="no such column"):
+    with pytest.raises(HomeUnknown) as refused:
         read(database, lambda db: db.execute("SELECT b FROM t").get)
+    assert isinstance(refused.value.__context__, apsw.SQLError)
 
 
 def test_text_in_another_encoding_makes_the_home_unknown(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.ports.vault import Ownership, PutBack
 from sexton.system.files.flat import FlatFiles
 from sexton.testing.examples import examples
+from tests.golden import golden
 from tests.unit.vault_scene import file
 
 NAMES = HermesFileNames()
@@ -126,7 +127,9 @@ def test_a_link_among_the_files_of_a_session_is_refused(files: FlatFiles, place:
     (place / f"{ID}.jsonl").write_text("x")
     found = files.of([ID])[ID]
     assert [each.path for each in found.contents] == [(f"{ID}.jsonl",)]
-    assert found.refused == (((f"session_{ID}.json",), "is a symbolic link"),)
+    [(path, why)] = found.refused
+    assert path == (f"session_{ID}.json",)
+    golden("outcomes", "refused: a link", why)
 
 
 def test_a_home_without_the_directory_has_no_files(tmp_path: Path) -> None:

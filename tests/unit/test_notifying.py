@@ -106,8 +106,8 @@ def test_a_warning_is_told_once_for_each_limit_of_a_session() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"reason": Reason("reset", "asked for by the agent")},
-        {"reason": Reason("closed", "its last holder left")},
+        {"reason": Reason("reset", "asked for")},
+        {"reason": Reason("closed", "it left")},
         {"action": "reap", "reason": Reason("dead", "its process is gone")},
         {"action": "publish", "home": None, "session": None},
         {"result": "recorded"},
@@ -190,11 +190,9 @@ def test_a_process_that_is_going_to_be_stopped_is_told_without_its_arguments() -
 
     stopping = process_stopping(process, Reason("expired", "its time is over"), NOON)
     announced = text(told("announce_stop", stopping))
-    assert "2026-01-01 12:00 UTC: serve, pid 12 on host" in announced
     golden("notifications", "process: is stopped, of s1", announced)
     left = process_left(process, Reason("listening", "its session ended: idle"))
     runs_on = text(told("leave_process", left))
-    assert "serve, pid 12 on host" in runs_on
     golden("notifications", "process: runs on, of s1", runs_on)
     assert "secret" not in announced + runs_on
 

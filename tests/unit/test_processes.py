@@ -23,6 +23,7 @@ from sexton.policies.silence import Watch
 from sexton.system import processes
 from sexton.system.grips import has_pidfds
 from sexton.system.processes import SystemProcesses
+from tests.golden import golden
 from tests.scenario.process_programs import HEADLESS, eventually, is_headless
 
 TABLE = SystemProcesses()
@@ -194,5 +195,6 @@ def test_where_nothing_says_since_when_the_machine_runs_nobody_is_given_an_ident
     monkeypatch.setattr(processes, "_text", unreadable)
     monkeypatch.setattr(psutil, "boot_time", unreadable)
     processes.boot_id.cache_clear()
-    with pytest.raises(PlatformUnsupported, match="/proc can not be read"):
+    with pytest.raises(PlatformUnsupported) as refused:
         processes.boot_id()
+    golden("errors", "a machine without /proc", str(refused.value))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sexton.settings.loader import load, problems
+from tests.golden import golden
 
 
 def homes(tmp_path: Path, text: str, user: str = "/home/ada") -> dict[str, str]:
@@ -51,15 +52,15 @@ def test_every_directory_gives_a_usable_name(tmp_path: Path, path: str, name: st
     [
         (
             "homes:\n  - path: /a\n  - path: /a/\n",
-            "3:11: homes[1].path: homes[0] has the same path",
+            "3:11: homes[1].path",
         ),
         (
             "homes:\n  - path: ~/x\n  - path: /home/ada/y/../x\n",
-            "3:11: homes[1].path: homes[0] has the same path",
+            "3:11: homes[1].path",
         ),
         (
             "homes:\n  - {path: /a, name: n}\n  - {path: /b, name: n}\n",
-            "3:22: homes[1].name: homes[0] has the same name",
+            "3:22: homes[1].name",
         ),
     ],
 )
@@ -67,4 +68,5 @@ def test_a_home_can_be_listed_once_only(tmp_path: Path, text: str, told: str) ->
     file = tmp_path / "sexton.yaml"
     file.write_text(text)
     (problem,) = problems(file, {"HOME": "/home/ada"})
-    assert str(problem) == f"{file}:{told}"
+    assert f"{problem.line}:{problem.column}: {problem.where}" == told
+    golden("settings", f"homes: {' '.join(text.split())}", problem.message)

@@ -260,7 +260,9 @@ def test_a_directory_is_no_settings_file(tmp_path: Path) -> None:
 
 
 def test_problems_are_one_printable_line_each(file: Path) -> None:
-    text = 'reset: {"mo\\nde\\ud800": 1, mode: "a\\r\\nb\\ud800\\e[31m", timezone: "\\0"}'
-    for line in told(file, text):
+    odd = 'reset: {"mo\\nde": 1, mode: "a\\r\\nb\\e[31m", timezone: "\\0"}'
+    lines = [*told(file, odd), *told(file, odd.replace("mo", "\\ud800"))]
+    assert len(lines) == 4
+    for line in lines:
         assert line.isprintable()
         assert line.encode()

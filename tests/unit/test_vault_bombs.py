@@ -70,8 +70,9 @@ def test_a_stream_that_asks_for_a_huge_window_is_refused() -> None:
     options: dict[int, int] = {zstd.CompressionParameter.window_log: 27}
     stream = zstd.ZstdCompressor(options=options)
     bomb = stream.compress(b"x") + stream.flush()
-    with bounded(memory=MB, unpacked=0), pytest.raises(VaultDamaged, match="decompressed"):
+    with bounded(memory=MB, unpacked=0), pytest.raises(VaultDamaged) as refused:
         list(decompressed([bomb], Format.ZSTD, 1000))
+    assert isinstance(refused.value.__context__, zstd.ZstdError)
 
 
 def test_an_export_stops_where_the_file_should_end(format: Format, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from sexton.system.vault.lines import header_line
 from sexton.system.vault.reading import Reader
 from sexton.system.vault.seals import SEAL, Seals
 from sexton.system.vault.writing import write_sessions
+from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 
 CONTENTS = [
@@ -203,8 +204,9 @@ def test_a_path_that_leads_out_of_its_directory_is_refused(path: tuple[str, ...]
 )
 def test_a_file_whose_own_digest_or_size_is_wrong_is_refused(old: bytes, new: bytes) -> None:
     lines = [line.replace(old, new) for line in lines_of(CONTENTS)]
-    with pytest.raises(VaultDamaged, match="a file in it"):
+    with pytest.raises(VaultDamaged) as refused:
         exhaust(sealed(lines[0], lines[1:-1]))
+    golden("archive", "damaged: a file in it", str(refused.value))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from sexton.system.vault.directory import FileVault
 from sexton.system.vault.reading import Reader
 from sexton.system.vault.writing import write_sessions
 from sexton.testing.examples import examples
+from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -152,8 +154,9 @@ def test_a_row_that_would_not_come_back_is_refused(value: object, vault: FileVau
 
 
 def test_a_row_that_no_reader_would_take_is_refused(vault: FileVault) -> None:
-    with pytest.raises(VaultError, match="too long"):
+    with pytest.raises(VaultError) as refused:
         put(vault, SessionContent(row={"id": "s", "memo": "x" * lines.LONGEST}))
+    golden("archive", "a row that is too long", str(refused.value))
 
 
 @given(TEXTS, st.integers(1, 5))
@@ -167,8 +170,10 @@ def test_text_stays_text_wherever_it_is_cut(text: str, piece: int) -> None:
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=3))
 def test_a_file_that_is_not_as_long_as_was_said_is_refused(chunks: list[bytes]) -> None:
     short = replace(file("f"), size=sum(map(len, chunks)) + 1, chunks=lambda: iter(chunks))
-    with pytest.raises(VaultError, match="bytes instead of"):
+    with pytest.raises(VaultError) as refused:
         written_lines([session(files=[short])])
+    numbers = {int(each) for each in re.findall(r"\b\d+\b", str(refused.value))}
+    assert {short.size, short.size - 1} <= numbers
 
 
 def read_again(contents: list[SessionContent]) -> list[Plain]:

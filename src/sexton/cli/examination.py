@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BIGGEST = 5
+STILL_OPEN = "still open"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +239,7 @@ def _summed(cohorts: Iterable[Cohort], key: Callable[[Cohort], T]) -> Counter[T]
 
 def _reason(cohort: Cohort) -> str:
     if cohort.state is State.OPEN:
-        return "still open"
+        return STILL_OPEN
     return cohort.end_reason or "no reason given"
 
 

@@ -176,7 +176,7 @@ class ReapingContract:
         [line] = journal(ledger, begun)
         assert (line.at, line.action, line.reason) == (at(3600), "reap", GONE)
         assert not ledger.reaping.beat("anna"), "its holder is told that it was taken for dead"
-        assert worker(ledger, "anna").evidence == "process_gone: no process has its pid"
+        assert worker(ledger, "anna").evidence == f"process_gone: {GONE.text}"
 
     def test_a_session_that_is_not_as_it_was_seen_is_left_alone(self, ledger: Ledger) -> None:
         begun = born(ledger, source="cli", worker=enrol(ledger, "anna"))

@@ -47,7 +47,7 @@ class RemovedContract:
         assert session.id in ledger.homes.ids(ledger.homes.all()[0], open_only=False)
         assert "sexton undo receipt" in unread(ledger, session)
         trashed(ledger, archived, name="other", kind=ARCHIVE)
-        assert f"sexton archive restore {archived.id}" in unread(ledger, archived)
+        assert f"archive restore {archived.id}" in unread(ledger, archived)
 
     def test_lists_go_on_with_it_and_all_that_was_counted(self, ledger: Ledger) -> None:
         session = over(ledger, 3)
