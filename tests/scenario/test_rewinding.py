@@ -29,7 +29,7 @@ RANDOM_BITS = 28
 ACTS: dict[str, Callable[[OpenSession], object]] = {
     "append": lambda held: held.append(role="user", content="meant for another"),
     "append_many": lambda held: held.append_many([{"role": "user", "content": "as well"}]),
-    "compress": lambda held: held.compress(lambda _: "all of it"),
+    "compress": lambda held: held.compress(lambda _: "shorter"),
     "directory": lambda held: held.directory,
     "end": lambda held: held.end(),
     "history": lambda held: list(held.history()),
@@ -146,7 +146,7 @@ def test_an_agent_that_did_nothing_since_notices_a_restore_by_its_heartbeat(
 
 SINCE_THE_LAST_BEAT: dict[str, Callable[[OpenSession, AgentWorker], object]] = {
     "append": lambda held, _: held.append(role="user", content="the next one"),
-    "compress": lambda held, _: held.compress(lambda _: "all of it"),
+    "compress": lambda held, _: held.compress(lambda _: "shorter"),
     "history": lambda held, _: list(held.history()),
     "messages": lambda held, _: list(held.messages()),
     "messages behind the last": lambda held, _: list(held.messages(after=held._seen.count)),
@@ -213,7 +213,7 @@ def test_a_conversation_that_others_compressed_without_lost_messages_is_not_foll
     rewind.restore()
     stranger: AgentWorker = once_reached(other_house.worker)
     theirs = _opened_by(stranger, "talk")
-    assert theirs.compress(lambda _: "all of it") is not None
+    assert theirs.compress(lambda _: "shorter") is not None
     reached(house)
     with pytest.raises(SessionRewound):
         _said(held, "the next one")
@@ -249,7 +249,7 @@ def test_a_turn_does_not_begin_where_others_compressed_without_lost_messages(
     _said(held, "acknowledged")
     rewind.restore()
     theirs = _opened_by(once_reached(other_house.worker), "talk")
-    assert theirs.compress(lambda _: "all of it") is not None
+    assert theirs.compress(lambda _: "shorter") is not None
     reached(house)
     with pytest.raises(SessionRewound):
         turn.__enter__()
@@ -302,7 +302,7 @@ def test_a_summary_is_not_put_in_place_of_a_conversation_that_lost_messages_mean
 
     def summarise(_: object) -> str:
         rewind.restore()
-        return "all of it"
+        return "shorter"
 
     with pytest.raises(SessionRewound):
         once_reached(partial(held.compress, summarise, attempts=1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from sexton.agent.session import OpenSession
 from sexton.agent.slots import Slots
@@ -48,10 +47,10 @@ def reserve(turn: Turn) -> bool:
 
 
 def test_a_reservation_is_given_back_wherever_an_exception_interrupts_it(
-    new_file: Path, manual_clock: ManualClock
+    engine_url: str, manual_clock: ManualClock
 ) -> None:
     """At once; if the exception comes when the grant was on its way out, with the turn."""
-    with bounded(str(new_file), manual_clock) as session:
+    with bounded(engine_url, manual_clock) as session:
         turn = session.turn()
         runs = interrupted_at_every_step(lambda: turn.reserve(max_output_tokens=LIMIT))
         at_once: list[bool] = []

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sexton.errors import LedgerBusy
 from sexton.ledger import rows
 from sexton.ledger.database import Transaction
 from sexton.ledger.meters import open_counters, standings_of
@@ -18,11 +19,17 @@ NOTHING = Usage()
 
 
 def insert_grant(tx: Transaction, grant: Granted, holds: Iterable[Hold]) -> None:
-    """Store a grant in its slot; what an earlier one of the slot still holds is given back."""
+    """Store a grant in its slot; what an earlier one of the slot still holds is given back.
+
+    On PostgreSQL the statement of an interrupted caller may arrive after the caller's settlement.
+    Then nobody would give back what it holds, so the whole transaction is refused.
+    """
     values = {**_named(grant), "held": _stored(holds)}
+    if tx.one("insert_grant", **values) is not None:
+        return
+    _vacate(tx, grant)
     if tx.one("insert_grant", **values) is None:
-        _vacate(tx, grant)
-        tx.all("insert_grant", **values)
+        raise LedgerBusy("the reservation was given back before it was stored")
 
 
 def settle(
@@ -39,19 +46,28 @@ def settle(
     if grant is None:
         add_usage(tx, session, usage)
         return True
-    name = {"slot": grant.name.slot, "number": grant.name.number}
-    row = tx.one("settle_grant", **name) if grant.places != () else None
-    if row is not None:
-        add_usage(tx, session, usage)
-        holds = [(hold, used.get(Unit(hold.unit), 0)) for hold in held(row[0])]
-        give_back(tx, holds, freed_at=row[1] or None)
+    if grant.places != () and _settle_stored(tx, grant, session, used, usage):
         return True
     if tx.one("note_settled", **_named(grant)) is None:
         if not _vacate(tx, grant):
-            return False
+            # On PostgreSQL it may have been stored between the first statement and the second.
+            return _settle_stored(tx, grant, session, used, usage)
         tx.all("note_settled", **_named(grant))
     _count_lost(tx, grant, session, used)
     add_usage(tx, session, usage)
+    return True
+
+
+def _settle_stored(
+    tx: Transaction, grant: Granted, session: int, used: Mapping[Unit, int], usage: Usage
+) -> bool:
+    """Settle a grant that the ledger holds; False if it holds none that is not settled."""
+    row = tx.one("settle_grant", slot=grant.name.slot, number=grant.name.number)
+    if row is None:
+        return False
+    add_usage(tx, session, usage)
+    holds = [(hold, used.get(Unit(hold.unit), 0)) for hold in held(row[0])]
+    give_back(tx, holds, freed_at=row[1] or None)
     return True
 
 

@@ -85,13 +85,13 @@ SET spent = slices.spent + excluded.spent, reserved = slices.reserved + excluded
 RETURNING counter;
 
 -- insert_grant
--- No row: the slot holds an earlier grant that was not settled; see vacate_slot.
+-- No row: the slot holds an earlier grant that was not settled, see vacate_slot, or this one was settled before.
 INSERT INTO grants (session, worker, made_at, held, slot, number)
 VALUES (:session, :worker, :made_at, :held, :slot, :number)
 ON CONFLICT (slot) DO UPDATE
 SET session = excluded.session, worker = excluded.worker, made_at = excluded.made_at, held = excluded.held,
     number = excluded.number, freed_at = NULL, settled = NULL
-WHERE grants.settled IS NOT NULL
+WHERE grants.settled IS NOT NULL AND grants.number < excluded.number
 RETURNING ref;
 
 -- settle_grant
