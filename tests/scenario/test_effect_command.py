@@ -167,7 +167,7 @@ def test_what_a_program_said_last_is_heard_after_its_end() -> None:
     ) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with Talk(process, iter([b"hello"])) as talk:
-            assert talk.until_exit(SystemClock(), PATIENCE) == 0
+            assert talk.until_exit(SystemClock(), SystemClock().monotonic() + PATIENCE) == 0
         assert talk.tail == b"goodbye\n"
 
 

@@ -92,7 +92,7 @@ class Command:
         code = None
         try:
             with Talk(process, document(job)) as talk:
-                code = talk.until_exit(self._clock, end - self._clock.monotonic())
+                code = talk.until_exit(self._clock, end)
         finally:
             if code is None:
                 self._end(process, tag)

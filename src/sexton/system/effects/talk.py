@@ -60,9 +60,8 @@ class Talk:
         if self._death is not None:
             os.close(self._death)
 
-    def until_exit(self, clock: Clock, seconds: float) -> int | None:
-        """The exit code, below zero for a signal; None if it still runs after that time."""
-        end = clock.monotonic() + seconds
+    def until_exit(self, clock: Clock, end: float) -> int | None:
+        """The exit code, below zero for a signal; None if it still runs at that time."""
         while self._process.poll() is None:
             left = end - clock.monotonic()
             if left <= 0:
