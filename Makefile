@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 3
+# Each worker gets neighbours, which share what a module sets up; who is done early takes over from others.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
@@ -24,10 +26,10 @@ run: $(READY) ## Keep the Hermes homes of this machine once and report; with non
 	@$(BIN)/python scripts/run.py
 
 quick: $(READY) ## Run the tests that need nothing but Python, in under a minute
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not (postgres or hermes or systemd or slow)"
+	$(PYTEST) --hypothesis-profile quick -m "not (postgres or hermes or systemd or slow)"
 
 test: $(READY) ## Run all tests (WORKERS=3)
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST)
 
 flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONLY="tests/unit/test_x.py")
 	@$(BIN)/python scripts/flake.py
@@ -37,7 +39,7 @@ golden: $(READY) ## Write the words of screens and pages in tests/golden anew (O
 	GOLDEN=1 $(BIN)/python -m pytest $(or $(ONLY),$$(grep -rl "import golden" tests --include='test_*.py'))
 
 fuzz: $(READY) ## Try new examples of every property, many times as many as the tests do (FUZZ=20)
-	FUZZ=$${FUZZ:-20} $(BIN)/python -m pytest -n $(WORKERS) --timeout 3600 tests/unit tests/contract
+	FUZZ=$${FUZZ:-20} $(PYTEST) --timeout 3600 tests/unit tests/contract
 
 check: $(READY) ## Lint, types, layers, generated pages, then all tests with branch coverage
 	$(BIN)/ruff check
@@ -45,7 +47,7 @@ check: $(READY) ## Lint, types, layers, generated pages, then all tests with bra
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	sh scripts/docs.sh check $(BIN)/python
-	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= --cov-report=json:.coverage.json
+	$(PYTEST) --cov --cov-report= --cov-report=json:.coverage.json
 	$(BIN)/python scripts/coverage_floor.py .coverage.json
 
 fix: $(READY) ## Mend what the linter can mend, and format

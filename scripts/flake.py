@@ -47,7 +47,10 @@ def load(is_wanted: bool) -> Iterator[None]:
 def run(only: list[str], log: Path) -> int:
     """One run, its output in a file; the exit code of pytest."""
     workers = os.environ.get("WORKERS") or "3"
-    command = [sys.executable, "-m", "pytest", "-n", workers, "-p", "no:cacheprovider", *only]
+    command = [
+        *(sys.executable, "-m", "pytest", "-n", workers, "--dist", "worksteal"),
+        *("-p", "no:cacheprovider", *only),
+    ]
     with log.open("wb") as out:
         return subprocess.run(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,18 @@ from tests import keeping, layers
 from tests.emptied_database import EmptiedDatabase
 
 # `make test` tries the same examples every time and lets each take as long as it takes, so that a
-# red run is about the change. `make fuzz` tries new ones, and more of them (FUZZ=20).
+# red run is about the change; `make quick` tries fewer. `make fuzz` tries new ones, and more
+# (FUZZ=20).
 FUZZ = int(os.environ.get("FUZZ") or 0)
 UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("test", derandomize=True, **UNTIMED)
+settings.register_profile("quick", max_examples=20, derandomize=True, **UNTIMED)
+settings.register_profile("test", max_examples=50, derandomize=True, **UNTIMED)
 settings.register_profile("fuzz", max_examples=100 * max(FUZZ, 1), **UNTIMED)
 settings.load_profile("fuzz" if FUZZ else "test")
+
+# Or each of the many programs that tests start compiles the package anew, each worker the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 INSTALLING = ("hermes_python", "release")
 LONGEST_INSTALL = 1200.0

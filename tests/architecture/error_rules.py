@@ -114,7 +114,7 @@ def _hintless(errors: dict[str, ErrorClass]) -> set[str]:
 def _raised_without_hint(root: Path, hintless: set[str]) -> Iterator[str]:
     """An error without a hint must be given one wherever it is made."""
     for module in modules(root):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, ast.Call):
                 continue
             name = _error_name(module, node.func)
@@ -127,7 +127,7 @@ def _defined_elsewhere(root: Path, errors: set[str]) -> Iterator[str]:
     for module in modules(root):
         if module.inside.startswith(PLACE):
             continue
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             parents = node.bases if isinstance(node, ast.ClassDef) else []
             if errors & {_error_name(module, parent) for parent in parents}:
                 yield module.at(node, f"an error belongs into {PLACE}")

@@ -131,7 +131,7 @@ def one_clock(root: Path) -> list[str]:
 
 def time_readings(module: Module) -> Iterator[tuple[ast.AST, str]]:
     """Every mention of something that reads the time, called or handed on."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Name | ast.Attribute):
             what = module.meaning(node)
             if what in TIME_READERS:
@@ -166,7 +166,7 @@ def _worldly_imports(module: Module) -> Iterator[str]:
 
 
 def _worldly_calls(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Name) and node.id in WORLD - GENERATES.get(module.inside, set()):
             yield module.at(node, f"uses {node.id}")
 
@@ -183,7 +183,7 @@ def narrow_excepts(root: Path) -> list[str]:
 
 def broad_catches(module: Module) -> Iterator[tuple[ast.AST, str]]:
     """Every place that catches anything at all and does not raise it again."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler):
             what = _broad(node.type)
             if what and not _raises_again(node):
@@ -215,7 +215,7 @@ def small_ports(root: Path) -> list[str]:
         module.at(node, f"port {node.name} has {count} methods, at most {METHOD_LIMIT}")
         for module in modules(root)
         if module.inside.startswith("ports/")
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ClassDef) and _is_port(module, node)
         for count in [_public_methods(node)]
         if count > METHOD_LIMIT

@@ -26,6 +26,11 @@ class Module:
         return ast.parse((self.root / self.path).read_text(encoding="utf-8"), str(self.path))
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in the tree, walked once for all rules."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def inside(self) -> str:
         """The path below the package, as the allow-lists name it."""
         return self.path.relative_to(PACKAGE).as_posix()
@@ -34,7 +39,7 @@ class Module:
     def names(self) -> dict[str, str]:
         """What each imported name stands for: `{"dt": "datetime.datetime"}`."""
         found = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for name in node.names:
                     first = name.name.partition(".")[0]
@@ -80,7 +85,7 @@ def _module(root: Path, path: Path, _changed: int) -> Module:
 
 def imports(module: Module) -> Iterator[Import]:
     """Everything a module imports, also what it asks `import_module` for by a literal name."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from (Import(name.name, node) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

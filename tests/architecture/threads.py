@@ -54,7 +54,7 @@ def known_threads(root: Path) -> list[str]:
 
 def started_in(module: Module) -> Iterator[tuple[ast.AST, Started]]:
     """Every thread that a module starts; one without a plain target is named for what it is."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and module.meaning(node.func) in _STARTERS:
             targets = [ast.unparse(each.value) for each in node.keywords if each.arg == "target"]
             yield node, Started(module.inside, targets[0] if targets else ast.unparse(node))

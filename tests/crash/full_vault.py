@@ -31,7 +31,6 @@ PAGE = 4096
 
 def collect(disk: Path) -> None:
     """Collect with less and less ballast; each time it is refused and all is there, or all went."""
-    print("mounted", flush=True)
     with tempfile.TemporaryDirectory() as elsewhere:
         url = str(Path(elsewhere, "ledger.db"))
         old = ManualClock(datetime.now(UTC) - timedelta(days=60))

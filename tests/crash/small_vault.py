@@ -18,7 +18,6 @@ PAGE = 4096
 
 def fill(disk: Path) -> None:
     """Write with less and less ballast; each time it is refused and nothing left, or whole."""
-    print("mounted", flush=True)
     vault = FileVault(disk / "vault")
     vault.establish()
     ballast = disk / "ballast"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +11,7 @@ import pytest
 from sexton.ledger.opening import open_ledger
 from sexton.testing.crash import Nursery
 from tests.crash.failing_disk import STEPS
+from tests.crash.small_disk import told_on_a_small_disk
 
 
 @pytest.fixture
@@ -82,30 +80,12 @@ def test_a_ledger_that_can_not_be_created_is_refused(nursery: Nursery, public: P
 def test_on_a_full_disk_nothing_is_half_written_and_after_making_room_it_goes_on(
     tmp_path: Path,
 ) -> None:
-    told = run_on_a_small_disk(tmp_path, sys.executable, "-m", "tests.crash.suffering")
-    if told is None:  # no disk can be mounted here: the next test stands in for this one
-        return
+    told = told_on_a_small_disk(tmp_path, sys.executable, "-m", "tests.crash.suffering")
     refused, fresh, went_on, then = told
     assert int(refused.split()[1]) > 50
     assert fresh == "fresh LedgerFull"
     assert went_on == "went on"
     assert then == "then LedgerFull"  # it can not even be opened without room, and says why
-
-
-def run_on_a_small_disk(directory: Path, *command: str) -> list[str] | None:
-    """What a program tells that runs on a disk of 4 MB; None if this user can mount nothing."""
-    mount = 'mount -t tmpfs -o size=4m tmpfs "$0" || exit 97; exec "$@" "$0"'
-    rights = [] if os.geteuid() == 0 else ["--map-root-user"]
-    unshare = shutil.which("unshare") or "false"
-    script = ["sh", "-c", mount, str(directory)]
-    done = subprocess.run(
-        [unshare, *rights, "--mount", *script, *command],
-        check=False, capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    if done.returncode == 97 or not done.stdout:
-        return None
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("kind", ["full", "broken"])

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from sexton.testing.crash import Nursery
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = "tests.scenario.collecting_cost"
 

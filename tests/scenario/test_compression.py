@@ -538,6 +538,7 @@ def kill_compressors(nursery: Nursery, url: str, kills: int, seed: int) -> tuple
     return len(acknowledged), len(chain)
 
 
+@pytest.mark.slow
 def test_no_acknowledged_message_is_lost_when_compressing_processes_are_killed(
     engine_url: str,
 ) -> None:

@@ -294,6 +294,7 @@ def test_when_the_calls_of_a_day_are_used_up_the_rest_waits_for_the_next(
     assert len(MARKER.findall(kept(tmp_path))) == 1
 
 
+@pytest.mark.slow
 def test_ten_megabytes_are_asked_in_parts_that_fit_and_none_is_lost(
     tmp_path: Path, manual_clock: ManualClock
 ) -> None:
@@ -317,6 +318,7 @@ def test_ten_megabytes_are_asked_in_parts_that_fit_and_none_is_lost(
     assert len(MARKER.findall(kept(tmp_path))) == 1
 
 
+@pytest.mark.slow
 def test_however_often_it_is_killed_it_is_remembered_once_and_asked_once_more_at_most(
     tmp_path: Path,
 ) -> None:

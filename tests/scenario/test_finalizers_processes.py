@@ -166,6 +166,7 @@ def _may_write(url: str) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["memory", "webhook"])
 def test_a_keeper_that_froze_and_was_taken_for_dead_can_not_finish_when_it_wakes_up(
     kind: str, engine_url: str, tmp_path: Path, nursery: Nursery

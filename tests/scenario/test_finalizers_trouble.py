@@ -217,6 +217,7 @@ def test_an_endpoint_that_asks_for_time_for_ever_gets_a_week_and_then_the_tries_
             assert len(model.requests) == 9
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_is_tried_now_and_then_and_not_by_all_work(
     engine_url: str, tmp_path: Path, manual_clock: ManualClock
 ) -> None:

@@ -177,7 +177,12 @@ def test_a_child_that_executes_or_exits_at_once_leaves_nothing_behind(
 
 FORGETS = """
 import gc, sys, threading, time, weakref
-import sexton
+from datetime import timedelta
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.policies.liveness import LivenessPolicy
+from sexton.policies.rulebook import Rulebook
+from sexton.settings.values import Settings
 
 def until(holds):
     deadline = time.monotonic() + 60
@@ -191,7 +196,9 @@ def threads():
 def left(id):
     return id not in [w.id for w in house.ledger.workers.all()]
 
-house = sexton.open(sys.argv[1])
+often = LivenessPolicy(beat_every=timedelta(seconds=0.1))
+house = Sexton(open_ledger(sys.argv[1]), Settings(rulebook=Rulebook(liveness=often)))
+house.publish()
 workers = [house.worker() for _ in range(20)]
 assert threads() == 1
 worker = workers[-1]
@@ -222,6 +229,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_forgotten_worker_is_collected_and_leaves_and_all_share_one_thread(
     engine_url: str,
 ) -> None:
@@ -292,6 +300,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_heartbeat_and_keeper_outlive_a_process_without_descriptors(engine_url: str) -> None:
     with running(EXHAUSTED, engine_url) as process:
         assert said(process) == ["done"]

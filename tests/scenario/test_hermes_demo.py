@@ -46,6 +46,7 @@ def test_the_sessions_are_as_many_as_were_reported(residents: list[Resident]) ->
     assert max(each.messages for each in residents) == 602
 
 
+@pytest.mark.slow
 def test_the_files_are_as_many_as_big_and_as_old_as_were_reported(home: Path) -> None:
     files = [each for each in (home / "sessions").iterdir() if each.name != "sessions.json"]
     sizes = [each.stat().st_size for each in files]

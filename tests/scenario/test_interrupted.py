@@ -20,6 +20,8 @@ from sexton.ledger.opening import open_ledger
 from sexton.testing.ledger_contract_samples import born
 from sexton.testing.postgres import PostgresServer
 
+pytestmark = pytest.mark.slow
+
 WRITES_IN_ITS_HANDLER = """
 import os, signal, sys, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker(); session = worker.session("k")

@@ -431,6 +431,7 @@ def test_where_nothing_would_be_left_only_the_removals_wait(opened: Any) -> None
     assert [(each.seen.id, each.holding.code) for each in plan.held] == [(lost, "remove_all")]
 
 
+@pytest.mark.slow
 def test_unattended_a_day_archives_all_of_a_backlog_and_counts_none_of_it(
     opened: Any, engine_url: str
 ) -> None:

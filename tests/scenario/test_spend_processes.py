@@ -29,6 +29,7 @@ def opened(url: str, limit: int) -> Sexton:
     return house
 
 
+@pytest.mark.slow
 def test_64_threads_in_8_processes_never_spend_more_than_a_limit(
     engine_url: str, tmp_path: Path
 ) -> None:

@@ -124,6 +124,7 @@ def iteration(session: OpenSession, turn: object, clock: ManualClock, dice: rand
     )
 
 
+@pytest.mark.slow
 def test_a_month_of_ordinary_traffic_trips_nothing(
     worker: AgentWorker, manual_clock: ManualClock
 ) -> None:

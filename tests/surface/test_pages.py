@@ -23,6 +23,8 @@ from tests.scenario.finalizers_scene import configure, open_house, states, talk,
 from tests.scenario.process_programs import lives
 from tests.surface.visitor import Page, Visitor, visiting
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script>\u202egnp.exe\x1b[31m'\"><img src=x onerror=alert(2)>"
 PAGES = (
     "/", "/sessions", "/processes", "/workers", "/finalizers", "/journal", "/vault", "/settings",

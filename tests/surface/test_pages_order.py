@@ -19,6 +19,8 @@ from sexton.web.pages.vault import LIMIT
 from tests.surface.test_pages import following
 from tests.surface.visitor import Page, Visitor, visiting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def house(new_file: Path, manual_clock: ManualClock) -> Iterator[Sexton]:

@@ -17,6 +17,8 @@ from tests.scenario.finalizers_scene import configure, webhook
 from tests.surface.test_pages import PAGES, given_up, link, page_of, talking
 from tests.surface.visitor import Visitor, visiting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def house(new_file: Path, manual_clock: ManualClock) -> Iterator[Sexton]:

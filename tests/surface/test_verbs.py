@@ -19,6 +19,8 @@ from tests.scenario.finalizers_scene import configure, open_house, talk, webhook
 from tests.surface.program import Cli
 from tests.surface.visitor import Page, serving_client
 
+pytestmark = pytest.mark.slow
+
 Refused = Callable[[str, str, bool], tuple[int, str] | None]
 
 

@@ -26,6 +26,8 @@ from sexton.web.access.token import find_token
 from sexton.web.serving import listening
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
 
+pytestmark = pytest.mark.slow
+
 NOBODY = 65534
 SPY = """
 import encodings.idna, http.client, os, sys  # all that is needed, before it can not be read

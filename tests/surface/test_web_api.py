@@ -22,6 +22,8 @@ from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202eevil"
 
 

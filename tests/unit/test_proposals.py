@@ -68,7 +68,7 @@ def test_what_was_shown_comes_back_whole(manual_clock: ManualClock) -> None:
 
 
 def test_a_plan_that_is_looked_at_again_and_again_is_kept_once(manual_clock: ManualClock) -> None:
-    proposals, plan = Proposals(manual_clock), a_plan(500)
+    proposals, plan = Proposals(manual_clock), a_plan(100)
     first = look(proposals, plan)
     size = proposals.size
     digests = [look(proposals, again(plan)) for _ in range(LOOKS)]
@@ -79,14 +79,15 @@ def test_a_plan_that_is_looked_at_again_and_again_is_kept_once(manual_clock: Man
 
 
 def test_large_plans_take_no_more_than_the_bound(manual_clock: ManualClock) -> None:
-    bound, actions = 1_000_000, 2_000
+    bound, actions = 100_000, 200
     proposals = Proposals(manual_clock, most_bytes=bound)
     look(proposals, a_plan(actions))
-    assert 10_000 < proposals.size < bound
+    assert 1_000 < proposals.size < bound
+    plans = [a_plan(actions) for _ in range(2 * bound // proposals.size)]  # twice as much as fits
     gc.collect()
-    tracemalloc.start()
+    tracemalloc.start()  # which slows down whatever is traced
     try:
-        digests = [look(proposals, a_plan(actions)) for _ in range(LOOKS)]
+        digests = [look(proposals, plan) for plan in plans]
         gc.collect()
         kept, _ = tracemalloc.get_traced_memory()
     finally:

@@ -20,6 +20,8 @@ from sexton.system.vault.directory import FileVault
 from sexton.system.vault.lines import LONGEST, header_line
 from tests.unit.vault_scene import HEADER, taken, zstd
 
+pytestmark = pytest.mark.slow
+
 MB = 1_000_000
 
 

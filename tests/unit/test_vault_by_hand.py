@@ -18,6 +18,8 @@ from sexton.system.vault.codec import Format
 from sexton.system.vault.directory import FileVault
 from tests.unit.vault_scene import file, put, session, zstd
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "vault.md"
 LONG = "é".encode() * 1_500_000
 CONTENTS = [

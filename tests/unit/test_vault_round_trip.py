@@ -123,6 +123,7 @@ def test_a_file_with_nothing_in_it_can_be_read(vault: FileVault) -> None:
     assert taken(vault, *put(vault)) == []
 
 
+@pytest.mark.slow
 def test_a_stream_of_any_length_is_written_and_read_in_little_memory(vault: FileVault) -> None:
     def messages() -> Iterator[StoredMessage]:
         for seq in range(60):
