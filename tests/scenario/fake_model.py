@@ -28,12 +28,14 @@ Reply = Callable[[list[Any]], str | ToolUse]
 class FakeModel:
     """Speaks as much of the OpenAI protocol as Hermes needs, streamed and not.
 
-    `asked` are the messages of every question; it can be held to answer nobody.
+    `asked` are the messages of every question, `usage` is what each answer takes; it can be held
+    to answer nobody.
     """
 
     def __init__(self, reply: Reply = lambda _: ANSWER) -> None:
         self.reply = reply
         self.asked: list[list[Any]] = []
+        self.usage: Mapping[str, int] = USAGE
         self._free = threading.Event()
         self._free.set()
         self._answers = 0
@@ -101,8 +103,9 @@ class _Answering(BaseHTTPRequestHandler):
             self._stream(message, finish)
         else:
             choice = {"index": 0, "message": message, "finish_reason": finish}
+            usage = self.server.model.usage
             self._tell(
-                {"id": "1", "object": "chat.completion", "choices": [choice], "usage": USAGE}
+                {"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage}
             )
 
     def log_message(self, *_: Any) -> None:
@@ -122,7 +125,8 @@ class _Answering(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         begin = {"delta": message, "finish_reason": None}
-        for choices, usage in (([begin], None), ([{"delta": {}, "finish_reason": finish}], USAGE)):
+        last = self.server.model.usage
+        for choices, usage in (([begin], None), ([{"delta": {}, "finish_reason": finish}], last)):
             event: dict[str, Any] = {"id": "1", "object": "chat.completion.chunk", "model": "fake"}
             event |= {"created": 1, "choices": [{"index": 0, **each} for each in choices]}
             if usage:

@@ -42,6 +42,10 @@ class Lab:
         }
         self._environment.pop("PYTHONPATH", None)
 
+    def add(self, name: str, value: str) -> None:
+        """Set a variable for all that begin from now on."""
+        self._environment[name] = value
+
     @contextmanager
     def gateway(self) -> Iterator[int]:
         """The home's gateway, running; its pid."""

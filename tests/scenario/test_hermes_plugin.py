@@ -36,8 +36,6 @@ ENABLED = """
 plugins: {enabled: [sexton]}
 approvals: {destructive_slash_confirm: false}
 """
-STOPPED = "[sexton] tools are stopped"
-FAILING = ToolUse("terminal", {"command": "false"})
 
 
 @dataclass(frozen=True)
@@ -93,18 +91,6 @@ def test_a_single_question_ends_its_session_and_owes_its_finalizers(inside: Insi
     assert opened.workers.all() == [], "it has left"
     assert {name for name, _ in opened.finalizing.tally()} == {"notes"}
     opened.close()
-
-
-def test_a_model_that_fails_again_and_again_is_stopped_by_the_breaker(inside: Inside) -> None:
-    def stubborn(messages: list[Any]) -> str | ToolUse:
-        return ANSWER if any(STOPPED in each for each in results(messages)) else FAILING
-
-    inside.model.reply = stubborn
-    inside.lab.ask("Try", "--yolo")
-    said = results(inside.model.asked[-1])
-    assert STOPPED in said[-1], said
-    assert any("[sexton]" in each for each in said[:-1]), "it was warned before"
-    assert len(said) < 20
 
 
 def test_a_spent_budget_answers_in_place_of_the_model(inside: Inside) -> None:

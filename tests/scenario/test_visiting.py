@@ -11,10 +11,14 @@ import pytest
 from sexton.agent.visiting import Visitor
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.visiting import visit
-from sexton.errors import BreakerOpen
+from sexton.engine.budgets import unpriced
+from sexton.errors import BreakerOpen, BudgetExceeded
 from sexton.ledger.opening import open_ledger
 from sexton.model.record import replace
-from sexton.model.session import Session, State
+from sexton.model.session import Relation, Session, State
+from sexton.model.spend import Budget, Scope, Unit
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import Prices, SpendRules
 from sexton.settings.values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
 
@@ -104,3 +108,104 @@ def test_the_breaker_remembers_from_one_turn_to_the_next(
             deque(map(fail, range(100)), maxlen=0)
         with pytest.raises(BreakerOpen):
             fail(100)
+
+
+def budget(scope: Scope, unit: Unit, limit: int) -> Budget:
+    return Budget(name=f"{scope}.{unit}", scope=scope, unit=unit, limit=limit)
+
+
+def put_in_force(house: Sexton, *budgets: Budget) -> None:
+    house.settings = replace(
+        house.settings, rulebook=Rulebook(spend=SpendRules(budgets=budgets, prices=Prices()))
+    )
+    house.publish()
+
+
+def test_a_subagent_spends_from_the_tree_of_its_parent(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.TREE, Unit.TOKENS, 100))
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        line = {"relation": Relation.SUBAGENT, "source": "subagent"}
+        child = here.hold(told(manual_clock, id="b", parent="a", **line))
+        grandchild = here.hold(told(manual_clock, id="c", parent="b", **line))
+        for session in (child, grandchild):
+            with session.turn() as turn:
+                turn.reserve(input_tokens=40).commit(input_tokens=40)
+        with here.hold(told(manual_clock)).turn() as turn, pytest.raises(BudgetExceeded) as stop:
+            turn.reserve(input_tokens=40)
+        assert (stop.value.spent, stop.value.budget) == (80, "tree.tokens")
+
+
+def test_messages_that_the_home_stores_are_bounded_in_its_session_and_beyond(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(
+        house,
+        budget(Scope.SESSION, Unit.MESSAGES, 12),
+        budget(Scope.SOURCE, Unit.MESSAGES, 3),
+    )
+    with house, visitor(house, tmp_path) as here:
+        guest = here.hold(told(manual_clock, message_count=10))
+        with guest.turn() as turn:
+            turn.heard(1, guest.grown(1))
+            turn.reserve().release()
+            turn.heard(1, guest.grown(1))
+            with pytest.raises(BudgetExceeded) as stop:
+                turn.reserve()
+        assert (stop.value.budget, stop.value.spent) == ("session.messages", 12)
+        other = here.hold(told(manual_clock, id="b"))
+        with other.turn() as turn:
+            turn.heard(1, other.grown(1))
+            with pytest.raises(BudgetExceeded) as stop:
+                turn.reserve()
+        assert (stop.value.budget, stop.value.spent) == ("source.messages", 3)
+
+
+def test_a_loop_of_messages_ends_where_no_person_writes_and_nowhere_else(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    with house, visitor(house, tmp_path) as here:
+        for source in ("cli", "cron"):
+            guest = here.hold(told(manual_clock, id=source, source=source))
+            with guest.turn() as turn:
+                turn.heard(150, guest.grown(150))
+                if source == "cli":
+                    turn.reserve().release()
+                    continue
+                with pytest.raises(BudgetExceeded):
+                    turn.reserve()
+        assert (here.ended("cli"), here.ended("cron")) == (None, "budget:runaway.messages")
+
+
+def test_without_a_price_money_is_not_bounded_and_the_journal_says_so_once(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.SESSION, Unit.USD, 5), budget(Scope.SESSION, Unit.TOKENS, 100))
+    with house, visitor(house, tmp_path) as here:
+        for _ in range(2):
+            with here.hold(told(manual_clock)).turn() as turn:
+                turn.reserve(input_tokens=40, model="nobody's").commit(input_tokens=40)
+                turn.beside({Unit.INPUT: 10}, "nobody's")
+        assert turn.unpriced() == {"nobody's"}
+        session = house.find("work/a")
+        with pytest.raises(BudgetExceeded) as stop:
+            here.hold(told(manual_clock)).turn().__enter__()
+        assert (stop.value.budget, stop.value.spent) == ("session.tokens", 100)
+        assert unpriced(house.estate(), session) == ["nobody's"]
+        codes = [each.reason.code for each in house.ledger.journal.page(session, None, None, 9)]
+        assert codes.count("price_unknown:nobody's") == 1
+
+
+def test_tools_that_were_stopped_are_so_until_they_have_rested(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    with house, visitor(house, tmp_path) as here, here.hold(told(manual_clock)).turn() as turn:
+        for number in range(9):
+            assert turn.tools_stopped() is None
+            with turn.tool("t", number) as call:
+                call.error(f"error {number}")
+        assert turn.tools_stopped() is not None
+        manual_clock.advance(timedelta(seconds=61))
+        assert turn.tools_stopped() is None

@@ -30,7 +30,7 @@ from sexton.policies.budgets import (
 )
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.rulebook import InForce, Rulebook
-from sexton.policies.runaway import WINDOW, Excess
+from sexton.policies.runaway import WINDOW, Excess, pace_of
 from sexton.policies.spend import SpendRules
 from sexton.ports import Entry
 from sexton.ports.spending import Mark, Refused, Slot, Spend, Standing, Taken
@@ -60,6 +60,7 @@ class Guard:
         self._paused: set[str] = set()
         self._turns = 0
         self._watch: ToolWatch | None = None
+        self.unpriced: set[str] = set()
 
     @property
     def rules(self) -> SpendRules:
@@ -127,10 +128,7 @@ class Guard:
         return reason
 
     def check(self, session: Session, *, begins: bool = False) -> bool:
-        """Nothing has run away and no budget is spent; False if the session is not there any more.
-
-        What is learned of persons' own limits on the way tells what is counted.
-        """
+        """Nothing has run away and no budget is spent; False if the session is not there now."""
         self.check_pace(session)
         look, now = self.desk.ledger.spending.look, self.desk.clock.now()
         found = look(self.who(session), session.epoch, self.bounds(session, now), now)
@@ -146,12 +144,13 @@ class Guard:
 
     def check_pace(self, session: Session) -> None:
         """Nothing has run away."""
-        found = self.pulse.excess(self.rules.runaway)
+        policy = pace_of(self.rules.runaway, session)
+        found = self.pulse.excess(policy)
         if found is None:
             self._stopped_for = None
         else:
             self._run_away(session, found)
-        self.pulse.warn(self.desk, session, self.rules.runaway)
+        self.pulse.warn(self.desk, session, policy)
 
     def take(
         self,

@@ -15,12 +15,12 @@ from sexton.agent.tools import ToolWatch
 from sexton.agent.turn_counts import TurnCounts
 from sexton.errors import LedgerError, PriceUnknown, SextonError, UsageInvalid
 from sexton.model.plan import Reason
-from sexton.model.session import Session
+from sexton.model.session import NATIVE, Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit
 from sexton.model.usage import Usage
 from sexton.policies.budgets import fits, is_near, is_reached, near, tokens, turn_limits
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.pricing import Tariff, cost, own_tariff
+from sexton.policies.pricing import UNPRICED, Tariff, cost, own_tariff
 from sexton.policies.spend import SpendRules
 from sexton.ports.spending import Granted, Slot, Standing
 
@@ -140,6 +140,26 @@ class TurnSpend:
         if grant.granted is not None:
             self._desk.slots.give_back(grant.granted.name)
 
+    def heard(self, messages: int) -> None:
+        """Count messages that the home has stored; what comes next is refused if need be."""
+        self._passed({Unit.MESSAGES: messages})
+        self._guard.pulse.beat(messages=messages)
+
+    def beside(self, used: Mapping[Unit, int], model: str | None) -> None:
+        """Count what was used without asking."""
+        tariff = self._tariff(model)
+        cost = {} if tariff is None else {Unit.USD: tariff(used)}
+        counted = {**tokens(used), **cost}
+        self._passed(counted)
+        self._guard.pulse.beat(tokens=counted.get(Unit.TOKENS, 0))
+
+    def _passed(self, amounts: Mapping[Unit, int]) -> None:
+        """Count what has happened already, whatever the limits are."""
+        self._change(lambda own: own.spending(amounts))
+        counted = {unit: each for unit, each in amounts.items() if unit in self._guard.counted}
+        if counted:
+            self._guard.take(self._session(), at_once=counted, limited=False)
+
     def leave(self) -> None:
         """Count the time that has passed; the turn is over."""
         self._pass_time(limited=False)
@@ -255,6 +275,24 @@ class TurnSpend:
         found = self._desk.tariff(model) if model else None
         if found is None and prices.unknown is not None:
             return partial(cost, prices.unknown)
+        if found is None and self._session().home != NATIVE:
+            self._note_unpriced(model or "that was not named")
+            return _nothing
         if found is None:
             raise PriceUnknown(f"the price of the model {model or 'that was not named'} is unknown")
         return found
+
+    def _note_unpriced(self, model: str) -> None:
+        """Tell people, once, that the money of another program's session is not bounded."""
+        known, desk = self._guard.unpriced, self._desk
+        with self._lock:
+            is_new = model not in known
+            known.add(model)
+        if is_new:
+            words = f"the price of the model {model} is unknown, so its money is not bounded"
+            entry = desk.entry(self._session(), "warn", Reason(f"{UNPRICED}:{model}", words))
+            desk.ledger.journal.write([entry], desk.clock.now())
+
+
+def _nothing(_amounts: Mapping[Unit, int]) -> int:
+    return 0

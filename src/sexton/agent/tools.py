@@ -60,6 +60,14 @@ class ToolWatch:
         refused.until = self._clock.now() + timedelta(seconds=left)
         raise refused
 
+    def stopped(self) -> str | None:
+        """Why no call gets through now, or None."""
+        with self._lock:
+            state = self._breaker
+            until = breaker.closed_until(state, self._policy())
+            is_open = state.opened_at is not None and self._clock.monotonic() < until
+            return state.why if is_open else None
+
     def done(
         self, call: fixation.Call, failed: bool, by: Watched, probe: float | None = None
     ) -> None:

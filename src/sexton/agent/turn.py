@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sexton.agent.desk import Desk
 from sexton.agent.following import following
@@ -59,7 +59,7 @@ class Turn:
         self._spend: TurnSpend | None = None
         self._is_unheard = False
 
-    def __enter__(self) -> Turn:
+    def __enter__(self) -> Self:
         from sexton.agent.spend import TurnSpend  # noqa: PLC0415  # when the first turn begins
 
         if self._spend is not None:
@@ -111,6 +111,10 @@ class Turn:
 
         spend = self._running()
         return ToolCall(self._guard.watch(spend.watch), spend, name, arguments)
+
+    def tools_stopped(self) -> str | None:
+        """Why the breaker lets no call of a tool through now, or None; the ledger is not asked."""
+        return self._guard.watch(self._running().watch).stopped()
 
     def advice(self) -> str | None:
         """What to tell the model now, if anything; each advice is given once."""

@@ -6,7 +6,7 @@ which processes it has started. Nothing here touches the home.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
@@ -19,18 +19,39 @@ from sexton.errors import HomeRewound, SessionNotFound
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
+from sexton.model.spend import Unit
 from sexton.policies.liveness import dead_holders
 from sexton.ports import Appended, HomeRecord, Sighting
 
 if TYPE_CHECKING:
     from sexton.agent.processes import Facts
     from sexton.model.process import Process, Watched
+    from sexton.policies.spend import SpendRules
 
 ATTEMPTS = 5
 
 
 class GuestTurn(Turn):
     """A turn in a session whose home counts the turns itself."""
+
+    def heard(self, messages: int, total: int) -> None:
+        """The home has stored messages of the turn, so that its session has so many: count them."""
+        self._running().heard(messages)
+        if Unit.MESSAGES in self._guard.counted:
+            self._moved()
+            self._desk.ledger.homes.grown(self._session.ref, total)
+
+    def beside(self, used: Mapping[Unit, int], model: str | None) -> None:
+        """Count tokens that the session has used without a reservation."""
+        self._running().beside(used, model)
+
+    def unpriced(self) -> frozenset[str]:
+        """The models whose price nobody knows, so that their money is not bounded."""
+        return frozenset(self._guard.unpriced)
+
+    def rules(self) -> SpendRules:
+        """What bounds it, as it was last known; the ledger is not asked."""
+        return self._guard.rules
 
     def _start(self, now: datetime) -> Appended | None:
         desk = self._desk
@@ -42,7 +63,11 @@ class GuestTurn(Turn):
 class GuestSession(Handle):
     """A session of a foreign home, held by this process."""
 
-    def turn(self) -> Turn:
+    def __init__(self, desk: Desk, session: Session) -> None:
+        super().__init__(desk, session)
+        self._messages = session.message_count
+
+    def turn(self) -> GuestTurn:
         """A turn of it, under the budgets and the breaker of the ledger."""
         guard = self._desk.guards.of(self._desk, self._session)
         guard.learn(self._desk.rules(None))
@@ -57,6 +82,11 @@ class GuestSession(Handle):
     def processes(self) -> Sequence[Watched]:
         """Its processes and what they do."""
         return self._desk.overseer().of_native(self._session)
+
+    def grown(self, messages: int) -> int:
+        """The home stores so many messages more; how many there are then."""
+        self._messages += messages
+        return self._messages
 
     def others(self) -> list[str]:
         """The workers that hold it too."""
@@ -87,8 +117,16 @@ class Visitor(AgentWorker):
             with known_worker(self._desk):
                 joined = None if known is None else self._join(known)
                 if joined is not None:
-                    return GuestSession(self._desk, joined)
+                    held = GuestSession(self._desk, joined)
+                    held.grown(max(0, told.message_count - joined.message_count))
+                    self._desk.ledger.homes.grown(joined.ref, told.message_count)
+                    return held
         raise SessionNotFound(f"the session {told.id} of {self.home.name} can not be held")
+
+    def ended(self, id: str) -> str | None:
+        """Why the ledger takes a session of the home to have ended; None if it is open."""
+        found = self._desk.ledger.index.find(self.home.name, id)
+        return found[0].end_reason or "ended" if found and not found[0].is_open else None
 
     def tell(self, told: Session) -> None:
         """Let the ledger know of a session, or of its end, where it has not looked itself.

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sexton.engine.budgets import LOOKED_AT
 from sexton.homes.hermes.condition import Condition, Machine, condition_of
-from sexton.homes.hermes.config_files import read_configuration
+from sexton.homes.hermes.config_files import Configuration, mapping, read_configuration
 from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
 from sexton.homes.hermes.findings.sessions import Totals
@@ -17,10 +18,14 @@ from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import find_installed
 from sexton.model.session import State
+from sexton.model.spend import Unit
+from sexton.policies.pricing import UNPRICED, own_tariff
 from sexton.policies.rulebook import decode
+from sexton.policies.spend import SpendRules
 from sexton.ports import HomeRecord
 from sexton.ports.homes import AGES, Cohort
 from sexton.system.beginnings import begun_at
+from sexton.system.prices import listed_tariff
 from sexton.system.zone import local_zone
 
 if TYPE_CHECKING:
@@ -54,7 +59,9 @@ def diagnose(
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
     own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
-    rules = Rules(own=decode(own), ours=opened.rules(None).rules, back=back)
+    ours = opened.rules(None).rules
+    blind = _unpriced(opened, record, said, ours.spend)
+    rules = Rules(own=decode(own), ours=ours, back=back, unpriced=blind)
     known = find_installed(home, os.environ)
     counts = totals(cohorts, stand, served=seen.gateway is not None)
     return ranked(
@@ -74,6 +81,24 @@ def _brought_back(opened: Sexton, record: HomeRecord, seen: Condition) -> frozen
     since = opened.clock.now() - opened.settings.trash.grace
     back = opened.ledger.retained.brought_back(record.name, sorted(ids.values()), since)
     return frozenset(owner for owner, id in ids.items() if id in back)
+
+
+def _unpriced(
+    opened: Sexton, record: HomeRecord, said: Configuration, spend: SpendRules
+) -> frozenset[str]:
+    """The models of a home whose price is unknown, where a budget counts money.
+
+    Whoever asked one says so in the journal; the one of the configuration may not have been asked.
+    """
+    if spend.prices.unknown is not None or all(each.unit is not Unit.USD for each in spend.budgets):
+        return frozenset()
+    usual = mapping(said.config.values.get("model")).get("default")
+    asked = {usual} if isinstance(usual, str) and usual else set()
+    unknown = {model for model in asked if listed_tariff(model) is None}
+    entries = opened.ledger.journal.page(None, None, None, LOOKED_AT)
+    codes = (each.reason.code.partition(":") for each in entries if each.home == record.name)
+    noted = {model for code, _, model in codes if code == UNPRICED}
+    return frozenset(each for each in unknown | noted if own_tariff(spend.prices, each) is None)
 
 
 def totals(cohorts: Iterable[Cohort], stand: Mapping[str, int], *, served: bool) -> Totals:

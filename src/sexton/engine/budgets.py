@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sexton.engine.estate import Estate
 from sexton.errors import InputInvalid
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.model.spend import Act, Budget, Meter, Scope, Unit, Who
 from sexton.policies.budgets import action_of, bounds, free_from, is_reached, said, shown
+from sexton.policies.pricing import UNPRICED
 from sexton.policies.spend import usual_name
 from sexton.ports import Entry
 from sexton.ports.spending import Standing
 
+LOOKED_AT = 500
+"""So many of the newest journal entries say which prices are unknown."""
 NOWHERE = 0
 """No session has this row: budgets of a source and of the day are asked about without one."""
 
@@ -30,9 +35,23 @@ def standings(estate: Estate, spender: Who) -> list[Standing]:
     return estate.ledger.spending.standing(spender, limits, now)
 
 
-def explained(standing: Standing, source: str) -> list[tuple[Budget, str, str]]:
-    """Each budget of a meter with one word, what it does to a source, and the words behind it."""
+def unpriced(estate: Estate, session: Session | None) -> list[str]:
+    """The models of a session, or of all, whose price was unknown to whoever asked them."""
+    entries = estate.ledger.journal.page(session, None, None, LOOKED_AT)
+    codes = (each.reason.code.partition(":") for each in entries)
+    return sorted({model for code, _, model in codes if code == UNPRICED})
+
+
+def explained(
+    standing: Standing, source: str, unpriced: Sequence[str] = ()
+) -> list[tuple[Budget, str, str]]:
+    """Each budget of a meter with one word, what it does to a source, and the words behind it.
+
+    The money of the models that are `unpriced` is not in it.
+    """
     found = []
+    is_blind = unpriced and standing.bound.meter.unit is Unit.USD
+    blind = f"; not bounded for {', '.join(unpriced)}: the price is unknown" if is_blind else ""
     for budget in standing.bound.budgets:
         is_spent = is_reached(budget.limit + standing.added, standing.spent)
         word = action_of(budget, source).value if is_spent else "kept"
@@ -42,7 +61,9 @@ def explained(standing: Standing, source: str) -> list[tuple[Budget, str, str]]:
         stop = f"; a call did not fit at {at:%Y-%m-%d %H:%M} UTC" if at and not is_spent else ""
         until = free_from(standing.bound, standing.oldest) if is_spent or at else None
         when = f"; room from {until:%Y-%m-%d %H:%M} UTC" if until else ""
-        found.append((budget, word, f"{said(budget, standing.spent)}{held}{added}{stop}{when}"))
+        found.append(
+            (budget, word, f"{said(budget, standing.spent)}{held}{added}{stop}{when}{blind}")
+        )
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from sexton.engine.budgets import explained, standings, who
+from sexton.engine.budgets import explained, standings, unpriced, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.owed import owed
 from sexton.engine.plan import decide
@@ -80,11 +80,17 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     processes = estate.overseer.of_session(session, policy)
     yield from _processes(processes)
     yield from _decision(estate, session, processes)
-    if session.home == NATIVE:
-        for standing in standings(estate, who(estate, session)):
-            for budget, word, words in explained(standing, session.source):
-                yield Answer(f"budget.{budget.name}", word, words)
+    yield from _budgets(estate, session)
     yield from _finalizers(estate, session)
+
+
+def _budgets(estate: Estate, session: Session) -> Iterator[Answer]:
+    """How its budgets stand; of another program's session those that something was counted in."""
+    blind = unpriced(estate, session)
+    for stand in standings(estate, who(estate, session)):
+        if session.home == NATIVE or stand.counter:
+            for budget, word, words in explained(stand, session.source, blind):
+                yield Answer(f"budget.{budget.name}", word, words)
 
 
 def _finalizers(estate: Estate, session: Session) -> Iterator[Answer]:

@@ -72,6 +72,10 @@ class LedgerHomes:
         given = {"home": home.ref} | ({} if open_only else {"removed": int(home.name == NATIVE)})
         return [row[0] for row in self._database.read(lambda tx: tx.all(name, **given))]
 
+    def grown(self, session: int, messages: int) -> None:
+        given = {"ref": session, "messages": messages}
+        self._database.write(lambda tx: tx.all("grow_session", **given), lasting=False)
+
 
 def _activity(home: HomeRecord, sighting: Sighting, now: datetime) -> list[dict[str, Any]]:
     """What proves a recorded reap wrong: activity after it, of which an end alone is none."""

@@ -10,6 +10,8 @@ from sexton.model.spend import Unit
 from sexton.policies.spend import Price, Prices
 
 MILLION = 1_000_000
+UNPRICED = "price_unknown"
+"""The reason in the journal where money is not bounded, then a colon and the model."""
 
 Tariff = Callable[[Mapping[Unit, int]], int]
 """What a call of such a size costs, in millionths of a dollar."""

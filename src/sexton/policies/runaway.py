@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sexton.model.record import replace
+from sexton.model.session import NATIVE, Session
 from sexton.policies.budgets import is_reached
+from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import RunawayPolicy
 
 WINDOW = 60.0
@@ -31,6 +34,18 @@ class Excess(NamedTuple):
     def budget(self) -> str:
         """What this limit is called where budgets are named."""
         return f"runaway.{self.what}"
+
+
+def pace_of(policy: RunawayPolicy, session: Session) -> RunawayPolicy:
+    """How fast is too fast for a session.
+
+    Inside another program nobody streams or imports, so where no person writes either, as many
+    messages as are worth a warning are a loop.
+    """
+    is_own = session.home == NATIVE or session.source not in UNATTENDED
+    if is_own or policy.messages is not None:
+        return policy
+    return replace(policy, messages=policy.warn_messages)
 
 
 def excess(minute: Beat, policy: RunawayPolicy) -> Excess | None:

@@ -134,6 +134,9 @@ class Homes(Protocol):
     def ids(self, home: HomeRecord, *, open_only: bool) -> list[str]:
         """The ids the ledger knows of a home."""
 
+    def grown(self, session: int, messages: int) -> None:
+        """A session of a foreign home has at least so many messages by now."""
+
 
 class Observable(Protocol):
     """What can be seen of a home."""

@@ -193,5 +193,6 @@ class RunawayFields(Strict):
     warn_messages: Limit = Field(
         default=_RUNAWAY.warn_messages,
         description="Where no limit on messages is set: how many in a minute the journal warns "
-        "of. People and models that take turns stay far below; a session that burned had 337.",
+        "of. People and models that take turns stay far below; a session that burned had 337. "
+        "Inside another program such as Hermes they end a session in which no person writes.",
     )

@@ -14,6 +14,8 @@ from sexton.model.message import one_line
 from sexton.model.record import record
 
 PATIENCE = 600.0
+EXTRA = "prices"
+"""What budgets of money need; everything else works without."""
 FOUND = "FOUND.json"
 """The note in an installed Sexton of what was there before it came."""
 
@@ -26,7 +28,11 @@ for each in importlib.metadata.distributions():
     if each.metadata["Name"]:
         known.setdefault(plain(each.metadata["Name"]), each)
 needs = {{
-    name: [plain(re.match("[A-Za-z0-9._-]+", need)[0]) for need in each.requires or [] if "extra ==" not in need]
+    name: [
+        plain(re.match("[A-Za-z0-9._-]+", need)[0])
+        for need in each.requires or []
+        if "extra ==" not in need or name == "sexton" and re.search("extra == .{EXTRA}", need)
+    ]
     for name, each in known.items()
 }}
 note = known["sexton"].read_text({FOUND!r}) if "sexton" in known else None
@@ -72,11 +78,19 @@ class Interpreter:
             found=frozenset(json.loads(note)) if note else None,
         )
 
-    def install(self, wheel: Path, versions: Mapping[str, str]) -> None:
-        """Install a wheel and what it needs; whatever is there already stays at its version."""
+    def install(self, wheel: Path, versions: Mapping[str, str]) -> bool:
+        """Install a wheel and what it needs; whatever is there already stays at its version.
+
+        Whether the table of prices could be brought along.
+        """
         pins = wheel.with_name("constraints.txt")
         pins.write_text("".join(f"{name}=={each}\n" for name, each in sorted(versions.items())))
         self._pip("install", "--constraint", str(pins), str(wheel))
+        try:
+            self._pip("install", "--constraint", str(pins), f"{wheel}[{EXTRA}]")
+        except InputInvalid:  # no index is in reach, or something there is pinned against it
+            return False
+        return True
 
     def uninstall(self, packages: Iterable[str]) -> None:
         """Take packages out."""

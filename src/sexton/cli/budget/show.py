@@ -16,7 +16,7 @@ from sexton.cli.budget.choosing import (
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, array, note, table
-from sexton.engine.budgets import NOWHERE, explained, standings, who
+from sexton.engine.budgets import NOWHERE, explained, standings, unpriced, who
 from sexton.engine.verbs import changeable
 from sexton.model.spend import Budget, Scope, Who
 from sexton.policies.budgets import action_of, shown
@@ -60,11 +60,12 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
             if (not tree or each.bound.meter.scope is Scope.TREE)
             and (session or source or each.bound.meter.scope is Scope.DAY)
         ]
+        blind = unpriced(estate, asked)
     ended = asked.end_reason if asked else None
     told = [
         (each, budget, _word(budget, word, ended, spender.source), words)
         for each in found
-        for budget, word, words in explained(each, spender.source)
+        for budget, word, words in explained(each, spender.source, blind)
     ]
     if options.json:
         array(shape(each, budget, word) for each, budget, word, _ in told)

@@ -33,10 +33,11 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     """Put the plugin into a Hermes home and its interpreter.
 
     The Sexton that runs here is installed by the pip of that interpreter; nothing that is there
-    already changes its version. In the home's config.yaml one line is added and every other stays
-    as it is: Hermes's own command would write the file anew without its comments. Processes of
-    Hermes that begin afterwards have the plugin. It tells the ledger that SEXTON_LEDGER names in
-    their environment, or this platform's usual one.
+    already changes its version. A table of what models cost comes along if pip can get it. In the
+    home's config.yaml one line is added and every other stays as it is: Hermes's own command would
+    write the file anew without its comments. Processes of Hermes that begin afterwards have the
+    plugin. It tells the ledger that SEXTON_LEDGER names in their environment, or this platform's
+    usual one.
     """
     from sexton.homes.hermes.enabling import enabled
 
@@ -51,21 +52,32 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     # Asked first: a configuration that can not be changed leaves everything as it was.
     config = choosing.read_config(place)
     changed = enabled(config, choosing.PLUGIN)
-    _put_in(interpreter, inventory)
+    has_prices = _put_in(interpreter, inventory)
     if changed != config:
         choosing.write_config(place, changed)
     if options.json:
-        document({"home": str(place), "python": str(interpreter.python), "version": __version__})
+        document(
+            {
+                "home": str(place),
+                "python": str(interpreter.python),
+                "version": __version__,
+                "prices": has_prices,
+            }
+        )
         return
     say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}")
+    if not has_prices:
+        note("the table of prices could not be brought: budgets in dollars bound nothing there")
+        note("unless prices.models or prices.unknown in sexton.yaml says what models cost")
     note(f"new Hermes processes tell {shown_url(chosen_url(options))} unless SEXTON_LEDGER differs")
 
 
-def _put_in(interpreter: Interpreter, inventory: Inventory) -> None:
+def _put_in(interpreter: Interpreter, inventory: Inventory) -> bool:
+    """Install the running Sexton there; whether models have prices then."""
     others = {name: each for name, each in inventory.versions.items() if name != NAME}
     before = inventory.found if inventory.found is not None else frozenset(others)
     with TemporaryDirectory(prefix="sexton-") as directory:
         wheel = pack(Path(directory), {FOUND: json.dumps(sorted(before))})
         if NAME in inventory.versions:
             interpreter.uninstall([NAME])
-        interpreter.install(wheel, others)
+        return interpreter.install(wheel, others)

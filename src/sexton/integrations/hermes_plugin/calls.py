@@ -5,32 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
-CHARACTERS = 4
-"""So many of them count as one token before the model has counted."""
 FAILED = ("error", "timeout")
-STREAMED = ("chat_completions",)
-"""How models are asked whose answers can be given in their place."""
-
-
-def foreseen(request: Mapping[str, Any]) -> tuple[int, int]:
-    """About how many tokens a request sends, and how many it may get back."""
-    said = json.dumps(request.get("messages") or [], default=str)
-    most = request.get("max_completion_tokens") or request.get("max_tokens")
-    return len(said) // CHARACTERS, most if type(most) is int and most > 0 else 0
+EXCERPT = 300
+"""A person is shown so many characters of what a tool said last."""
 
 
 def used(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """What a call has used, by our names."""
-    names = {
-        "input_tokens": "input_tokens",
-        "output_tokens": "output_tokens",
-        "cache_read_tokens": "cached_tokens",
-        "reasoning_tokens": "reasoning_tokens",
+    """What a call has used, by our names; every token is of one kind."""
+    known = {name: value for name, value in (usage or {}).items() if type(value) is int}
+    amount = {name: max(value, 0) for name, value in known.items()}
+    reasoning = amount.get("reasoning_tokens", 0)
+    return {
+        "input_tokens": amount.get("input_tokens", 0),
+        # Hermes counts reasoning as a part of the output.
+        "output_tokens": max(amount.get("output_tokens", 0) - reasoning, 0),
+        "cached_tokens": amount.get("cache_read_tokens", 0) + amount.get("cache_write_tokens", 0),
+        "reasoning_tokens": reasoning,
     }
-    found = {ours: (usage or {}).get(theirs) for theirs, ours in names.items()}
-    return {name: value for name, value in found.items() if type(value) is int and value >= 0}
 
 
 def has_failed(status: str | None, result: object) -> bool:
@@ -47,8 +41,19 @@ def has_failed(status: str | None, result: object) -> bool:
     return type(code) is int and code != 0
 
 
-def answer(words: str, model: str) -> Any:
-    """A model's last word, as Hermes takes it from a model."""
+def excerpt(result: object) -> str:
+    """The beginning of what a tool said, on one line."""
+    text = " ".join(str(result).split())
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
+
+
+def answer(words: str, model: str, api_mode: str) -> Any:
+    """A model's last word, in the form in which Hermes is answered by that kind of interface."""
+    form = _FORMS.get(api_mode, _completion)
+    return form(words, model or "sexton")
+
+
+def _completion(words: str, model: str) -> Any:
     choice = {
         "index": 0,
         "finish_reason": "stop",
@@ -61,8 +66,41 @@ def answer(words: str, model: str) -> Any:
             "id": "sexton",
             "object": "chat.completion",
             "created": 0,
-            "model": model or "sexton",
+            "model": model,
             "choices": [choice],
             "usage": usage,
         }
     )
+
+
+def _message(words: str, model: str) -> Any:
+    usage = SimpleNamespace(input_tokens=0, output_tokens=0)
+    return SimpleNamespace(
+        id="sexton",
+        type="message",
+        role="assistant",
+        model=model,
+        content=[SimpleNamespace(type="text", text=words)],
+        stop_reason="end_turn",
+        usage=usage,
+    )
+
+
+def _response(words: str, model: str) -> Any:
+    text = SimpleNamespace(type="output_text", text=words, annotations=[])
+    said = SimpleNamespace(
+        type="message", id="sexton", role="assistant", status="completed", content=[text]
+    )
+    return SimpleNamespace(
+        id="sexton",
+        model=model,
+        status="completed",
+        output=[said],
+        output_text=words,
+        error=None,
+        incomplete_details=None,
+        usage=SimpleNamespace(input_tokens=0, output_tokens=0, total_tokens=0),
+    )
+
+
+_FORMS = {"anthropic_messages": _message, "codex_responses": _response}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -19,6 +20,19 @@ SAID = """
     FROM messages WHERE session_id = ?"""
 """Hermes's own figure is that of the messages it still sends."""
 
+BESIDE = """
+    SELECT model, SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens),
+           SUM(cache_write_tokens), SUM(reasoning_tokens)
+    FROM session_model_usage WHERE session_id = ? AND task <> '' GROUP BY model"""
+BESIDE_NAMES = (
+    "model",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+
 CLOSING: Mapping[str, str] = {
     "cli": "cli_close",
     "cron": "cron_complete",
@@ -35,7 +49,19 @@ def find(id: str) -> Row | None:
             return None
         names = ("messages", "bytes", "from_user", "last_at")
         said = db._conn.execute(SAID, (id,)).fetchone()
-        return {**row, "said": dict(zip(names, tuple(said), strict=True))}
+        parent = db.get_session(row.get("parent_session_id") or "") or {}
+        return {
+            **row,
+            "said": dict(zip(names, tuple(said), strict=True)),
+            "parent_end_reason": parent.get("end_reason"),
+        }
+
+
+def beside(id: str) -> list[Row]:
+    """What Hermes has asked models for a session beside its conversation, by model."""
+    with _database(read_only=True) as db:
+        found = db._conn.execute(BESIDE, (id,)).fetchall()
+    return [dict(zip(BESIDE_NAMES, tuple(row), strict=True)) for row in found]
 
 
 def end(id: str, reason: str) -> None:
@@ -49,15 +75,15 @@ def told(row: Row, now: datetime) -> Session:
     ended, said = row.get("ended_at"), row.get("said") or {}
     started_at = _moment(row.get("started_at"), now)
     source, parent = str(row.get("source") or "unknown"), row.get("parent_session_id")
-    is_subagent = bool(parent) and source == "subagent"
+    relation = _relation(row, source) if parent else None
     return Session(
         ref=0,
         home="",
         id=str(row["id"]),
         key=row.get("session_key") or None,
         source=source,
-        parent=parent if is_subagent else None,
-        relation=Relation.SUBAGENT if is_subagent else None,
+        parent=None if relation is None else parent,
+        relation=relation,
         state=State.OPEN if ended is None else State.ENDED,
         started_at=started_at,
         active_at=max(started_at, _moment(said.get("last_at"), started_at)),
@@ -68,6 +94,19 @@ def told(row: Row, now: datetime) -> Session:
         turn_count=said.get("from_user", 0),
         title=row.get("title") or None,
     )
+
+
+def _relation(row: Row, source: str) -> Relation | None:
+    """How it came from its parent, if they spend from the budgets of one tree."""
+    try:
+        marks = json.loads(row.get("model_config") or "{}")
+    except (TypeError, ValueError):
+        marks = {}
+    known = marks if isinstance(marks, dict) else {}
+    if source == "subagent" or known.get("_delegate_from"):
+        return Relation.SUBAGENT
+    goes_on = row.get("parent_end_reason") == "compression" and source != "tool"
+    return Relation.COMPRESSION if goes_on and not known.get("_branched_from") else None
 
 
 def _moment(at: object, now: datetime) -> datetime:

@@ -1,4 +1,4 @@
-"""What if the ledger can not be had? The agent goes on without, and somebody is told once."""
+"""What if the ledger can not be had? The agent goes on, and somebody is told once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from sexton.errors import LedgerError, SextonError
+from sexton.errors import LedgerError
 from sexton.ports import Clock
 
 T = TypeVar("T")
@@ -19,7 +19,10 @@ log = logging.getLogger("sexton.hermes")
 
 
 class Trying:
-    """Tries what needs the ledger, and does without where it fails."""
+    """Tries what needs the ledger, and does without where it fails.
+
+    Whatever is raised is caught: Hermes lets a call through whose guard raises.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -32,7 +35,7 @@ class Trying:
             return otherwise
         try:
             done = act()
-        except (SextonError, OSError) as trouble:
+        except Exception as trouble:  # noqa: BLE001  # whatever it is, the guard must stand
             if isinstance(trouble, LedgerError | OSError):
                 self._rests_until = self._clock.monotonic() + REST
             self._tell(trouble)
@@ -43,6 +46,9 @@ class Trying:
         is_first = self.trouble is None
         self.trouble = str(trouble)
         if is_first:
-            words = f"sexton does not look after this process for now: {trouble}"
+            words = (
+                "sexton can not use its ledger, so for now each turn of this process is bounded "
+                f"by what it spends itself: {trouble}"
+            )
             log.warning("%s", words)
             sys.stderr.write(f"{words}\n")

@@ -2,62 +2,110 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sexton.agent.grant import Grant
 from sexton.agent.tools import ToolCall
-from sexton.agent.turn import Turn
-from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound
 from sexton.integrations.hermes_plugin import calls
+from sexton.integrations.hermes_plugin.beside import Beside, Spent, by_unit
+from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight, Sent
 from sexton.integrations.hermes_plugin.guests import Guests
-from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.integrations.hermes_plugin.runs import Refused, Run
+from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.policies.spend import SpendRules
 
 Answer = Callable[[Any], Any]
-Granted = tuple[Grant | None, str | None]
+REVIEW = "bg-review"
+"""The thread in which Hermes looks back at a turn, under the id of its session."""
 
-_UNGUARDED: Granted = (None, None)
+
+class Asked(NamedTuple):
+    """A call of the model that is under way."""
+
+    run: Run
+    grant: Grant | None
+    foreseen: Foreseen
+
+
+class Place(NamedTuple):
+    """Where something happens, as Hermes says with every hook."""
+
+    session_id: str
+    task_id: str
+    turn_id: str
+    platform: str
+
+    @property
+    def name(self) -> str:
+        """What the turn is called here."""
+        return self.turn_id or self.session_id
+
+
+def _place(told: Mapping[str, Any]) -> Place:
+    return Place(*(str(told.get(name) or "") for name in Place._fields))
 
 
 class Turns:
-    """The turns of this process by session, with what is under way in them."""
+    """The turns of this process, with what is under way in them."""
 
-    def __init__(self, guests: Guests, trying: Trying) -> None:
+    def __init__(self, guests: Guests, trying: Trying, usual: Callable[[], SpendRules]) -> None:
         self._guests = guests
         self._trying = trying
-        self._lock = threading.Lock()
-        self._turns: dict[str, Turn] = {}
-        self._refused: dict[str, str] = {}
+        self._usual = usual
+        self._lock = threading.RLock()
+        self._foresight = Foresight()
+        self._beside = Beside()
+        self._runs: dict[str, Run] = {}
+        self._tasks: dict[str, str] = {}
         self._tools: dict[tuple[str, str], ToolCall] = {}
-        self._grants: dict[str, Grant] = {}
-        self._sessions: dict[str, str] = {}
+        self._asked: dict[str, Asked] = {}
+        self._last: dict[str, Sent] = {}
+        self._unpriced: frozenset[str] = frozenset()
 
-    def begin(self, session_id: str = "", task_id: str = "", **_: Any) -> None:
-        """A turn begins; one that a budget has no room for is answered without a model."""
-        if task_id:
-            self._sessions[task_id] = session_id
-        if session_id and session_id not in self._turns:
-            self._trying(lambda: self._begin(session_id), None)
+    def begin(self, **told: Any) -> None:
+        """A turn begins."""
+        place = _place(told)
+        if place.session_id:
+            run = self._begun(place)
+            self._count_beside(run)
+            self._hear(run)
 
-    def progress(self, session_id: str = "", **told: Any) -> None:
+    def progress(self, **told: Any) -> None:
         """A turn gets on."""
-        if session_id not in self._turns:
-            self.begin(session_id, **told)
-        turn = self._turns.get(session_id)
-        if turn is not None:
-            self._trying(turn.progress, None)
+        place = _place(told)
+        run = self._find(place)
+        if run is None and place.session_id:
+            run = self._begun(place)
+        if run is not None:
+            run.progress()
 
-    def end(self, session_id: str = "", completed: bool = True, **_: Any) -> None:
-        """A turn is over."""
-        turn = self._turns.pop(session_id, None)
-        self._refused.pop(session_id, None)
-        if turn is not None:
-            trouble = None if completed else RuntimeError("the turn was not completed")
-            self._trying(
-                lambda: turn.__exit__(None if trouble is None else RuntimeError, trouble, None),
-                None,
-            )
+    def end(
+        self, session_id: str = "", turn_id: str = "", completed: bool = True, **_: Any
+    ) -> None:
+        """A turn is over, or all those of its session."""
+        with self._lock:
+            over = [
+                name
+                for name, run in self._runs.items()
+                if (name == turn_id if turn_id else run.session_id == session_id)
+            ]
+            runs = [self._runs.pop(name) for name in over]
+            for name in over:
+                self._last.pop(name, None)
+            self._tasks = {task: name for task, name in self._tasks.items() if name not in over}
+        # In place: others add to them without the lock.
+        for id in [id for id, asked in list(self._asked.items()) if asked.run in runs]:
+            self._asked.pop(id, None)
+        for run in runs:
+            self._count_beside(run)
+            run.leave(completed=completed)
+        if not turn_id:
+            self._beside.forget(session_id)
+            for at in [at for at in list(self._tools) if at[0] == session_id]:
+                self._tools.pop(at, None)
         if session_id:
             self._trying(lambda: self._guests.tell(session_id), None)
 
@@ -65,43 +113,43 @@ class Turns:
         self,
         tool_name: str = "",
         args: Any = None,
-        session_id: str = "",
-        task_id: str = "",
         tool_call_id: str = "",
-        **_: Any,
+        **told: Any,
     ) -> Mapping[str, str] | None:
         """Let a tool be called, or say why not."""
-        session = session_id or self._sessions.get(task_id, "")
-        turn = self._turns.get(session)
-        if turn is None:
+        run = self._find(_place(told))
+        if run is None:
             return None
-        call = turn.tool(tool_name, args)
-        refused = self._trying(lambda: _refusal(call), None)
-        if refused is not None:
-            return {"action": "block", "message": f"[sexton] {refused}"}
-        self._tools[session, tool_call_id or tool_name] = call
+        call = run.before_tool(tool_name, args)
+        if isinstance(call, Refused):
+            return {"action": "block", "message": f"[sexton] {call.words}"}
+        if call is not None:
+            self._tools[run.session_id, tool_call_id or tool_name] = call
         return None
 
     def after_tool(
         self,
         tool_name: str = "",
-        session_id: str = "",
-        task_id: str = "",
         tool_call_id: str = "",
         result: Any = None,
         status: str | None = None,
-        **_: Any,
+        **told: Any,
     ) -> None:
         """Take in how a tool did."""
-        session = session_id or self._sessions.get(task_id, "")
-        call = self._tools.pop((session, tool_call_id or tool_name), None)
+        run = self._find(_place(told))
+        if run is None:
+            return
+        if told.get("session_id"):  # what a program of the model calls is no message
+            self._hear(run)
+        call = self._tools.pop((run.session_id, tool_call_id or tool_name), None)
         if call is not None:
-            finish = call.error if calls.has_failed(status, result) else call.ok
-            self._trying(lambda: finish(result), None)
+            failure = calls.excerpt(result) if calls.has_failed(status, result) else None
+            run.after_tool(call, tool_name, failure, result)
 
-    def advised(self, session_id: str = "", task_id: str = "", result: Any = None, **_: Any) -> Any:
+    def advised(self, result: Any = None, **told: Any) -> Any:
         """The result of a tool with what the model is to be told, if there is anything."""
-        turn = self._turns.get(session_id or self._sessions.get(task_id, ""))
+        run = self._find(_place(told))
+        turn = None if run is None else run.turn
         advice = None if turn is None else turn.advice()
         return f"{result}\n\n[sexton] {advice}" if advice and isinstance(result, str) else None
 
@@ -109,63 +157,112 @@ class Turns:
         self,
         request: Any = None,
         next_call: Answer = lambda _: None,
-        session_id: str = "",
         api_request_id: str = "",
         model: str = "",
         api_mode: str = "",
-        **_: Any,
+        **told: Any,
     ) -> Any:
         """Ask the model, if every budget has room for that; else answer in its place."""
-        refused = self._refused.get(session_id)
-        if refused is None and (turn := self._turns.get(session_id)) is not None:
-            grant, refused = self._trying(lambda: _reserve(turn, request, model), _UNGUARDED)
-            if grant is not None:
-                return self._ask(grant, api_request_id, lambda: next_call(request))
-        if refused is None or api_mode not in calls.STREAMED:
-            return next_call(request)
-        return calls.answer(f"[sexton] {refused}", model)
-
-    def after_model(self, api_request_id: str = "", usage: Any = None, **_: Any) -> None:
-        """Count what a call has used."""
-        grant = self._grants.pop(api_request_id, None)
-        if grant is not None:
-            self._trying(lambda: grant.commit(**calls.used(usage)), None)
-
-    def _ask(self, grant: Grant, api_request_id: str, ask: Callable[[], Any]) -> Any:
-        self._grants[api_request_id] = grant
+        place = _place(told)
+        run = self._find(place) or self._begun(place)
+        self._count_beside(run)
+        foreseen = self._foresight.of(
+            request if isinstance(request, Mapping) else {}, model, self._last.get(place.name)
+        )
+        self._release(api_request_id)  # a request that is made again got no answer before
+        granted = run.reserve(foreseen, model)
+        if isinstance(granted, Refused):
+            return calls.answer(f"[sexton] {granted.words}", model, api_mode)
+        self._tell_unpriced(run)
+        self._asked[api_request_id] = Asked(run, granted, foreseen)
         try:
-            return ask()
+            return next_call(request)
         except BaseException:
-            self._grants.pop(api_request_id, None)
-            self._trying(grant.release, None)
+            self._release(api_request_id)
             raise
 
-    def _begin(self, session_id: str) -> None:
-        try:
-            turn = self._guests.hold(session_id).turn()
-        except HomeNotFound:
-            return  # its row comes with its first message
-        try:
-            turn.__enter__()
-        except BudgetExceeded as refused:
-            self._refused[session_id] = str(refused)
+    def after_model(
+        self, api_request_id: str = "", model: str = "", usage: Any = None, **told: Any
+    ) -> None:
+        """Count what a call has used; where nobody says, what was foreseen."""
+        asked = self._asked.pop(api_request_id, None)
+        if asked is None:
+            return
+        run, grant, foreseen = asked
+        used = calls.used(usage)
+        if any(used.values()):
+            sent = used["input_tokens"] + used["cached_tokens"]
+            self._foresight.learn(model, used["output_tokens"] + used["reasoning_tokens"])
+            self._last[_place(told).name] = Sent(sent, foreseen.text)
         else:
-            with self._lock:
-                self._turns[session_id] = turn
+            used |= {"input_tokens": foreseen.sent, "output_tokens": foreseen.answered}
+        run.used(by_unit(used), model, is_granted=grant is not None)
+        if grant is not None:
+            self._trying(lambda: grant.commit(**used), None)
+        self._hear(run)
 
+    def _find(self, place: Place) -> Run | None:
+        """The turn that is meant: by its own id, its task, or its session alone."""
+        with self._lock:
+            task = self._tasks.get(place.task_id, "")
+            found = self._runs.get(place.name) or self._runs.get(task)
+            found = found or self._newest(place.session_id)
+        if found is not None and place.session_id not in ("", found.session_id):
+            found.move(place.session_id)  # its conversation was compressed into another row
+        return found
 
-def _refusal(call: ToolCall) -> str | None:
-    try:
-        call.__enter__()
-    except (BreakerOpen, BudgetExceeded) as refused:
-        return str(refused)
-    return None
+    def _newest(self, session_id: str) -> Run | None:
+        same = [run for run in self._runs.values() if session_id and run.session_id == session_id]
+        return same[-1] if same else None
 
+    def _begun(self, place: Place) -> Run:
+        """A turn that has just begun; what the same thread left of another one is over."""
+        run = Run(place.session_id, place.platform, self._guests, self._trying, self._rules)
+        with self._lock:
+            known = self._runs.get(place.name)
+            if known is not None:
+                return known
+            left = [
+                other
+                for other, each in self._runs.items()
+                if (each.session_id, each.thread) == (place.session_id, run.thread)
+            ]
+            over = [self._runs.pop(other) for other in left]
+            self._runs[place.name] = run
+            if place.task_id:
+                self._tasks[place.task_id] = place.name
+        for each in over:
+            each.leave(completed=False)
+        run.begin()
+        return run
 
-def _reserve(turn: Turn, request: Any, model: str) -> Granted:
-    sent, most = calls.foreseen(request if isinstance(request, Mapping) else {})
-    try:
-        grant = turn.reserve(input_tokens=sent, max_output_tokens=most, model=model or None)
-    except BudgetExceeded as refused:
-        return None, str(refused)
-    return grant, None
+    def _rules(self) -> SpendRules:
+        """What bounds turns, as far as this process knows."""
+        with self._lock:
+            turns = [run.turn for run in self._runs.values()]
+        known = [turn.rules() for turn in turns if turn is not None]
+        return known[-1] if known else self._usual()
+
+    def _release(self, api_request_id: str) -> None:
+        asked = self._asked.pop(api_request_id, None)
+        grant = None if asked is None else asked.grant
+        if grant is not None:
+            self._trying(grant.release, None)
+
+    def _hear(self, run: Run) -> None:
+        if threading.current_thread().name != REVIEW:  # what it says is stored nowhere
+            run.heard()
+
+    def _count_beside(self, run: Run) -> None:
+        nothing: Spent = []
+        run.beside(self._trying(lambda: self._beside.fresh(run.session_id), nothing))
+
+    def _tell_unpriced(self, run: Run) -> None:
+        """Say once for each model that its money is not bounded."""
+        turn = run.turn
+        found = frozenset() if turn is None else turn.unpriced()
+        for model in sorted(found - self._unpriced):
+            words = f"sexton does not bound money: the price of the model {model} is unknown"
+            log.warning("%s", words)
+            sys.stderr.write(f"{words}\n")
+        self._unpriced |= found

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from sexton.agent.visiting import Visitor
+from sexton.bootstrap.finding import load_settings
 from sexton.bootstrap.visiting import open_patiently, visit
+from sexton.errors import SextonError
 from sexton.integrations.hermes_plugin import background, slash
 from sexton.integrations.hermes_plugin.ending import heed_signals
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import Trying, log
 from sexton.integrations.hermes_plugin.turns import Turns
+from sexton.policies.spend import SpendRules
 from sexton.system.clock import SystemClock
 
 PATIENCE = 3.0
@@ -29,7 +32,7 @@ def wire(ctx: Any) -> None:
     clock = SystemClock()
     trying = Trying(clock)
     guests = Guests(_come, clock.now)
-    companion = Companion(guests, Turns(guests, trying), trying)
+    companion = Companion(guests, Turns(guests, trying, _usual), trying)
     for name, act in companion.hooks().items():
         ctx.register_hook(name, act)
     ctx.register_middleware("llm_execution", companion.turns.around_model)
@@ -74,7 +77,7 @@ class Companion:
         """A tool was called: it may have started something that goes on."""
         self.turns.after_tool(session_id=session_id, **told)
         self.background.register(session_id)
-        self.turns.progress(session_id)
+        self.turns.progress(session_id=session_id, **told)
 
     def finalize(
         self, session_id: str | None = None, platform: str = "", reason: str = "", **_: Any
@@ -103,6 +106,15 @@ class Companion:
             self.turns.end(id)
             self._trying(lambda id=id: self.guests.settle(id), None)  # type: ignore[misc]
         self._trying(self.guests.leave, None)
+
+
+def _usual() -> SpendRules:
+    """What bounds turns of which the ledger has said nothing yet."""
+    try:
+        settings = load_settings(None, os.environ)
+    except (SextonError, OSError):
+        return SpendRules()
+    return SpendRules() if settings is None else settings.rulebook.spend
 
 
 def _come() -> Visitor:

@@ -172,13 +172,13 @@ UPDATE slices SET added = 0 WHERE counter = :ref;
 
 -- find_root
 -- A session from before roots were kept is followed up to where its tree grew from.
-WITH RECURSIVE line (ref, id, root, parent) AS (
-    SELECT ref, id, root, CASE WHEN relation IN ('subagent', 'compression') THEN parent END
+WITH RECURSIVE line (home, ref, id, root, parent) AS (
+    SELECT home, ref, id, root, CASE WHEN relation IN ('subagent', 'compression') THEN parent END
     FROM sessions WHERE ref = :ref
     UNION
-    SELECT elder.ref, elder.id, elder.root,
+    SELECT elder.home, elder.ref, elder.id, elder.root,
            CASE WHEN elder.relation IN ('subagent', 'compression') THEN elder.parent END
-    FROM line JOIN sessions AS elder ON elder.home = 1 AND elder.id = line.parent
+    FROM line JOIN sessions AS elder ON elder.home = line.home AND elder.id = line.parent
     WHERE line.root IS NULL
 )
 SELECT COALESCE(MIN(root), MIN(ref))

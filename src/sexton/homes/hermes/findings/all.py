@@ -18,6 +18,7 @@ from sexton.homes.hermes.findings.config_sections import (
 from sexton.homes.hermes.findings.conversations import conversation_findings
 from sexton.homes.hermes.findings.files import Kept, file_findings, link_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
+from sexton.homes.hermes.findings.money import money_findings
 from sexton.homes.hermes.findings.sessions import (
     Totals,
     compression_findings,
@@ -33,12 +34,14 @@ from sexton.policies.rulebook import Rulebook
 class Rules:
     """Under which rules a home is: its own resets, and our rules for what is removed.
 
-    Files of what was brought `back` lately are not.
+    Files of what was brought `back` lately are not. Of the models that are `unpriced` no budget of
+    money bounds what they cost.
     """
 
     own: Rulebook
     ours: Rulebook
     back: Collection[str] = ()
+    unpriced: Collection[str] = ()
 
 
 def home_findings(
@@ -53,6 +56,7 @@ def home_findings(
         *conversation_findings(seen, said, rules.own, names),
         *file_findings(seen.files, seen.owners, kept, names),
         *link_findings(seen.linked, names),
+        *money_findings(rules.unpriced),
         *storage_findings(seen.storage, names),
     )
 

@@ -1,0 +1,249 @@
+"""May one turn of Hermes go on?
+
+The ledger says so. Where it can not, the turn is bounded by what it has spent itself; and whatever
+ended the session, nothing more is done in its name until the turn is over.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+from sexton.agent.grant import Grant
+from sexton.agent.tools import ToolCall
+from sexton.agent.visiting import GuestSession, GuestTurn
+from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError, SextonError
+from sexton.integrations.hermes_plugin.bounded import OwnCount
+from sexton.integrations.hermes_plugin.foresight import Foreseen
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.model.spend import Unit
+from sexton.policies.liveness import UNATTENDED
+from sexton.policies.spend import SpendRules
+
+T = TypeVar("T")
+
+ENDED_FOR = ("budget:", "breaker:")
+"""How the reasons begin for which a session must not go on under its old id."""
+
+
+class Away(Enum):
+    """The ledger can not say."""
+
+    AWAY = "away"
+
+
+class Refused(NamedTuple):
+    """Why something is not to be done, in words for the user."""
+
+    words: str
+
+
+class Run:
+    """One turn of Hermes, which may be one of several in its session."""
+
+    def __init__(
+        self,
+        session_id: str,
+        source: str,
+        guests: Guests,
+        trying: Trying,
+        rules: Callable[[], SpendRules],
+    ) -> None:
+        self.session_id = session_id
+        self.thread = threading.get_ident()
+        self._source = source
+        self._guests = guests
+        self._trying = trying
+        self._rules = rules
+        self._lock = threading.RLock()
+        self._count = OwnCount()
+        self._turn: GuestTurn | None = None
+        self._guest: GuestSession | None = None
+        self._uncounted: dict[str, Counter[Unit]] = {}
+        self._over: str | None = None
+        self._are_tools_stopped = False
+        self._failure = ""
+
+    @property
+    def turn(self) -> GuestTurn | None:
+        """The turn in the ledger, once there is one."""
+        return self._turn
+
+    def begin(self) -> None:
+        """Hold the session, if that can be: its row may come with its first message only."""
+        self._guarded(lambda _: None)
+
+    def move(self, session_id: str) -> None:
+        """The turn goes on under another id."""
+        self.leave(completed=True)
+        self.session_id = session_id
+
+    def progress(self) -> None:
+        """The turn gets on."""
+        turn = self._turn
+        if turn is not None:
+            self._trying(turn.progress, None)
+
+    def reserve(self, foreseen: Foreseen, model: str) -> Grant | Refused | None:
+        """Room for one call of the model, or why it is not made; None: the turn's own count."""
+        if self._are_tools_stopped and (refused := self._stopped()) is not None:
+            return refused
+        self._catch_up()
+        granted = self._guarded(
+            lambda turn: turn.reserve(
+                input_tokens=foreseen.sent,
+                max_output_tokens=foreseen.answered,
+                model=model or None,
+            )
+        )
+        if isinstance(granted, Refused):
+            return granted
+        if granted is Away.AWAY:
+            wanted = {
+                Unit.ITERATIONS: 1,
+                Unit.INPUT: foreseen.sent,
+                Unit.OUTPUT: foreseen.answered,
+            }
+            if (refused := self._bounded(wanted)) is not None:
+                return refused
+        self._count.add({Unit.ITERATIONS: 1})
+        return None if granted is Away.AWAY else granted
+
+    def used(self, amounts: Mapping[Unit, int], model: str, *, is_granted: bool) -> None:
+        """A call of the model took so much; what nobody granted the ledger learns of later."""
+        self._count.add(amounts)
+        if not is_granted:
+            with self._lock:
+                self._uncounted.setdefault(model, Counter()).update(amounts)
+
+    def beside(self, spent: Iterable[tuple[str, Mapping[Unit, int]]]) -> None:
+        """Count what Hermes has asked models beside the conversation."""
+        for model, amounts in spent:
+            self.used(amounts, model, is_granted=False)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Let the ledger know of what it did not grant."""
+        with self._lock:
+            waiting, self._uncounted = self._uncounted, {}
+        for model, amounts in waiting.items():
+            told = self._guarded(lambda turn, m=model, a=amounts: turn.beside(a, m))  # type: ignore[misc]
+            if told is Away.AWAY:
+                with self._lock:
+                    self._uncounted.setdefault(model, Counter()).update(amounts)
+
+    def heard(self, messages: int = 1) -> None:
+        """Hermes stores messages of the turn; a review of it stores none."""
+        turn, guest = self._turn, self._guest
+        if turn is not None and guest is not None and not self._over:
+            self._trying(lambda: turn.heard(messages, guest.grown(messages)), None)
+
+    def before_tool(self, name: str, arguments: object) -> ToolCall | Refused | None:
+        """Let a tool be called, or say why not; None: the turn's own count lets it."""
+        call = self._guarded(lambda turn: turn.tool(name, arguments).__enter__())
+        if isinstance(call, Refused):
+            return call
+        if call is Away.AWAY and (refused := self._bounded({Unit.TOOL_CALLS: 1})) is not None:
+            return refused
+        self._count.add({Unit.TOOL_CALLS: 1})
+        return None if call is Away.AWAY else call
+
+    def after_tool(self, call: ToolCall, name: str, failure: str | None, result: object) -> None:
+        """Take in how a tool did."""
+        if failure is not None:
+            self._failure = f"{name} said last: {failure}"
+        self._trying(lambda: call.ok(result) if failure is None else call.error(result), None)
+        self._are_tools_stopped |= self._why_stopped() is not None
+
+    def leave(self, *, completed: bool) -> None:
+        """The turn is over."""
+        turn, self._turn = self._turn, None
+        if turn is None:
+            return
+        trouble = None if completed else RuntimeError("the turn was not completed")
+        with suppress(SextonError, OSError):  # what it can not tell the ledger now, it tells later
+            turn.__exit__(None if trouble is None else RuntimeError, trouble, None)
+
+    def _guarded(self, act: Callable[[GuestTurn], T]) -> T | Refused | Away:
+        """What comes of it in the turn of the ledger, why it is refused, or that nobody knows."""
+        if self._over is not None:
+            return Refused(self._over)
+        away: T | Refused | Away = Away.AWAY
+        come = self._trying(lambda: self._attempt(act), away)
+        return come if self._over is None else Refused(self._over)
+
+    def _attempt(self, act: Callable[[GuestTurn], T]) -> T | Refused | Away:
+        for _ in range(2):
+            was_held = self._turn is not None
+            try:
+                return act(self._entered())
+            except HomeNotFound:
+                return Away.AWAY
+            except (BudgetExceeded, BreakerOpen) as refused:
+                self._are_tools_stopped |= isinstance(refused, BreakerOpen)
+                self._end_if_ended(str(refused))
+                return Refused(str(refused))
+            except SessionError as lost:
+                self.leave(completed=False)
+                if self._end_if_ended(str(lost), was_held=was_held):
+                    return Refused(str(lost))
+        return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did
+
+    def _entered(self) -> GuestTurn:
+        with self._lock:
+            if self._turn is None:
+                guest = self._guests.hold(self.session_id)
+                self._guest, self._source = guest, guest.source
+                turn = guest.turn()
+                turn.__enter__()
+                self._turn = turn
+            return self._turn
+
+    def _end_if_ended(self, words: str, *, was_held: bool = True) -> bool:
+        """Do nothing more in the name of a session that has ended in its turn, or for good."""
+        visitor = self._guests.visitor
+        reason = None if visitor is None else visitor.ended(self.session_id)
+        if reason is None or not (was_held or reason.startswith(ENDED_FOR)):
+            return False
+        self._over = words
+        if self._source in UNATTENDED:
+            self._guests.settle(self.session_id, reason)
+        return True
+
+    def _bounded(self, wanted: Mapping[Unit, int]) -> Refused | None:
+        words = self._count.refusal(self._rules(), self._source, wanted)
+        if words is None:
+            return None
+        if self._source in UNATTENDED:
+            self._over = words
+        return Refused(words)
+
+    def _why_stopped(self) -> str | None:
+        """Why the breaker lets no tool through now; that is in memory, with or without a ledger."""
+        turn = self._turn
+        with suppress(SextonError):
+            return None if turn is None else turn.tools_stopped()
+        return None
+
+    def _stopped(self) -> Refused | None:
+        """While tools are stopped there is nothing for a model to do: the user is told at once."""
+        why = self._why_stopped()
+        if why is None and self._over is None:
+            self._are_tools_stopped = False  # they have rested: one more may be tried
+            return None
+        words = f"This turn is stopped: {why}. {self._failure}\n{NEXT}"
+        self._trying(lambda: self._end_if_ended(words), None)
+        if self._source in UNATTENDED:
+            self._over = self._over or words
+        return Refused(words)
+
+
+NEXT = (
+    "What to do: mend what the error names (a path, a command, an access), or say how to go on "
+    "another way. Your next message begins a new turn."
+)

@@ -1,0 +1,146 @@
+"""A Hermes home with the plugin whose model goes on for ever, and what the ledger says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sexton.bootstrap import Sexton
+from sexton.engine.budgets import standings, who
+from sexton.ledger.opening import open_ledger
+from sexton.model.plan import JournalEntry
+from sexton.model.session import Session
+from sexton.model.spend import Act, Budget, Scope, Unit
+from sexton.policies.rulebook import Rulebook
+from sexton.policies.spend import RunawayPolicy, SpendRules, usual_name
+from sexton.ports import Filter
+from sexton.settings.values import Settings
+from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
+from tests.scenario.hermes_lab import Lab
+
+ENABLED = """
+plugins: {enabled: [sexton]}
+approvals: {destructive_slash_confirm: false}
+agent: {max_turns: 400}
+"""
+MOST = 100
+"""After so many questions the model has nothing more to say, so that nothing goes on for ever."""
+
+
+@dataclass(frozen=True)
+class Spender:
+    """The home, its model and its ledger."""
+
+    lab: Lab
+    model: FakeModel
+    ledger: str
+
+    def publish(self, *budgets: Budget) -> None:
+        """Put budgets in force; nothing else stops a loop of tools that work."""
+        calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None, warn_messages=None)
+        spend = SpendRules(budgets=budgets, runaway=calm)
+        with Sexton(open_ledger(self.ledger), Settings(rulebook=Rulebook(spend=spend))) as house:
+            house.publish()
+
+    def job(self) -> str:
+        """A job of cron; its id."""
+        self.lab.run("cron", "create", "every 12h", "Good morning")
+        jobs: Any = json.loads((self.lab.home / "cron" / "jobs.json").read_text())
+        made = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]
+        return str(made["id"])
+
+    def run_job(self) -> str:
+        """Run a job of cron to its end; what it says of trouble."""
+        return self.lab.run("cron", "run", self.job()).stderr
+
+    def sessions(self) -> list[Session]:
+        """What the ledger knows of the home, the newest first."""
+        opened = open_ledger(self.ledger)
+        try:
+            return opened.index.page(Filter(home="hermes"), None, 50)
+        finally:
+            opened.close()
+
+    def sexton(self, *words: str) -> str:
+        """What a command of ours says."""
+        return subprocess.run(
+            [sys.executable, "-m", "sexton", *words],
+            env={**os.environ, "SEXTON_LEDGER": self.ledger},
+            capture_output=True, text=True, timeout=PATIENCE, check=True,
+        ).stdout  # fmt: skip
+
+    def end(self, reason: str) -> None:
+        """End the newest session in the ledger."""
+        [session, *_] = self.sessions()
+        opened = open_ledger(self.ledger)
+        try:
+            assert opened.book.end_now(session, reason, datetime.now(UTC))
+        finally:
+            opened.close()
+
+    def spent(self, name: str) -> int:
+        """What the newest session has spent by a budget."""
+        [session, *_] = self.sessions()
+        with Sexton(open_ledger(self.ledger), Settings()) as house:
+            estate = house.estate()
+            found = standings(estate, who(estate, session))
+        [stands] = [each for each in found for budget in each.bound.budgets if budget.name == name]
+        return stands.spent
+
+    def journal(self) -> list[JournalEntry]:
+        """What the journal says, the newest first."""
+        opened = open_ledger(self.ledger)
+        try:
+            return list(opened.journal.page(None, None, None, 100))
+        finally:
+            opened.close()
+
+    def codes(self, action: str) -> list[str]:
+        """The reasons in the journal for which something was done."""
+        return [each.reason.code for each in self.journal() if each.action == action]
+
+
+def working(messages: list[Any]) -> str | ToolUse:
+    """Wants a tool that works, each time another one."""
+    return _wish("true", messages)
+
+
+def failing(messages: list[Any]) -> str | ToolUse:
+    """Wants a tool that fails, each time another one."""
+    return _wish("false", messages)
+
+
+def _wish(command: str, messages: list[Any]) -> str | ToolUse:
+    tools = sum(each["role"] == "tool" for each in messages)
+    if tools >= MOST:
+        return ANSWER
+    return ToolUse("terminal", {"command": f"echo {tools}; {command}"})
+
+
+def budget(
+    scope: Scope, unit: Unit, limit: int, action: Act = Act.PAUSE, sources: Sequence[str] = ()
+) -> Budget:
+    """A budget under its usual name."""
+    name = usual_name(scope, unit)
+    return Budget(
+        name=name, scope=scope, unit=unit, limit=limit, action=action, sources=tuple(sources)
+    )
+
+
+@contextmanager
+def spender(python: Path, place: Path, also: str = "") -> Iterator[Spender]:
+    """A new home with nobody in it, whose model wants a tool that works again and again."""
+    ledger = f"sqlite:///{place / 'ledger.db'}"
+    with FakeModel(working) as model:
+        lab = Lab(python, place / "home", model.url, {"SEXTON_LEDGER": ledger})
+        with (lab.home / "config.yaml").open("a") as config:
+            config.write(ENABLED + also)
+        yield Spender(lab, model, ledger)
