@@ -200,7 +200,9 @@ class _Attempt(Generic[T]):
 
     def __call__(self, connection: Connection) -> T:
         self.is_open = True
-        connection.execute(f"BEGIN ISOLATION LEVEL {self._isolation}")
+        # May be two commands, which no server prepares. An exception of a signal handler can make
+        # psycopg forget that there were two, so it is not left to count them.
+        connection.execute(f"BEGIN ISOLATION LEVEL {self._isolation}", prepare=False)
         result = self._job(PostgresTransaction(connection))
         self.is_open = False
         connection.execute("COMMIT")

@@ -21,8 +21,9 @@ NOTHING = Usage()
 def insert_grant(tx: Transaction, grant: Granted, holds: Iterable[Hold]) -> None:
     """Store a grant in its slot; what an earlier one of the slot still holds is given back.
 
-    On PostgreSQL the statement of an interrupted caller may arrive after the caller's settlement.
-    Then nobody would give back what it holds, so the whole transaction is refused.
+    A settlement may come first: a signal handler ends the turn in the middle of this, or two
+    connections to PostgreSQL race. Then nobody would give back what the grant holds, so the whole
+    transaction is refused.
     """
     values = {**_named(grant), "held": _stored(holds)}
     if tx.one("insert_grant", **values) is not None:

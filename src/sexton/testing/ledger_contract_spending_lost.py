@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from sexton.errors import LedgerBusy
 from sexton.model.session import Session
 from sexton.model.spend import Budget, Scope, Unit
 from sexton.ports import Ledger
@@ -15,6 +18,7 @@ from sexton.testing.ledger_contract_spending_samples import (
     granted,
     settle,
     standing,
+    take,
     used,
 )
 
@@ -25,6 +29,11 @@ def lost(session: Session, *budgets: Budget, number: int = 0) -> Granted:
     """A grant of which only its worker knows."""
     places = tuple((bound.meter, bound.start) for bound in bound_by(budgets, session))
     return Granted(Slot(SLOT, number), session.ref, "agent", NOON, places)
+
+
+def unheard(session: Session, number: int = 1) -> Granted:
+    """A grant of which its worker has not heard whether the ledger made it."""
+    return Granted(Slot(SLOT, number), session.ref, "agent", NOON, places=None)
 
 
 class SpendingLostContract:
@@ -102,6 +111,30 @@ class SpendingLostContract:
         assert not settle(ledger, lost(session, limit, number=2), session, input_tokens=30)
         found = standing(ledger, session, limit)
         assert (found.spent, found.reserved) == (30, 0)
+
+    def test_a_grant_that_was_settled_before_it_is_stored_is_refused(self, ledger: Ledger) -> None:
+        session, limit = born(ledger), budget()
+        granted(ledger, session, limit, input_tokens=1)
+        assert settle(ledger, unheard(session, 2), session)
+        before = standing(ledger, session, limit)
+        for number in (2, 1):
+            with pytest.raises(LedgerBusy):
+                take(ledger, session, limit, slot=Slot(SLOT, number), input_tokens=10)
+        assert standing(ledger, session, limit) == before
+        assert not settle(ledger, unheard(session, 2), session)
+        assert standing(ledger, session, limit) == before
+        granted(ledger, session, limit, slot=Slot(SLOT, 3), input_tokens=10)
+        assert used(ledger, session, limit) == 11
+
+    def test_a_grant_whose_slot_holds_it_or_a_later_one_is_refused(self, ledger: Ledger) -> None:
+        session, limit = born(ledger), budget()
+        granted(ledger, session, limit, slot=Slot(SLOT, 2), input_tokens=10)
+        for number in (2, 1):
+            with pytest.raises(LedgerBusy):
+                take(ledger, session, limit, slot=Slot(SLOT, number), input_tokens=10)
+        assert used(ledger, session, limit) == 10
+        assert settle(ledger, unheard(session, 2), session)
+        assert used(ledger, session, limit) == 0
 
     def test_what_was_freed_is_not_given_back_again_by_its_slot(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget()
