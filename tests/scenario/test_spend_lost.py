@@ -32,7 +32,7 @@ LIMIT = Budget(name="own", scope=Scope.SESSION, unit=Unit.TOKENS, limit=100_000)
 DAILY = Budget(name="daily", scope=Scope.DAY, unit=Unit.TOKENS, limit=100_000)
 QUIET = LivenessPolicy(beat_every=timedelta(hours=1), ttl=timedelta(hours=6))
 LOST = ("grants", "slices", "counters")
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 Opened = Callable[..., AgentWorker]
 
@@ -59,7 +59,7 @@ def opened() -> Iterator[Opened]:
         calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
         spend = SpendRules(budgets=budgets, runaway=calm)
         house = Sexton(
-            open_ledger(url, patience=5.0),
+            open_ledger(url, patience=PATIENCE),
             Settings(rulebook=Rulebook(spend=spend, liveness=QUIET)),
             clock=ManualClock(),
             processes=Machine("host"),
@@ -76,7 +76,7 @@ def opened() -> Iterator[Opened]:
 def run_sql(url: str, text: str) -> list[tuple[Any, ...]]:
     if url.startswith("sqlite:///"):
         connection = apsw.Connection(url.removeprefix("sqlite:///"))
-        connection.set_busy_timeout(5000)
+        connection.set_busy_timeout(240_000)
         rows = connection.execute(text).fetchall()
         connection.close()
         return rows
