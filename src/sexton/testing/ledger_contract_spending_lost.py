@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from sexton.errors import LedgerBusy
 from sexton.model.session import Session
 from sexton.model.spend import Budget, Scope, Unit
 from sexton.ports import Ledger
@@ -102,6 +105,16 @@ class SpendingLostContract:
         assert not settle(ledger, lost(session, limit, number=2), session, input_tokens=30)
         found = standing(ledger, session, limit)
         assert (found.spent, found.reserved) == (30, 0)
+
+    def test_a_grant_that_was_given_back_before_it_was_stored_is_not_stored(
+        self, ledger: Ledger
+    ) -> None:
+        """A server may come to the statement of an interrupted caller after all that follows it."""
+        session, limit = born(ledger), budget()
+        assert settle(ledger, lost(session, limit, number=1), session)
+        with pytest.raises(LedgerBusy):
+            granted(ledger, session, limit, slot=Slot(SLOT, 1), input_tokens=10)
+        assert used(ledger, session, limit) == 0
 
     def test_what_was_freed_is_not_given_back_again_by_its_slot(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget()
