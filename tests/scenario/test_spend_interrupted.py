@@ -77,7 +77,8 @@ def test_a_signal_handler_may_reserve_at_every_step_of_a_reservation(
     new_file: Path, manual_clock: ManualClock
 ) -> None:
     with bounded(str(new_file), manual_clock) as session, session.turn() as turn:
-        half, steps = LIMIT // 2, []
+        half = LIMIT // 2
+        steps: list[object] = []
 
         def reserve_half() -> None:
             turn.reserve(max_output_tokens=half).release()
