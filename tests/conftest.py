@@ -45,9 +45,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _place_for_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What a ledger on a server keeps on this machine is not put among the user's own things."""
+def _away_from_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings of the person who runs the tests are not read, and nothing is put among its data."""
+    settings = tmp_path_factory.mktemp("settings")
+    pip = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "pip"
+    if pip.is_dir():  # from where a test may install a program
+        (settings / "pip").symlink_to(pip)
     with pytest.MonkeyPatch.context() as patch:
+        for name in [each for each in os.environ if each.startswith("SEXTON_")]:
+            patch.delenv(name)
+        patch.setenv("XDG_CONFIG_HOME", str(settings))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
 

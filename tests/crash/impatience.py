@@ -11,14 +11,20 @@ from sexton.ports import Ledger
 
 
 @contextmanager
-def impatient(ledger: Ledger, seconds: float) -> Iterator[None]:
+def impatient(opened: Ledger | PostgresDatabase, seconds: float) -> Iterator[None]:
     """Let calls be given up after so many seconds; those that work have all the time they need."""
-    assert isinstance(ledger.messages, LedgerMessages)
-    database = ledger.messages._database
-    assert isinstance(database, PostgresDatabase)
+    database = opened if isinstance(opened, PostgresDatabase) else postgres_of(opened)
     usual = database._deadline
     database._deadline = database._pool._deadline = seconds
     try:
         yield
     finally:
         database._deadline = database._pool._deadline = usual
+
+
+def postgres_of(ledger: Ledger) -> PostgresDatabase:
+    """The database on a server that a ledger is in."""
+    assert isinstance(ledger.messages, LedgerMessages)
+    database = ledger.messages._database
+    assert isinstance(database, PostgresDatabase)
+    return database

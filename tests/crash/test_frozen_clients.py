@@ -24,9 +24,10 @@ from sexton.policies.spend import RunawayPolicy, SpendRules
 from sexton.settings.values import Settings
 from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer
+from tests.crash.impatience import impatient
 
 VICTIMS = "tests.crash.standing_still"
-PATIENCE, PAUSE = 60.0, 0.05
+PATIENCE, PAUSE = 240.0, 0.05
 AT_WORK = """
 SELECT count(*) FROM pg_stat_activity
 WHERE application_name = 'sexton' AND datname = current_database() AND state = 'active'
@@ -38,7 +39,9 @@ def house(postgres_url: str) -> Iterator[Sexton]:
     budget = Budget(name="all", scope=Scope.SOURCE, unit=Unit.TOKENS, limit=1000)
     calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
     rules = Rulebook(spend=SpendRules(budgets=(budget,), runaway=calm))
-    with closing(Sexton(open_ledger(postgres_url), Settings(rulebook=rules))) as opened:
+    with closing(
+        Sexton(open_ledger(postgres_url, patience=PATIENCE), Settings(rulebook=rules))
+    ) as opened:
         opened.publish()
         yield opened
 
@@ -97,11 +100,12 @@ def test_the_server_stops_working_for_a_call_that_was_given_up(tcp: bool) -> Non
         sign = "&" if "?" in url else "?"
         url += f"{sign}options={off.replace(' ', '%20').replace('=', '%3D')}"
         with (
-            closing(open_database(url, patience=1)) as database,
+            closing(open_database(url, patience=PATIENCE)) as database,
             psycopg.connect(url) as other,
         ):
+            assert isinstance(database, PostgresDatabase)
             other.execute("SELECT id FROM sexton.ledger FOR UPDATE")
-            with pytest.raises(LedgerUnreachable):
+            with impatient(database, 1.0), pytest.raises(LedgerUnreachable):
                 database.write(lock_ledger)
             until = time.monotonic() + PATIENCE
             with psycopg.connect(url, autocommit=True) as watcher:

@@ -87,7 +87,7 @@ def _mend_by_a_command(url: str) -> None:
 def _rows(scene: HermesScene) -> dict[str, int]:
     """How many messages each session of the home has."""
     db = apsw.Connection(str(scene.database), flags=apsw.SQLITE_OPEN_READONLY)
-    db.set_busy_timeout(5000)
+    db.set_busy_timeout(240_000)
     sql = """
         SELECT s.id, (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = s.id)
         FROM sessions AS s"""

@@ -23,7 +23,7 @@ STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "fcntl.flock", "socket.co
 
 def command(report: Report, place: str, *arguments: str) -> None:
     """Run a program."""
-    plan = CommandPlan(command=arguments, timeout=timedelta(minutes=2))
+    plan = CommandPlan(command=arguments, timeout=timedelta(minutes=10))
     report.tell("begins")
     Command(plan, SystemClock(), os.environ).carry_out(Desk(Path(place)).job())
 

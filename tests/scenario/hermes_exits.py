@@ -37,7 +37,7 @@ API = "api server"
 MODES = ("chat -q", "chat -Q", "-z", "interactive", "cron", "subagent", API)
 KEY = "a-key-of-this-test-alone-0123456789"
 PATIENCE = 240.0
-LONGEST_GOODBYE = 120.0
+LONGEST_GOODBYE = 240.0
 
 
 @dataclass(frozen=True)

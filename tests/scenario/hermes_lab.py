@@ -140,7 +140,7 @@ def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(60)
+        process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

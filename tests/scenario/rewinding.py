@@ -122,7 +122,7 @@ def once_reached(job: Callable[[], T]) -> T:
 
 def _copy(source: str, target: str) -> None:
     with closing(apsw.Connection(source)) as old, closing(apsw.Connection(target)) as new:
-        new.set_busy_timeout(60_000)
+        new.set_busy_timeout(240_000)
         with new.backup("main", old, "main") as backup:
             for _ in range(TRIES):
                 if backup.done:

@@ -219,6 +219,7 @@ for _ in range(2):
         if os.fork():
             os._exit(0)
         break
+print("still here", flush=True)  # heard before it is late, which it is when all files are there
 open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
 while True:
     print("still here", flush=True)
@@ -244,17 +245,16 @@ def test_a_program_that_forks_and_hangs_is_stopped_with_all_it_started(tmp_path:
 
 
 TIDY = """
-import pathlib, signal, sys, time
+import pathlib, signal, sys
 def tidy(*_):
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who is told twice dies at once
     signal.sigtimedwait([], 0.3)
     pathlib.Path(sys.argv[1], "tidied").touch()
     sys.exit()
 signal.signal(signal.SIGTERM, tidy)
+print("ready", flush=True)  # heard before it is late, which it is when the file is there
 pathlib.Path(sys.argv[1], "ready").touch()
-while True:
-    print("ready", flush=True)
-    time.sleep(0.05)
+signal.pause()
 """
 
 
@@ -271,11 +271,15 @@ def test_a_program_that_is_out_of_time_may_tidy_up(tmp_path: Path) -> None:
 def test_a_program_that_shed_its_environment_is_stopped_as_well(tmp_path: Path) -> None:
     loop = "while :; do echo here; sleep 0.05; done"
     script = f"echo $$ > {tmp_path}/pid; exec env -i PATH={os.defpath} sh -c '{loop}'"
-    begun = (tmp_path / "pid").exists
+    note = tmp_path / "pid"
+
+    def has_begun() -> bool:
+        return note.exists() and note.read_text(encoding="ascii").endswith("\n")
+
     with pytest.raises(EffectFailed) as caught:
-        shell(script, begun).carry_out(Desk(tmp_path).job())
+        shell(script, has_begun).carry_out(Desk(tmp_path).job())
     golden("effects", "command: out of time", caught.value.for_logs)
-    assert not lives(int((tmp_path / "pid").read_text(encoding="ascii")))
+    assert not lives(int(note.read_text(encoding="ascii")))
 
 
 def test_a_stranger_with_another_tag_lives_on(tmp_path: Path) -> None:

@@ -6,18 +6,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
-from sexton.ledger.opening import sqlite_path
 from sexton.model.finalization import Finalization
 from sexton.testing.crash import Child, Nursery
 from sexton.testing.postgres import PostgresServer
+from tests.between_writes import stop_between_writes
 from tests.crash.holding import HOST
 from tests.crash.impatience import impatient
 from tests.scenario.effects_server import Server, reply, say
@@ -146,26 +144,6 @@ def test_the_work_of_a_keeper_that_is_killed_during_a_call_goes_on_at_once_elsew
     assert (len(model.requests), len(remembered(tmp_path))) == (2, 1)
 
 
-def freeze(keeper: Child, url: str) -> None:
-    """Stop it, but not while it has a file locked, which no two hosts share."""
-    for _ in range(50):
-        keeper.signal(signal.SIGSTOP)
-        if not url.startswith("sqlite") or _may_write(url):
-            return
-        keeper.signal(signal.SIGCONT)
-    raise AssertionError("it always has the file locked")
-
-
-def _may_write(url: str) -> bool:
-    with closing(apsw.Connection(str(sqlite_path(url)))) as file:
-        file.set_busy_timeout(2000)  # others write too
-        try:
-            file.execute("BEGIN IMMEDIATE; ROLLBACK").fetchall()
-        except apsw.BusyError:
-            return False
-        return True
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["memory", "webhook"])
 def test_a_keeper_that_froze_and_was_taken_for_dead_can_not_finish_when_it_wakes_up(
@@ -182,7 +160,7 @@ def test_a_keeper_that_froze_and_was_taken_for_dead_can_not_finish_when_it_wakes
             model.wait_for(1)
             awake = nursery.start(KEEP, engine_url, str(config), environ={HOST: "there"})
             awake.wait_for(lambda lines: lines.count("swept") > 3)  # and has heard it beat
-            freeze(frozen, engine_url)
+            stop_between_writes(frozen.pid, engine_url)
             wait_until(lambda: states(house) == {"done": 1})
             done = owed(house)
             slow.gate.set()

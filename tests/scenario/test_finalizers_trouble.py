@@ -326,7 +326,7 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
     engine_url: str, tmp_path: Path
 ) -> None:
     gate = threading.Event()
-    script = f"echo begun >> {tmp_path}/runs; sleep 60"
+    script = f"echo begun >> {tmp_path}/runs; sleep 600"
     command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
     config = configure(tmp_path, command, {"name": "p", "kind": "python", "entry_point": "x"})
     with open_house(engine_url, config) as house:
@@ -341,7 +341,7 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
         ready.stop()
         ready.settle(0.5)
         try:
-            assert carriers(tag_of(program.key)) == []
+            wait_until(lambda: carriers(tag_of(program.key)) == [])
             assert {(each.state, each.attempts) for each in owed(house)} == {("pending", 0)}
             for each in owed(house):
                 golden("finalizers", "waits: its keeper was stopped", each.last_error or "")
@@ -353,7 +353,7 @@ def test_a_keeper_for_one_sweep_that_is_stopped_leaves_no_program_behind(
     engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sexton.engine.keep.PATIENCE", 0.2)
-    script = f"echo begun >> {tmp_path}/runs; sleep 60"
+    script = f"echo begun >> {tmp_path}/runs; sleep 600"
     command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
     with open_house(engine_url, configure(tmp_path, command)) as house:
         talk(house, "a")
@@ -365,7 +365,7 @@ def test_a_keeper_for_one_sweep_that_is_stopped_leaves_no_program_behind(
         sweeping.join()
         [work] = owed(house)
         assert (work.state, work.attempts) == ("pending", 0)
-        assert carriers(tag_of(work.key)) == []
+        wait_until(lambda: carriers(tag_of(work.key)) == [])
 
 
 def test_one_finalizer_with_much_work_does_not_starve_the_others(house: Sexton) -> None:

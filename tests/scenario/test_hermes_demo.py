@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -62,7 +63,12 @@ def test_the_files_are_as_many_as_big_and_as_old_as_were_reported(home: Path) ->
     assert len(biggest["messages"]) == biggest["message_count"] == 602
 
 
-def test_the_real_hermes_opens_it_and_works_in_it(hermes: Hermes, home: Path) -> None:
+def test_the_real_hermes_opens_it_and_works_in_it(
+    hermes: Hermes, written: tuple[Path, dict[str, list[str]]], tmp_path: Path
+) -> None:
+    home = tmp_path / "own"  # other tests look at what was written
+    home.mkdir()
+    shutil.copy(written[0] / "state.db", home)
     assert hermes.ask(home, "sql", "SELECT COUNT(*) FROM sessions") == [[3049]]
     assert hermes.ask(home, "sql", "SELECT version FROM schema_version") == [[22]]
     assert hermes.ask(home, "get_session", HELD)["source"] == "telegram"

@@ -31,7 +31,7 @@ from tests.scenario.hermes_house import House
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Lab
 
-BACKGROUND = ToolUse("terminal", {"command": "sleep 300", "background": True})
+BACKGROUND = ToolUse("terminal", {"command": "sleep 6000", "background": True})
 ENABLED = """
 plugins: {enabled: [sexton]}
 approvals: {destructive_slash_confirm: false}
@@ -120,7 +120,7 @@ def test_what_is_started_in_the_background_is_known_and_told_of(inside: Inside) 
         [process] = opened.registry.running()
         assert process.identity.pid == told["pid"]
         try:
-            assert "sleep 300" in told["command"]
+            assert "sleep 6000" in told["command"]
             assert process.session == told["session"]
 
             def turn_is_over() -> bool:

@@ -155,6 +155,7 @@ def test_a_handler_may_write_while_its_thread_waits_for_another_process(tmp_path
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
         other = apsw.Connection(str(file))
+        other.set_busy_timeout(240_000)  # the heartbeat writes too
         other.execute("BEGIN IMMEDIATE")
         child.stdin.write("go\n")
         child.stdin.flush()

@@ -23,6 +23,7 @@ from sexton.policies.liveness import LivenessPolicy
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import born
+from tests.between_writes import stop_between_writes
 from tests.scenario.fleet import Site, codes, pass_time
 
 WORKER = """
@@ -121,7 +122,7 @@ def test_a_stopped_process_is_never_reaped(house: Sexton, engine_url: str) -> No
     with started(WORKER, engine_url) as child, house.worker(kind="keeper") as own:
         id = line(child)
         keeper = Keeper(house.estate, lambda: own.id, 60.0)
-        child.send_signal(signal.SIGSTOP)
+        stop_between_writes(child.pid, engine_url)
         for _ in range(100):
             clock.advance(timedelta(seconds=60))
             assert keeper.sweep().outcomes == ()
@@ -254,7 +255,7 @@ def test_one_silent_host_of_four_loses_its_own_sessions_only(
 def _copy(source: Path, target: Path) -> None:
     """What a backup and its restoring do: the target's content becomes the source's."""
     with apsw.Connection(str(source)) as old, apsw.Connection(str(target)) as new:
-        new.set_busy_timeout(10_000)
+        new.set_busy_timeout(240_000)
         with new.backup("main", old, "main") as copying:
             copying.step()
     old.close()

@@ -56,10 +56,14 @@ class Post:
     """A keeper with its messenger; what it can not know after a restart is in the ledger."""
 
     def __init__(
-        self, url: str, clock: ManualClock, found: Mapping[str, Channel], interest: Interest
+        self,
+        url: str,
+        clock: ManualClock,
+        found: Mapping[str, Channel],
+        interest: Interest,
+        patience: float = 240.0,
     ) -> None:
-        open_ledger(url).close()  # its schema may take longer than what comes
-        ledger = open_ledger(url, patience=1)
+        ledger = open_ledger(url, patience=patience)
         settings = Settings(rulebook=RULES)
         self.house = Sexton(ledger, settings, clock=clock, processes=Machine("host"))
         self.house.publish()
@@ -574,7 +578,8 @@ def test_a_ledger_that_can_not_be_told_of_a_delivery_is_told_later_and_nobody_he
     tmp_path: Path, manual_clock: ManualClock, server: Server
 ) -> None:
     path = tmp_path / "ledger.db"
-    post = Post(f"sqlite:///{path}", manual_clock, hook(server, manual_clock), Interest())
+    url, found = f"sqlite:///{path}", hook(server, manual_clock)
+    post = Post(url, manual_clock, found, Interest(), patience=1.0)
     locked = threading.Event()
 
     def lock_and_answer(visit: Visit) -> None:
@@ -585,6 +590,7 @@ def test_a_ledger_that_can_not_be_told_of_a_delivery_is_told_later_and_nobody_he
 
     server.replies[:] = [lock_and_answer]
     with closing(apsw.Connection(str(path))) as holder:
+        holder.set_busy_timeout(240_000)  # the heartbeat writes too
         post.talk()
         manual_clock.advance(timedelta(hours=2))
         with pytest.raises(LedgerBusy):

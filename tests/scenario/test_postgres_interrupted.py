@@ -12,6 +12,7 @@ from sexton.errors import LedgerUnreachable
 from sexton.ledger.opening import open_database
 from sexton.ledger.postgres import PostgresDatabase
 from sexton.testing.ledger_contract_samples import race
+from tests.crash.impatience import impatient
 from tests.interrupting import Interrupt, interrupted_at_every_step
 
 SIZE = 16
@@ -19,13 +20,13 @@ SIZE = 16
 
 def use_all_at_once(database: PostgresDatabase) -> None:
     """Needs as many connections as there are."""
-    together = threading.Barrier(SIZE, timeout=60)
+    together = threading.Barrier(SIZE, timeout=240)
     race([partial(database.read, lambda _: together.wait())] * SIZE)
 
 
 @pytest.mark.parametrize("call", ["read", "write", "statement"])
 def test_an_exception_at_any_step_takes_no_connection_away(postgres_url: str, call: str) -> None:
-    with closing(open_database(postgres_url, patience=300)) as database:
+    with closing(open_database(postgres_url, patience=240)) as database:
         assert isinstance(database, PostgresDatabase)
         interrupts = sum(
             problem is not None
@@ -37,14 +38,15 @@ def test_an_exception_at_any_step_takes_no_connection_away(postgres_url: str, ca
 
 def test_nor_does_one_that_is_kept(postgres_url: str) -> None:
     kept: list[Interrupt | None] = []
-    with closing(open_database(postgres_url, patience=2)) as database:
+    with closing(open_database(postgres_url, patience=240)) as database:
         assert isinstance(database, PostgresDatabase)
 
         def read() -> None:
             with suppress(LedgerUnreachable):
                 act(database, "read")
 
-        kept.extend(interrupted_at_every_step(read))
+        with impatient(database, 2.0):
+            kept.extend(interrupted_at_every_step(read))
         assert len(kept) > SIZE
         use_all_at_once(database)
 

@@ -969,7 +969,7 @@ def test_what_came_of_a_stop_is_told_also_when_the_ledger_is_closed(house: House
 def test_an_agent_s_own_pidfd_is_proof_enough(house: House) -> None:
     sexton = house.open()
     _, session = begun(sexton)
-    child = house.spawn(session, ["env", "-i", "sleep", "60"])
+    child = house.spawn(session, ["env", "-i", "sleep", "6000"])
     assert eventually(lambda: tags_of(child.pid) == ())
     bare = replace(child.process, identity=replace(child.process.identity, inode=None))
     child.process = bare

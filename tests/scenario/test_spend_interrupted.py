@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sexton.agent.session import OpenSession
 from sexton.agent.slots import Slots
@@ -84,6 +85,27 @@ def test_a_reservation_is_given_back_wherever_an_exception_interrupts_it(
                 with session.turn() as later:
                     assert reserve(later)
         assert while_reserving > LIMIT
+
+
+def test_a_signal_handler_may_reserve_at_every_step_of_a_reservation(
+    new_file: Path, manual_clock: ManualClock
+) -> None:
+    with bounded(str(new_file), manual_clock) as session, session.turn() as turn:
+        half = LIMIT // 2
+        steps: list[object] = []
+
+        def reserve_half() -> None:
+            turn.reserve(max_output_tokens=half).release()
+
+        def reserve_within() -> None:
+            steps.extend(at_every_step(reserve_half, meanwhile=reserve_half))
+            over.set()
+
+        over = threading.Event()
+        threading.Thread(target=reserve_within, daemon=True).start()
+        assert over.wait(BOUND)
+        assert len(steps) > LIMIT
+        assert reserve(turn)
 
 
 def test_a_signal_handler_may_name_a_grant_while_its_thread_names_one() -> None:

@@ -32,7 +32,7 @@ LIMIT = Budget(name="own", scope=Scope.SESSION, unit=Unit.TOKENS, limit=100_000)
 DAILY = Budget(name="daily", scope=Scope.DAY, unit=Unit.TOKENS, limit=100_000)
 QUIET = LivenessPolicy(beat_every=timedelta(hours=1), ttl=timedelta(hours=6))
 LOST = ("grants", "slices", "counters")
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 Opened = Callable[..., AgentWorker]
 
@@ -59,7 +59,7 @@ def opened() -> Iterator[Opened]:
         calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
         spend = SpendRules(budgets=budgets, runaway=calm)
         house = Sexton(
-            open_ledger(url, patience=5.0),
+            open_ledger(url, patience=PATIENCE),
             Settings(rulebook=Rulebook(spend=spend, liveness=QUIET)),
             clock=ManualClock(),
             processes=Machine("host"),
@@ -76,7 +76,7 @@ def opened() -> Iterator[Opened]:
 def run_sql(url: str, text: str) -> list[tuple[Any, ...]]:
     if url.startswith("sqlite:///"):
         connection = apsw.Connection(url.removeprefix("sqlite:///"))
-        connection.set_busy_timeout(5000)
+        connection.set_busy_timeout(240_000)
         rows = connection.execute(text).fetchall()
         connection.close()
         return rows
@@ -185,21 +185,42 @@ def test_a_commit_whose_answer_was_lost_counts_once_when_it_is_repeated(
     assert run_sql(engine_url, "SELECT COUNT(*) FROM grants") == rows
 
 
-class Unheard:
-    """The spending of a worker's ledger, whose answers to `settle` are lost on their way."""
+@pytest.mark.parametrize("again", [False, True])
+def test_a_reservation_whose_answer_was_lost_is_given_back_by_the_heartbeat(
+    engine_url: str, opened: Opened, again: bool
+) -> None:
+    worker = opened(engine_url, LIMIT, DAILY)
+    answers = Unheard(worker, "take")
+    session = worker.session("a", source="telegram")
+    answers.lost = False
+    with session.turn() as turn:
+        answers.lost = True
+        with pytest.raises(LedgerUnreachable):
+            turn.reserve(input_tokens=100)
+        answers.lost = False
+        if again:  # by the same name
+            turn.reserve(input_tokens=10).commit(input_tokens=7)
+    worker.membership.tend()
+    assert spent(worker, session) == [(7, 0) if again else (0, 0)] * 2
 
-    def __init__(self, worker: AgentWorker) -> None:
-        self.lost = True
+
+class Unheard:
+    """The spending of a worker's ledger, whose answers to one call are lost on their way."""
+
+    def __init__(self, worker: AgentWorker, call: str = "settle") -> None:
+        self.lost, self._call = True, call
         ledger = worker._desk.ledger
         self._spending = ledger.spending
         spending: Any = self
         worker._desk = replace(worker._desk, ledger=replace(ledger, spending=spending))
 
-    def settle(self, *given: Any) -> bool:
-        done = self._spending.settle(*given)
-        if self.lost:
-            raise LedgerUnreachable("the connection was cut")
-        return done
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._spending, name)
+        act = getattr(self._spending, name)
+
+        def unheard(*given: Any) -> Any:
+            done = act(*given)
+            if self.lost:
+                raise LedgerUnreachable("the connection was cut")
+            return done
+
+        return unheard if name == self._call else act

@@ -28,7 +28,7 @@ class Finder:
 sys.meta_path.insert(0, Finder)
 
 def until(holds):
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + 240
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -24,9 +24,12 @@ from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from tests.crash.impatience import impatient
 from tests.scenario.fleet import Machine
 
-PATIENCE = 60.0
+PATIENCE = 240.0
+AWAY = 2.0
+"""Seconds after which a call to a server that is away is given up."""
 
 Opened = Callable[..., AgentWorker]
 
@@ -44,7 +47,7 @@ def opened() -> Iterator[Opened]:
     def make(url: str, beat_every: timedelta) -> AgentWorker:
         liveness = LivenessPolicy(beat_every=beat_every, ttl=timedelta(hours=6))
         house = Sexton(
-            open_ledger(url, patience=2.0),
+            open_ledger(url, patience=PATIENCE),
             Settings(rulebook=Rulebook(liveness=liveness)),
             clock=ManualClock(),
             processes=Machine("host"),
@@ -95,9 +98,10 @@ def test_a_server_that_stops_at_the_end_of_a_turn_leaves_no_session_busy(
                 grant.commit(input_tokens=70)
             return "the answer"
 
-    assert answer() == "the answer"
-    assert not list(worker._desk.turns)
-    server.start()
+    with impatient(worker._desk.ledger, AWAY):
+        assert answer() == "the answer"
+        assert not list(worker._desk.turns)
+        server.start()
     within_patience(lambda: is_at_rest(worker, session))
     within_patience(lambda: found(worker, session).usage.tokens == 70)
     with session.turn():
@@ -117,9 +121,10 @@ def test_the_error_of_a_turn_is_not_hidden_by_that_of_its_ledger(
             server.stop()
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    server.start()
+    with impatient(worker._desk.ledger, AWAY):
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        server.start()
     within_patience(lambda: is_at_rest(worker, session))
     within_patience(lambda: found(worker, session).errored)
 

@@ -18,7 +18,7 @@ __all__ = ["hermes", "hermes_python"]
 
 
 @pytest.fixture(autouse=True)
-def _away_from_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _in_a_home_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the person who runs the tests is read or written."""
     for name in os.environ:
         if name.startswith("SEXTON_"):

@@ -65,9 +65,11 @@ class TurnSpend:
             self._cancel(grant)  # as somebody has just said that money counts
             if grant.iteration and Unit.ITERATIONS in self._guard.counted:
                 self._guard.take(self._session(), at_once={Unit.ITERATIONS: -1}, limited=False)
-        except SextonError:
-            # If the ledger stored it all the same, the next grant of the slot gives it back.
+        except SextonError as trouble:
             self._drop(grant)
+            if isinstance(trouble, LedgerError):  # it may have stored the reservation all the same
+                # Another grant may have the slot by then; settling an earlier one changes nothing.
+                self._desk.turns.later(partial(self._settle, grant, {}, NOTHING))
             raise
         except BaseException:  # out of a signal handler, perhaps after the ledger stored it
             with suppress(LedgerError):  # then the end of the turn gives it back
