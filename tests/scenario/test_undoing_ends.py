@@ -89,7 +89,7 @@ def test_what_is_over_by_its_rules_all_the_same_is_told(
     assert end_idle(house, manual_clock, "swept") == 1
     [remark] = undo_receipt(house, "swept").opened.remarks
     assert remark.session == f"native/{id}"
-    assert "over by its rules again unless it is pinned: 7 messages" in remark.says
+    assert "stays open for now, although 7 messages" in remark.says
 
 
 def test_a_reaped_session_is_opened_by_a_person_and_nobody_holds_it(

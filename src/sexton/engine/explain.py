@@ -80,7 +80,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     processes = estate.overseer.of_session(session, policy)
     yield from _processes(processes)
     yield from _decision(estate, session, processes)
-    if session.home == NATIVE:
+    if session.home == NATIVE or estate.records.get(session.home) is not None:
         for standing in standings(estate, who(estate, session)):
             for budget, word, words in explained(standing, session.source):
                 yield Answer(f"budget.{budget.name}", word, words)
