@@ -9,7 +9,7 @@ from typing import Any
 from sexton.agent.grant import Grant
 from sexton.agent.tools import ToolCall
 from sexton.agent.turn import Turn
-from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound
+from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError
 from sexton.integrations.hermes_plugin import calls
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import Trying
@@ -145,9 +145,12 @@ class Turns:
             turn = self._guests.hold(session_id).turn()
         except HomeNotFound:
             return  # its row comes with its first message
+        except SessionError as ended:
+            self._refused[session_id] = str(ended)
+            return
         try:
             turn.__enter__()
-        except BudgetExceeded as refused:
+        except (BudgetExceeded, SessionError) as refused:
             self._refused[session_id] = str(refused)
         else:
             with self._lock:
@@ -157,7 +160,7 @@ class Turns:
 def _refusal(call: ToolCall) -> str | None:
     try:
         call.__enter__()
-    except (BreakerOpen, BudgetExceeded) as refused:
+    except (BreakerOpen, BudgetExceeded, SessionError) as refused:
         return str(refused)
     return None
 
@@ -166,6 +169,6 @@ def _reserve(turn: Turn, request: Any, model: str) -> Granted:
     sent, most = calls.foreseen(request if isinstance(request, Mapping) else {})
     try:
         grant = turn.reserve(input_tokens=sent, max_output_tokens=most, model=model or None)
-    except BudgetExceeded as refused:
+    except (BudgetExceeded, SessionError) as refused:
         return None, str(refused)
     return grant, None
