@@ -41,6 +41,8 @@ SHOWN_BY: Mapping[str, str] = {
     "homes[].name": "test_a_home_is_named_after_its_directory_without_the_dot",
     "homes[].act": "test_a_new_home_is_only_observed",
     "homes[].send_to": "test_a_home_that_is_only_observed_tells_nobody",
+    "homes[].max_messages": "test_a_conversation_of_a_home_is_reset_at_a_thousand_messages",
+    "homes[].max_bytes": "test_a_conversation_of_a_home_is_reset_at_ten_megabytes",
     "reset.mode": "test_by_default_silence_never_ends_a_session",
     "reset.idle_minutes": "test_an_idle_session_is_reset_after_a_day",
     "reset.at_hour": "test_the_daily_reset_is_at_four",

@@ -26,12 +26,19 @@ class House:
     """A ledger, a clock of its own and a Hermes home called `work`."""
 
     def __init__(
-        self, url: str, path: Path, *, act: bool = True, clock: Clock | None = None
+        self,
+        url: str,
+        path: Path,
+        *,
+        act: bool = True,
+        clock: Clock | None = None,
+        max_messages: int | None = 1000,
     ) -> None:
         """Beside others who write, only a real clock waits for them."""
         self.clock = ManualClock(datetime.now(UTC))
         self.ledger = open_ledger(url)
-        homes = (HomeSetting(path=path, name="work", act=act),)
+        home = HomeSetting(path=path, name="work", act=act, max_messages=max_messages)
+        homes = (home,)
         self.sexton = Sexton(self.ledger, Settings(homes=homes), clock=clock or self.clock)
 
     def observe(self) -> None:

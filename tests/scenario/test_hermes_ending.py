@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sexton.bootstrap.diagnosing import diagnose
 from sexton.bootstrap.removing import undo_receipt
 from sexton.bootstrap.visiting import visit
 from sexton.engine.apply import apply
@@ -20,6 +21,7 @@ from sexton.engine.standing import samples
 from sexton.errors import HomeRefused, LedgerUnreachable, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
 from sexton.homes.hermes.ending import TOGETHER, Ending
+from sexton.homes.hermes.findings.finding import Finding
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.ownership import Ownership
@@ -293,12 +295,94 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
         "new one": None, "child": None,
     }  # fmt: skip
     assert house.session("left").is_open
-    assert house.session("talk").due_at is not None, "it is due again, as it was"
+    assert house.session("talk").due_at is not None, "its hour begins anew"
+    assert house.swept() == {}, "a sweep does not repeat what a person has taken back"
     told = house.ledger.journal.page(house.session("left"), None, None, 1)
     assert (told[0].action, told[0].reason.code) == ("revive", "undo")
     assert "ended" in told[0].reason.text  # the receipt that it undoes
     with pytest.raises(NothingToUndo):
         house.sexton.undo("never")
+
+
+def test_what_an_undo_opened_is_left_alone_until_it_is_used(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("left")
+    scene.start("talk", "telegram", session_key=TALK)
+    make_older(scene, DAY)
+    scene.close()
+    assert set(house.apply(house.plan(), "ended").values()) == {"done"}
+    assert house.sexton.undo("ended") == []
+    assert house.swept() == {}
+    assert house.plan().actions == ()
+    assert ends(scene) == {"left": None, "talk": None}
+    house.clock.advance(timedelta(minutes=61))
+    assert house.swept() == {"talk": "done idle"}, "the hour of a conversation began anew"
+    house.clock.advance(DAY)
+    scene.say("left", "I am back")
+    scene.sql("UPDATE messages SET timestamp = ?", house.clock.now().timestamp())
+    scene.close()
+    assert house.swept() == {"left": "done reaped:owner_gone"}, "it was used since"
+
+
+def test_a_pin_of_ours_outlasts_every_look_and_holds_resets_back(
+    house: House, scene: HermesScene
+) -> None:
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}")
+    scene.start("talk", "telegram", session_key=TALK)
+    make_older(scene, DAY)
+    scene.close()
+    house.observe()
+    house.ledger.book.mark(house.session("talk").ref, pinned=True)
+    scene.say("talk", "Still here")
+    make_older(scene, DAY)
+    scene.close()
+    assert house.swept() == {}
+    assert house.session("talk").pinned
+    [held] = house.plan().held
+    assert held.holding.code == "pinned"
+    house.ledger.book.mark(house.session("talk").ref, pinned=False)
+    assert house.swept() == {"talk": "done idle"}
+
+
+def test_what_hermes_compacted_away_counts_for_no_limit_and_terminals_have_none(
+    engine_url: str, scene: HermesScene
+) -> None:
+    house = House(engine_url, scene.path, max_messages=10)
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.start("typed")
+    for number in range(20):
+        scene.say("typed", f"word {number}")
+        scene.say("talk", f"word {number}")
+    scene.ask("archive_and_compact", "talk", [{"role": "user", "content": "all of it"}])
+    with gateway(scene):
+        house.clock.advance(DAY)  # beyond what Hermes has written by its own clock
+        assert house.swept() == {}
+        assert house.session("talk").message_count == 21
+        for number in range(7):
+            scene.say("talk", f"word {number}")
+        assert house.swept() == {"talk": "done near_max_messages"}
+        [growing] = found(house, scene)
+        assert (growing.code, growing.count) == ("growing", 1)
+        scene.say("talk", "word")
+        scene.say("talk", "word")
+        house.observe()
+        [large] = found(house, scene)
+        assert (large.code, large.count) == ("large", 1)
+        assert house.swept() == {"talk": "done max_messages"}
+    assert ends(scene) == {"talk": "session_reset", "typed": None}
+    assert house.session("talk").end_reason == "max_messages"
+    house.sexton.close()
+
+
+def found(house: House, scene: HermesScene) -> list[Finding]:
+    """What is said of the size of conversations by whoever examines the home."""
+    record = house.sexton.estate().records["work"]
+    cohorts = house.ledger.homes.census.cohorts(record, house.clock.now())
+    every = diagnose(house.sexton, record, cohorts, {})
+    assert scene.path == Path(record.path or "")
+    return [each for each in every if each.code in ("growing", "large")]
 
 
 class Dying:

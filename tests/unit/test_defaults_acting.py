@@ -24,16 +24,17 @@ from sexton.errors import (
     PriceUnknown,
     SettingsInvalid,
 )
+from sexton.homes.hermes.inherited import OwnRules, limits
 from sexton.homes.hermes.places import DATABASE
 from sexton.model.evidence import Verdict
 from sexton.model.opened import Opened
-from sexton.model.plan import EndSession, ReapSession, WarnSession
+from sexton.model.plan import EndSession, ReapSession, Reason, WarnSession
 from sexton.model.process import Doing
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.model.worker import Worker
 from sexton.policies.reset import limit_warning, reset_reason
-from sexton.policies.rulebook import Rulebook
+from sexton.policies.rulebook import Rulebook, decode
 from sexton.policies.silence import Watch, listen
 from sexton.ports import Birth
 from sexton.settings.loader import load
@@ -176,6 +177,31 @@ def test_a_home_that_is_only_observed_tells_nobody(opened: Opener, tmp_path: Pat
     (tmp_path / "agent" / ".env").write_text("TELEGRAM_HOME_CHANNEL=1\n")
     assert home_channels(opened("homes: [{path: agent}]"), {}) == {}
     assert set(home_channels(opened("homes: [{path: agent, act: true}]"), {})) == {"agent"}
+
+
+def conversation(opened: Opener, messages: int, size: int) -> Reason | None:
+    """Why a conversation of a home's gateway that is so big would be reset."""
+    [home] = opened("homes: [{path: agent}]").settings.homes
+    own = OwnRules(home.path, "UTC", limits(home.max_messages, home.max_bytes))
+    session = Session(
+        ref=0, home=home.name, id="talk", key="agent:main:telegram:dm:7", source="telegram",
+        started_at=START, active_at=START, message_count=messages, byte_count=size,
+    )  # fmt: skip
+    return reset_reason(session, decode(own.text()).reset_policy(session), START)
+
+
+def test_a_conversation_of_a_home_is_reset_at_a_thousand_messages(opened: Opener) -> None:
+    assert conversation(opened, 999, 0) is None
+    reason = conversation(opened, 1000, 0)
+    assert reason is not None
+    assert reason.code == "max_messages"
+
+
+def test_a_conversation_of_a_home_is_reset_at_ten_megabytes(opened: Opener) -> None:
+    assert conversation(opened, 1, 9_999_999) is None
+    reason = conversation(opened, 1, 10_000_000)
+    assert reason is not None
+    assert reason.code == "max_bytes"
 
 
 def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:

@@ -252,6 +252,8 @@ def test_every_value_is_shown_with_where_it_comes_from(tmp_path: Path) -> None:
         "name: hermes",
         "act: false",
         "send_to: null",
+        "max_messages: 1000",
+        "max_bytes: 10MB",
         "reset:",
         f"mode: idle # {file}:3:9",
         "idle_minutes: 1440 # default",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
 from sexton.agent.desk import Desk
+from sexton.agent.ending import EndInHome, end_for
 from sexton.agent.locks import shared_lock
 from sexton.agent.pulse import Pulse
-from sexton.errors import BudgetExceeded, LedgerError
+from sexton.errors import BudgetExceeded
 from sexton.model.plan import Reason
 from sexton.model.record import replace
-from sexton.model.session import NATIVE, Session
+from sexton.model.session import Session
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.policies.budgets import (
     action_of,
@@ -59,6 +59,7 @@ class Guard:
         self._reset: Reason | None = None
         self._paused: set[str] = set()
         self._turns = 0
+        self.end_in_home: EndInHome | None = None
         self._watch: ToolWatch | None = None
         self.unpriced: set[str] = set()
 
@@ -209,20 +210,22 @@ class Guard:
         words = said(room, standing.spent) + _waiting(budget.unit, standing.reserved, asked)
         reason = Reason(f"budget:{budget.name}", words)
         action = action_of(budget, session.source)
-        has_room = fits(room.limit, standing.spent, asked)
+        has_room, did = fits(room.limit, standing.spent, asked), "is stopped"
         too_little = not has_room and fits(room.limit, 0, asked)
         if not (too_little or is_reached(room.limit, standing.spent)):
             if not has_room:
                 self._note(standing, budget, self.desk.entry(session, "pause", reason))
         elif action is Act.RESET and self._turns:
             self._reset = reason  # when the turn is over
+            did = "is reset after this turn"
         elif action in (Act.KILL, Act.RESET):
             self.end(session, reason, forced=action is Act.KILL)
+            did = "has ended"
         else:
             self._note(standing, budget, self.desk.entry(session, action.value, reason))
         when = f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""
         raise BudgetExceeded(
-            f"the session {session.id} is stopped by a budget of its own{when}: {words}",
+            f"the session {session.id} {did} by a budget of its own{when}: {words}",
             budget=budget.name,
             spent=standing.spent,
             limit=room.limit,
@@ -244,13 +247,7 @@ class Guard:
 
     def end(self, session: Session, reason: Reason, *, forced: bool) -> None:
         """End the session for that reason; without force only if it rests and is not pinned."""
-        found = self.desk.ledger.index.find(NATIVE, session.id)
-        if found and not forced and (found[0].pinned or _is_busy(found[0])):
-            return  # the next turn asks again
-        entry, now = self.desk.entry(session, "end", reason), self.desk.clock.now()
-        if self.desk.ledger.book.end_now(session, reason.code, now, entry) and forced:
-            with suppress(LedgerError):  # it has ended, and a keeper sees to what it left
-                self.desk.stop_processes(session)
+        end_for(self.desk, session, reason, self.end_in_home, forced=forced)
 
     def _run_away(self, session: Session, found: Excess) -> None:
         words = f"{found.found} {found.what.replace('_', ' ')} in a minute, {found.limit} at most"
@@ -293,7 +290,3 @@ class Guard:
 def _waiting(unit: Unit, held: int, asked: int) -> str:
     amounts = {"held": held, "asked for": asked}.items()
     return "".join(f"; {shown(unit, amount)} {word}" for word, amount in amounts if amount)
-
-
-def _is_busy(session: Session) -> bool:
-    return any(holder.busy_since for holder in session.holders)

@@ -24,6 +24,7 @@ from sexton.policies.liveness import dead_holders
 from sexton.ports import Appended, HomeRecord, Sighting
 
 if TYPE_CHECKING:
+    from sexton.agent.ending import EndInHome
     from sexton.agent.processes import Facts
     from sexton.model.process import Process, Watched
     from sexton.policies.spend import SpendRules
@@ -63,6 +64,8 @@ class GuestTurn(Turn):
 class GuestSession(Handle):
     """A session of a foreign home, held by this process."""
 
+    end_in_home: EndInHome | None = None
+
     def __init__(self, desk: Desk, session: Session) -> None:
         super().__init__(desk, session)
         self._messages = session.message_count
@@ -71,6 +74,7 @@ class GuestSession(Handle):
         """A turn of it, under the budgets and the breaker of the ledger."""
         guard = self._desk.guards.of(self._desk, self._session)
         guard.learn(self._desk.rules(None))
+        guard.end_in_home = self.end_in_home
         return GuestTurn(self._desk, self._session, _unplanned, self._learn, guard)
 
     def register_process(self, pid: int, **facts: Unpack[Facts]) -> Process:
@@ -131,22 +135,25 @@ class Visitor(AgentWorker):
     def tell(self, told: Session) -> None:
         """Let the ledger know of a session, or of its end, where it has not looked itself.
 
-        What it has seen of an open one stands: whoever ends it goes by that.
+        What it has seen of an open one stands: whoever ends it goes by that. What was said in one
+        after its end is owed as well.
         """
         known = self._known(told)
         if known is not None:
-            if known.is_open == told.is_open:
+            is_more = not told.is_open and told.message_count > known.message_count
+            if known.is_open == told.is_open and not is_more:
                 return
-            told = replace(
-                known,
-                state=told.state,
-                ended_at=told.ended_at,
-                end_reason=told.end_reason,
-                active_at=told.active_at,
-                message_count=told.message_count,
-                byte_count=told.byte_count,
-                turn_count=told.turn_count,
-            )
+            ended = {"ended_at": told.ended_at, "end_reason": told.end_reason}
+            told = replace(_counted(known, told), state=told.state, **ended)
+        self._bring(told)
+
+    def count(self, told: Session) -> None:
+        """Let the ledger know how much has been said in an open session that is about to end."""
+        known = self._known(told)
+        if known is not None and known.is_open:
+            self._bring(_counted(known, told))
+
+    def _bring(self, told: Session) -> None:
         try:
             self._store(told)
         except HomeRewound:  # the ledger was set back: it learns of the home anew
@@ -174,6 +181,17 @@ class Visitor(AgentWorker):
             return session
         dead = dead_holders(session, self._desk.evidence(session))
         return self._desk.ledger.book.join(session, self.id, dead, self._desk.clock.now())
+
+
+def _counted(known: Session, told: Session) -> Session:
+    """What the ledger knows of a session, with as much in it as there is by now."""
+    return replace(
+        known,
+        active_at=told.active_at,
+        message_count=told.message_count,
+        byte_count=told.byte_count,
+        turn_count=told.turn_count,
+    )
 
 
 def _unplanned(_now: datetime) -> Schedule:

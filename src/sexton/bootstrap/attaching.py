@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from sexton.homes.hermes.home import HermesHome
+from sexton.homes.hermes.inherited import limits
 from sexton.ports import Clock, Home, HomeRecord, Ledger
 from sexton.settings.values import HomeSetting
 from sexton.system.processes import host
@@ -18,5 +19,8 @@ def attach(ledger: Ledger, clock: Clock, setting: HomeSetting) -> tuple[Home, Ho
     HermesHome(path, setting.name, clock=clock)  # refuses what is no home first
     record = ledger.homes.attach(setting.name, setting.kind, str(path), host(), setting.act)
     zone = local_zone(os.environ)
-    home = HermesHome(path, record.name, clock=clock, zone=zone, journal=ledger.journal)
+    bounds = limits(setting.max_messages, setting.max_bytes)
+    home = HermesHome(
+        path, record.name, clock=clock, zone=zone, journal=ledger.journal, limits=bounds
+    )
     return home, record

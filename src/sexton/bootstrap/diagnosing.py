@@ -8,22 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sexton.engine.budgets import LOOKED_AT
+from sexton.engine.open_sessions import open_sessions
 from sexton.homes.hermes.condition import Condition, Machine, condition_of
 from sexton.homes.hermes.config_files import Configuration, mapping, read_configuration
 from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, ranked
 from sexton.homes.hermes.findings.sessions import Totals
+from sexton.homes.hermes.findings.sizes import size_findings
 from sexton.homes.hermes.folder import FileSeen
 from sexton.homes.hermes.generations import usual_mode
-from sexton.homes.hermes.inherited import OwnRules
+from sexton.homes.hermes.inherited import OwnRules, limits
 from sexton.homes.hermes.installed import find_installed
 from sexton.model.session import State
 from sexton.model.spend import Unit
 from sexton.policies.pricing import UNPRICED, own_tariff
+from sexton.policies.reset import ResetPolicy
 from sexton.policies.rulebook import decode
 from sexton.policies.spend import SpendRules
 from sexton.ports import HomeRecord
 from sexton.ports.homes import AGES, Cohort
+from sexton.settings.values import HomeSetting
 from sexton.system.beginnings import begun_at
 from sexton.system.prices import listed_tariff
 from sexton.system.zone import local_zone
@@ -57,19 +61,28 @@ def diagnose(
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
-    own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
+    own = OwnRules(home, zone, _limits(opened, home)).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
     ours = opened.rules(None).rules
     blind = _unpriced(opened, record, said, ours.spend)
     rules = Rules(own=decode(own), ours=ours, back=back, unpriced=blind)
     known = find_installed(home, os.environ)
+    still_open = open_sessions(opened.ledger, [record.name])
     counts = totals(cohorts, stand, served=seen.gateway is not None)
     return ranked(
         (
             *home_findings(seen, said, counts, rules, names),
             *config_findings(said, seen.storage.schema, known, names),
+            *size_findings(still_open, rules.own, names, opened.clock.now()),
         )
     )
+
+
+def _limits(opened: Sexton, home: Path) -> ResetPolicy:
+    """What bounds the conversations of a home, by its settings or by default."""
+    listed = (each for each in opened.settings.homes if each.path.expanduser().resolve() == home)
+    setting = next(listed, HomeSetting(path=home, name=""))
+    return limits(setting.max_messages, setting.max_bytes)
 
 
 def _brought_back(opened: Sexton, record: HomeRecord, seen: Condition) -> frozenset[str]:

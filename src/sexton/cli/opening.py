@@ -47,6 +47,14 @@ def existing(shared: Shared) -> Iterator[Sexton]:
 
 
 @contextmanager
+def reaching(shared: Shared) -> Iterator[Sexton]:
+    """A ledger that is there already, with the homes of the settings; nothing is published."""
+    settings = chosen_settings(shared) or Settings()
+    with Sexton(open_ledger(chosen_url(shared), create=False), settings) as opened:
+        yield opened
+
+
+@contextmanager
 def deciding(shared: Shared) -> Iterator[Sexton]:
     """A ledger, made if need be, with the given settings in force."""
     settings = chosen_settings(shared)

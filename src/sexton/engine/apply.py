@@ -27,6 +27,7 @@ from sexton.model.plan import (
     Outcome,
     Plan,
     ReapSession,
+    Reason,
     RemoveFiles,
     Removing,
     Result,
@@ -36,7 +37,7 @@ from sexton.model.plan import (
     WarnSession,
 )
 from sexton.model.session import NATIVE
-from sexton.ports import Home
+from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
 _REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
@@ -246,7 +247,7 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
     entries = [entry_of(estate, action, receipt, Result.DONE) for action in batch]
     match batch[0]:
         case EndSession(seen=seen, reason=reason):
-            return [_home(estate, seen).end(seen, reason, entries[0], now)]
+            return [_end(estate, seen, reason, entries[0])]
         case WarnSession(seen=seen, limit=limit):
             return [estate.ledger.index.warn(seen, limit, entries[0], now)]
         case ReapSession(seen=seen):
@@ -259,6 +260,20 @@ def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
             raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
         case never:
             assert_never(never)
+
+
+def _end(estate: Estate, seen: Seen, reason: Reason, entry: Entry) -> bool:
+    """End a session; the ledger knows of it and of why at once, also where a home keeps it."""
+    now = estate.clock.now()
+    if seen.home == NATIVE:
+        return _home(estate, seen).end(seen, reason, entry, now)
+    known = estate.ledger.index.find(seen.home, seen.id)
+    if not known or known[0].pinned != seen.pinned:  # a pin of the ledger's is in no row of a home
+        return False
+    done = _home(estate, seen).end(seen, reason, entry, now)
+    if done:
+        estate.ledger.book.end_now(known[0], reason.code, now)
+    return done
 
 
 def _let_go_of(estate: Estate, reaped: list[ReapSession]) -> None:

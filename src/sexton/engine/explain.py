@@ -85,10 +85,10 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
 
 
 def _budgets(estate: Estate, session: Session) -> Iterator[Answer]:
-    """How its budgets stand; of another program's session those that something was counted in."""
-    blind = unpriced(estate, session)
+    """How its budgets stand; of a home that is not attached those that something was counted in."""
+    blind, is_known = unpriced(estate, session), session.home in (NATIVE, *estate.records)
     for stand in standings(estate, who(estate, session)):
-        if session.home == NATIVE or stand.counter:
+        if is_known or stand.counter:
             for budget, word, words in explained(stand, session.source, blind):
                 yield Answer(f"budget.{budget.name}", word, words)
 

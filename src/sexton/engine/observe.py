@@ -76,8 +76,11 @@ def _rulebook(estate: Estate, home: Observable) -> Rulebook:
 def _is_timeless(rulebook: Rulebook) -> bool:
     """Whether no session is ever due; a first look brings them by the hundred thousand."""
     policies = (rulebook.reset, *(rule.policy for rule in rulebook.reset_rules))
-    has_clock = any(policy.has_clock for policy in policies)
-    return not has_clock and not rulebook.liveness.inactivity_bound
+    ends = any(
+        policy.has_clock or policy.max_messages is not None or policy.max_bytes is not None
+        for policy in policies
+    )
+    return not ends and not rulebook.liveness.inactivity_bound
 
 
 def _with_due(session: Session, rulebook: Rulebook) -> Session:

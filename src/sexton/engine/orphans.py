@@ -35,7 +35,7 @@ def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
     found = {
         session.id: session
         for session in open_sessions(estate.ledger, [home])
-        if session.id in reasons and not session.holders
+        if session.id in reasons and not session.holders and not session.is_spared
     }
     for session in _children_first(found):
         if (session.id, session.active_at) not in told:

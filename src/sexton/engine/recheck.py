@@ -68,7 +68,7 @@ class Recheck:
         session = self._find(seen)
         if session is None:
             return GONE
-        if session.holders or not session.is_open:
+        if session.holders or not session.is_open or session.is_spared:
             return TAKEN_UP
         estate, evidence = self._estate, self._estate.of_holders(session)
         liveness = self._rules.in_force.rules.liveness

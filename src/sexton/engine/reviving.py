@@ -10,7 +10,7 @@ from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.errors import NothingToUndo
 from sexton.model.finalization import FinalizationState
 from sexton.model.plan import INTENDED, JournalEntry, Reason, Result
-from sexton.model.record import record
+from sexton.model.record import record, replace
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Session
 from sexton.policies.reset import reset_reason
@@ -124,6 +124,8 @@ def _revive_in(estate: Estate, home: str, ended: Sequence[Ended], entry: Entry) 
     if home in estate.homes:
         opened = estate.homes[home].revive(ended, entry, rules.schedule, now)
     if record := estate.records.get(home):
+        spared = [replace(each, spared_at=now) for each in opened]
+        opened = [replace(each, due_at=rules.schedule(each).at) for each in spared]
         seen = Sighting(seen=tuple(opened))
         estate.ledger.homes.store(record, seen, record.rules, now)
     again = {each.id for each in opened}
@@ -144,12 +146,13 @@ def _remarks_on_left(estate: Estate, home: str, left: Sequence[Ended]) -> Iterat
 
 
 def _remarks_on_open(rules: Rules, opened: Sequence[Session], now: datetime) -> Iterator[Remark]:
-    """What the next sweep would end again at once."""
+    """What would be over by its rules, and stays all the same because a person has undone it."""
     for each in opened[:TOLD]:
         policy = rules.reset_policy(each)
-        reason = None if policy is None or each.pinned else reset_reason(each, policy, now)
+        used = replace(each, spared_at=None)
+        reason = None if policy is None or each.pinned else reset_reason(used, policy, now)
         if reason is not None:
-            says = f"is open, but over by its rules again unless it is pinned: {reason.text}"
+            says = f"stays open for now, although {reason.text}"
             yield Remark(session=f"{each.home}/{each.id}", says=says)
 
 

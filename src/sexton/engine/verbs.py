@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from sexton.engine.estate import Estate
+from sexton.engine.observe import observe_home
 from sexton.engine.preconditions import as_seen
 from sexton.errors import (
     HomeObserved,
@@ -31,19 +32,33 @@ DECIDABLE: Final[Mapping[Verb, tuple[FinalizationState, ...]]] = {
 """The states in which a job may be retried or discarded."""
 
 
-def changeable(ledger: Ledger, session: Session) -> Session:
-    """The session that a change is about: the newest one of a conversation that was compressed.
+def newest(ledger: Ledger, session: Session) -> Session:
+    """The newest session of a conversation that was compressed here, which is the one meant."""
+    return ledger.compression.tip(session.ref) or session if session.home == NATIVE else session
 
-    Raises HomeObserved for a session of another home.
+
+def changeable(estate: Estate, session: Session) -> Session:
+    """The session that a change is about.
+
+    Raises HomeObserved for one of a home that may not be changed.
     """
-    if session.home != NATIVE:
-        raise HomeObserved(f"{session.name} belongs to the home '{session.home}'")
-    return ledger.compression.tip(session.ref) or session
+    record = estate.records.get(session.home)
+    if session.home != NATIVE and record is None:
+        raise HomeObserved(
+            f"{session.name} belongs to the home '{session.home}', which the settings do not list",
+            hint="Write the home under homes in sexton.yaml, with 'act: true'.",
+        )
+    if record is not None and not record.act:
+        raise HomeObserved(
+            f"{session.name} belongs to the home '{session.home}', which is only observed",
+            hint="Set 'act: true' for the home in sexton.yaml.",
+        )
+    return newest(estate.ledger, session)
 
 
-def endable(ledger: Ledger, session: Session) -> Session:
+def endable(estate: Estate, session: Session) -> Session:
     """The session that ends if this one is named; SessionEnded if it has ended already."""
-    found = changeable(ledger, session)
+    found = changeable(estate, session)
     if not found.is_open:
         raise SessionEnded(f"the session {found.name} has ended: {found.end_reason}")
     return found
@@ -56,7 +71,7 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
     ProcessesRunning while background processes of it run. A turn that begins after this
     call changes the session, so the plan is then skipped.
     """
-    found = endable(estate.ledger, session)
+    found = endable(estate, _looked_at(estate, changeable(estate, session)))
     if not force:
         if estate.is_busy(found):
             raise SessionBusy(f"a turn is running in the session {found.name}")
@@ -82,6 +97,15 @@ def check_as_shown(estate: Estate, plan: Plan) -> None:
             if late:
                 words = f"processes of the session {session.name} began since: {listed(late)}"
                 raise ProcessesRunning(words)
+
+
+def _looked_at(estate: Estate, session: Session) -> Session:
+    """A session as its home shows it now."""
+    record = estate.records.get(session.home)
+    if record is None:
+        return session
+    observe_home(estate, estate.homes[session.home], record)
+    return next(iter(estate.ledger.index.find(session.home, session.id)), session)
 
 
 def check_decidable(verb: Verb, job: Finalization) -> None:

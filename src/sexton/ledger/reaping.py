@@ -18,7 +18,7 @@ from sexton.model.session import Session
 from sexton.model.worker import Worker
 from sexton.ports import Entry, Left, Lost
 
-_SESSION_COLUMNS = 30
+_SESSION_COLUMNS = 33
 
 Death = tuple[str, int, str]
 """A worker, the beat it was last seen with, and the evidence."""

@@ -88,6 +88,9 @@ def session(row: Row, holders: Sequence[Holder] = ()) -> Session:
         human_touched=bool(row[27]),
         errored=bool(row[28]),
         warned=limits(row[29]),
+        spared_at=maybe_moment(row[30]),
+        live_messages=row[31],
+        live_bytes=row[32],
         holders=tuple(holders),
     )
 
@@ -135,6 +138,9 @@ def facts(seen: Session, home: int) -> dict[str, Any]:
         "pinned": int(seen.pinned),
         "human_touched": int(seen.human_touched),
         "errored": int(seen.errored),
+        "live_messages": seen.live_messages,
+        "live_bytes": seen.live_bytes,
+        "spared_at": maybe_micros(seen.spared_at),
     }
 
 

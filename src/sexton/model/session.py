@@ -68,7 +68,9 @@ class Session:
     """The facts about one session.
 
     `ref` is its row in the ledger; `home` and `id` are its name. Counts are of real rows.
-    `epoch` is the fence: whoever writes with an older one has lost the session.
+    `epoch` is the fence: whoever writes with an older one has lost the session. The `live` counts
+    leave out what was compacted away, where a home says so. `spared_at` is when a person last
+    undid its end.
     """
 
     ref: int
@@ -97,12 +99,25 @@ class Session:
     human_touched: bool = False
     errored: bool = False
     warned: Limit = Limit.NONE
+    spared_at: datetime | None = None
+    live_messages: int | None = None
+    live_bytes: int | None = None
     holders: tuple[Holder, ...] = ()
 
     @property
     def name(self) -> str:
         """What a person calls it: the id, with its home in front unless that is the native one."""
         return self.id if self.home == NATIVE else f"{self.home}/{self.id}"
+
+    @property
+    def is_spared(self) -> bool:
+        """Whether a person undid its end, and nobody has used it since."""
+        return self.spared_at is not None and self.active_at <= self.spared_at
+
+    @property
+    def rests_since(self) -> datetime:
+        """From when on it counts as idle: its last use, or the undo of its end."""
+        return self.active_at if self.spared_at is None else max(self.active_at, self.spared_at)
 
     @property
     def is_open(self) -> bool:

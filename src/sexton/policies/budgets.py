@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from sexton.model.record import replace
 from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.policies.calendar import zone_of
 from sexton.policies.liveness import UNATTENDED
-from sexton.policies.reset import zone_of
 from sexton.policies.spend import span, usual_name
 
 WARN_AT = 0.8

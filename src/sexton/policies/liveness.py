@@ -152,9 +152,9 @@ def reap_reason(
     proof = evidence.get(HOME)
     if proof is not None and proof.verdict is not Verdict.UNKNOWN:
         return orphan_reason(proof)
-    bound = policy.bound(session.source)
-    if bound is not None and now - session.active_at >= bound:
-        days = (now - session.active_at).total_seconds() / 86400
+    bound, silence = policy.bound(session.source), now - session.rests_since
+    if bound is not None and silence >= bound:
+        days = silence.total_seconds() / 86400
         return Reason(SILENT, f"nothing is known of its owner, silent for {days:.1f} days")
     return None
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
@@ -15,6 +13,7 @@ from sexton.model.record import record, replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
 from sexton.model.worker import Holder
+from sexton.policies.calendar import reached, zone_of
 
 _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 
@@ -70,16 +69,18 @@ class ResetPolicy:
 
 
 def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason | None:
-    """Why the session is over, or None while it still lives."""
-    for gauge in _gauges(session, policy, now):
+    """Why the session is over, or None while it still lives.
+
+    Whose end was undone has its time anew, and no limit ends it before it is used.
+    """
+    for gauge in () if session.is_spared else _gauges(session, policy, now):
         if gauge.is_full:
             return Reason(gauge.code, f"{gauge.shown} reached the limit of {gauge.limit_shown}")
-    if policy.idle_after is not None and now - session.active_at >= policy.idle_after:
-        return Reason(
-            "idle",
-            f"idle for {span(now - session.active_at)}, the limit is {span(policy.idle_after)}",
-        )
-    if policy.is_daily and next_boundary(session.active_at, policy) <= now:
+    idle = now - session.rests_since
+    if policy.idle_after is not None and idle >= policy.idle_after:
+        words = f"idle for {span(idle)}, the limit is {span(policy.idle_after)}"
+        return Reason("idle", words)
+    if policy.is_daily and next_boundary(session.rests_since, policy) <= now:
         return Reason("daily", f"daily reset at {policy.at_hour:02}:00 {policy.timezone}")
     return None
 
@@ -142,14 +143,15 @@ def schedule(session: Session, policy: ResetPolicy, serial: int) -> Schedule:
 
 def standing(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[Reason]:
     """How the session stands with every rule, also those that do not end it."""
+    idle = now - session.rests_since
+    if session.is_spared:
+        at = f"{session.spared_at:%Y-%m-%d %H:%M} UTC"
+        yield Reason("undone", f"its end was undone at {at}; no limit ends it before it is used")
     if policy.idle_after is not None:
-        left = policy.idle_after - (now - session.active_at)
-        yield Reason(
-            "idle",
-            f"idle {span(now - session.active_at)} of {span(policy.idle_after)}, {_left(left)}",
-        )
+        left = policy.idle_after - idle
+        yield Reason("idle", f"idle {span(idle)} of {span(policy.idle_after)}, {_left(left)}")
     if policy.is_daily:
-        boundary = next_boundary(session.active_at, policy)
+        boundary = next_boundary(session.rests_since, policy)
         yield Reason(
             "daily", f"daily at {policy.at_hour:02}:00 {policy.timezone}, {_left(boundary - now)}"
         )
@@ -171,25 +173,10 @@ def next_boundary(moment: datetime, policy: ResetPolicy) -> datetime:
     zone = zone_of(policy.timezone)
     day = moment.astimezone(zone).date() - timedelta(days=1)
     while True:
-        boundary = _reached(day, policy.at_hour, zone)
-        if boundary > moment and _reached(day, 0, zone).astimezone(zone).date() == day:
+        boundary = reached(day, policy.at_hour, zone)
+        if boundary > moment and reached(day, 0, zone).astimezone(zone).date() == day:
             return boundary
         day += timedelta(days=1)
-
-
-def _reached(day: date, hour: int, zone: tzinfo) -> datetime:
-    """The first moment at which the clocks of a zone show that hour of the day, or are past it."""
-    wanted = datetime(day.year, day.month, day.day, hour, tzinfo=zone)
-    moment, other = wanted.astimezone(UTC), wanted.replace(fold=1).astimezone(UTC)
-    if moment <= other:  # the clocks show it, once or twice
-        return moment
-    # They skip it, somewhere between the two. Times of one zone compare by what its clocks show.
-    seconds = bisect_left(
-        range(int((moment - other).total_seconds())),
-        True,
-        key=lambda passed: (other + timedelta(seconds=passed)).astimezone(zone) >= wanted,
-    )
-    return other + timedelta(seconds=seconds)
 
 
 @record(kw_only=False)
@@ -212,9 +199,10 @@ class _Gauge:
 
 
 def _gauges(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[_Gauge]:
+    messages, size = _size(session)
     counts = (
-        (Limit.MESSAGES, "max_messages", session.message_count, policy.max_messages, "messages"),
-        (Limit.BYTES, "max_bytes", session.byte_count, policy.max_bytes, "bytes"),
+        (Limit.MESSAGES, "max_messages", messages, policy.max_messages, "messages"),
+        (Limit.BYTES, "max_bytes", size, policy.max_bytes, "bytes"),
         (Limit.TURNS, "max_turns", session.turn_count, policy.max_turns, "turns"),
     )
     for limit, code, value, maximum, unit in counts:
@@ -233,11 +221,21 @@ def _gauges(session: Session, policy: ResetPolicy, now: datetime) -> Iterator[_G
         )
 
 
+def _size(session: Session) -> tuple[int, int]:
+    """Messages and bytes of a session without what was compacted away, where its home tells."""
+    messages, size = session.live_messages, session.live_bytes
+    return (
+        session.message_count if messages is None else messages,
+        session.byte_count if size is None else size,
+    )
+
+
 def _unlimited(session: Session, policy: ResetPolicy) -> Iterator[_Gauge]:
     """The sizes that nothing bounds, as far as somebody is to be warned of them."""
+    messages, size = _size(session)
     sizes = (
-        (Limit.MESSAGES, session.message_count, policy.max_messages, policy.warn_messages),
-        (Limit.BYTES, session.byte_count, policy.max_bytes, policy.warn_bytes),
+        (Limit.MESSAGES, messages, policy.max_messages, policy.warn_messages),
+        (Limit.BYTES, size, policy.max_bytes, policy.warn_bytes),
     )
     for limit, value, maximum, warn in sizes:
         if maximum is None and warn is not None:
@@ -247,13 +245,15 @@ def _unlimited(session: Session, policy: ResetPolicy) -> Iterator[_Gauge]:
 
 def _times(session: Session, policy: ResetPolicy) -> Iterator[datetime | None]:
     if policy.idle_after is not None:
-        yield session.active_at + policy.idle_after
+        yield session.rests_since + policy.idle_after
     if policy.is_daily:
-        yield next_boundary(session.active_at, policy)
+        yield next_boundary(session.rests_since, policy)
+    if session.is_spared:
+        return
     if policy.max_age is not None:
         share = 1.0 if Limit.AGE in session.warned else policy.warn_at
         yield session.started_at + policy.max_age * share
-    counts = (session.message_count, session.byte_count, session.turn_count)
+    counts = (*_size(session), session.turn_count)
     counted = zip(counts, _thresholds(session, policy), strict=True)
     yield (
         session.active_at if any(at is not None and value >= at for value, at in counted) else None
@@ -274,14 +274,6 @@ def _thresholds(session: Session, policy: ResetPolicy) -> Iterator[int | None]:
             yield maximum
         else:
             yield warn if maximum is None else math.ceil(maximum * policy.warn_at)
-
-
-@lru_cache(maxsize=64)
-def zone_of(name: str) -> tzinfo:
-    """The time zone of that name."""
-    from zoneinfo import ZoneInfo  # noqa: PLC0415  # costs an agent without a daily reset nothing
-
-    return ZoneInfo(name)
 
 
 def _left(left: timedelta) -> str:

@@ -95,7 +95,7 @@ def bounded(planned: Schedule, session: Session, policy: LivenessPolicy) -> Sche
     bound = policy.bound(session.source)
     if bound is None:
         return planned
-    silent = session.active_at + bound
+    silent = session.rests_since + bound
     return replace(planned, at=silent if planned.at is None else min(planned.at, silent))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from sexton.settings import vocabulary
-from sexton.settings.fields import Strict
+from sexton.settings.fields import Limit, Strict
 from sexton.settings.values import HomeSetting
 
 _HOME: Final = HomeSetting(path=pathlib.Path(), name="")
@@ -38,4 +38,15 @@ class HomeFields(Strict):
         description="Who is told by the home's own 'hermes send' before any other way of notify: "
         "a name as that command takes it, like telegram or discord:#ops, or nobody. The usual one "
         "is the home's own channel, as soon as changes are allowed; until then nobody.",
+    )
+    max_messages: Limit = Field(
+        default=_HOME.max_messages,
+        description="A conversation of the home's gateway is reset at this number of messages: "
+        "every further one pays for all of them again. Those that the agent has compacted away "
+        "do not count. At 80 % its people are warned once.",
+    )
+    max_bytes: Annotated[int | None, vocabulary.SIZE.or_null()] = Field(
+        default=_HOME.max_bytes,
+        description="The same for the size of its messages; it is more text than any model reads "
+        "at once.",
     )

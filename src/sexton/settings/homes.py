@@ -24,7 +24,15 @@ def named_homes(
         name = home.name or _free_name(path, taken)
         taken.add(name)
         homes.append(
-            HomeSetting(path=path, name=name, kind=home.kind, act=home.act, send_to=home.send_to)
+            HomeSetting(
+                path=path,
+                name=name,
+                kind=home.kind,
+                act=home.act,
+                send_to=home.send_to,
+                max_messages=home.max_messages,
+                max_bytes=home.max_bytes,
+            )
         )
     return tuple(homes)
 

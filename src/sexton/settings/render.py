@@ -183,9 +183,7 @@ def _prices(prices: Prices) -> Iterator[tuple[str, Any]]:
 
 
 def _home(home: HomeSetting) -> dict[str, Any]:
-    return {name: getattr(home, name) for name in HomeFields.model_fields} | {
-        "path": str(home.path)
-    }
+    return dict(_values(HomeFields, home)) | {"path": str(home.path)}
 
 
 def _rule(settings: Settings, rule: ResetRule) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class HomeSetting:
     """A foreign home to observe; `name` is what its sessions are called by, HOME/ID.
 
     `send_to` is who is told by the agent's own command; None is the home's own channel where
-    changes are allowed.
+    changes are allowed. The limits are of the conversations of its gateway.
     """
 
     path: Path
@@ -45,6 +45,8 @@ class HomeSetting:
     kind: str = "hermes"
     act: bool = False
     send_to: str | None = None
+    max_messages: int | None = 1000
+    max_bytes: int | None = 10_000_000
 
 
 class FinalizerKind(StrEnum):

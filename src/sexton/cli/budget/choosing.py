@@ -73,7 +73,7 @@ def spender(
     if session is None:
         note_unknown(opened, source)
         return None, Who(NOWHERE, NOWHERE, source or "")
-    found = changeable(opened.ledger, opened.find(session))
+    found = changeable(opened.estate(), opened.find(session))
     return found, who(opened.estate(), found)
 
 

@@ -15,7 +15,7 @@ from sexton.cli.budget.choosing import (
     unit_options,
 )
 from sexton.cli.command import Command, shared
-from sexton.cli.opening import existing
+from sexton.cli.opening import reaching
 from sexton.cli.terminal import document, note, say
 from sexton.engine.budgets import allow, standings
 from sexton.errors import InputInvalid
@@ -49,7 +49,7 @@ def command(
     options = shared(ctx)
     unit, amount = one_unit(ctx, given)
     check_tree(ctx, session, tree)
-    with existing(options) as opened:
+    with reaching(options) as opened:
         found, named = spender(ctx, opened, session, source)
         raised = [
             each

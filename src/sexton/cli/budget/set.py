@@ -15,7 +15,7 @@ from sexton.cli.budget.choosing import (
     unit_options,
 )
 from sexton.cli.command import Command, shared
-from sexton.cli.opening import existing
+from sexton.cli.opening import reaching
 from sexton.cli.terminal import document, say
 from sexton.engine.budgets import own_limits, set_limit
 from sexton.model.spend import Act, Unit
@@ -66,7 +66,7 @@ def command(
     everything = off and not any(given.values())
     unit, amount = (Unit.TOKENS, 0) if everything else one_unit(ctx, given)
     check_tree(ctx, session, tree)
-    with existing(options) as opened:
+    with reaching(options) as opened:
         found, named = spender(ctx, opened, session, source)
         place, estate = meter(named, unit, tree=tree), opened.estate()
         gone = own_limits(estate, named, place) if everything else [place]

@@ -17,7 +17,7 @@ from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.terminal import Column, array, note, table
 from sexton.engine.budgets import NOWHERE, explained, standings, unpriced, who
-from sexton.engine.verbs import changeable
+from sexton.engine.verbs import newest
 from sexton.model.spend import Budget, Scope, Who
 from sexton.policies.budgets import action_of, shown
 from sexton.shapes.things import budget as shape
@@ -51,7 +51,7 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
     with existing(options) as opened:
         estate = opened.estate()
         note_unknown(opened, source)
-        asked = None if session is None else changeable(opened.ledger, opened.find(session))
+        asked = None if session is None else newest(opened.ledger, opened.find(session))
         spender = who(estate, asked) if asked else Who(NOWHERE, NOWHERE, source or "")
         rules = estate.rules(None).rules.spend.budgets
         found = [

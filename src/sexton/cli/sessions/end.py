@@ -7,7 +7,7 @@ import click
 from sexton.cli.arguments import session_argument, yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
-from sexton.cli.opening import existing
+from sexton.cli.opening import reaching
 from sexton.cli.sessions.ending import end_session
 from sexton.cli.sessions.telling import tell_ended
 from sexton.engine.verbs import endable
@@ -40,12 +40,13 @@ def command(ctx: click.Context, session: str, reason: str, force: bool, yes: boo
 
     Whoever still writes to it is refused from then on, so this is refused while a turn runs in it,
     unless it is forced. The first reason wins: a session that has
-    ended already is an error and stays as it is. Sessions of observed homes are not ended from
-    here.
+    ended already is an error and stays as it is. In a home of another agent this takes 'act: true':
+    a conversation of its gateway begins anew with the next message, and a turn that runs with the
+    plugin stops at its next call.
     """
     options = shared(ctx)
-    with existing(options) as opened:
-        found = endable(opened.ledger, opened.find(session))
+    with reaching(options) as opened:
+        found = endable(opened.estate(), opened.find(session))
         if not yes:
             held = f", held by {len(found.holders)}" if found.holders else ""
             messages = f"{found.message_count} messages{held}"

@@ -7,7 +7,7 @@ import click
 from sexton.bootstrap import Sexton
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
-from sexton.cli.opening import existing
+from sexton.cli.opening import reaching
 from sexton.cli.terminal import document, say
 from sexton.engine.verbs import changeable
 from sexton.model.plan import Reason
@@ -30,8 +30,8 @@ def command(ctx: click.Context, session: str, off: bool) -> None:
     has died ends all the same, and keeps everything.
     """
     options = shared(ctx)
-    with existing(options) as opened:
-        found = changeable(opened.ledger, opened.find(session))
+    with reaching(options) as opened:
+        found = changeable(opened.estate(), opened.find(session))
         if found.pinned is off:
             entry = _entry(opened, found, "unpin" if off else "pin")
             noted = (entry, opened.clock.now())

@@ -6,7 +6,7 @@ import click
 
 from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
-from sexton.cli.opening import existing
+from sexton.cli.opening import reaching
 from sexton.cli.sessions.ending import end_session
 from sexton.cli.sessions.telling import tell_ended
 from sexton.model.plan import Reason
@@ -28,7 +28,7 @@ def command(ctx: click.Context, session: str, force: bool) -> None:
     The same while background processes of it run, which would be left to the policies.
     """
     options = shared(ctx)
-    with existing(options) as opened:
+    with reaching(options) as opened:
         reason = Reason("reset", "reset by an operator with 'sexton sessions reset'")
         receipt, outcome = end_session(opened, session, reason, force=force)
     tell_ended(receipt, outcome, as_json=options.json)

@@ -162,9 +162,10 @@ def _may_go(reap: ReapSession, evidence: Mapping[str, Evidence]) -> bool:
 
 
 def _is(session: Session, seen: Seen) -> bool:
-    now = (session.active_at, session.message_count, session.turn_count, session.pinned)
-    then = (seen.active_at, seen.message_count, seen.turn_count, seen.pinned)
-    return session.is_open and now == then
+    """Whether a session has not moved; what its home does not pin may be pinned in the ledger."""
+    now = (session.active_at, session.message_count, session.turn_count)
+    then = (seen.active_at, seen.message_count, seen.turn_count)
+    return session.is_open and now == then and session.pinned <= seen.pinned
 
 
 def _ended(db: Writer, id: str, word: str, at: datetime) -> bool:

@@ -75,6 +75,8 @@ def session_of(
         pinned=bool(row.pinned or row.archived),
         human_touched=said.from_user > 0 and source not in UNATTENDED,
         errored=end_reason in FAILURES,
+        live_messages=said.live_messages,
+        live_bytes=said.live_bytes,
     )
 
 

@@ -18,7 +18,7 @@ from sexton.homes.hermes.ending import Ending
 from sexton.homes.hermes.files import HomeFigures, figures_of
 from sexton.homes.hermes.fingerprint import recognise
 from sexton.homes.hermes.generations import usual_mode
-from sexton.homes.hermes.inherited import OwnRules
+from sexton.homes.hermes.inherited import UNLIMITED, OwnRules
 from sexton.homes.hermes.mark import Mark, load
 from sexton.homes.hermes.observe import Survey
 from sexton.homes.hermes.ownership import Ownership
@@ -30,6 +30,7 @@ from sexton.model.plan import ReapSession, Reason, Seen
 from sexton.model.process import Process
 from sexton.model.session import Session
 from sexton.model.worker import Identity
+from sexton.policies.reset import ResetPolicy
 from sexton.ports import Clock, Ended, Entry, Journal, Known, Sighting
 from sexton.ports.homes import Due
 
@@ -47,14 +48,15 @@ class HermesHome:
         clock: Clock,
         zone: str = "UTC",
         journal: Journal | None = None,
+        limits: ResetPolicy = UNLIMITED,
     ) -> None:
         """Know the home at that path; HomeNotFound unless a Hermes database is there.
 
-        Hermes resets by the machine's own time of day, so `zone` names the machine's. Without a
-        journal, which tells of every change, nothing is changed.
+        Hermes resets by the machine's own time of day, so `zone` names the machine's; `limits` are
+        ours. Without a journal, which tells of every change, nothing is changed.
         """
         self.path, self._database = _located(path)
-        self._own_rules = OwnRules(self.path, zone)
+        self._own_rules = OwnRules(self.path, zone, limits)
         self._schema: int | None = None
         self._name = name
         self._clock = clock

@@ -1,9 +1,9 @@
 """Which resets does a Hermes home ask for itself?
 
 Read from config.yaml and, below it, the older gateway.json, as Hermes reads them. Hermes resets
-only the conversations of its gateway, and knows none of our limits. What its API server began it
-never ends, so that ends here when it has been idle for as long as a conversation may be. Its
-environment is not visible from here, so what is set there alone is not inherited.
+only the conversations of its gateway, and our limits bound how big they grow. What its API server
+began it never ends, so that ends here when it has been idle for as long as a conversation may be.
+Its environment is not visible from here, so what is set there alone is not inherited.
 """
 
 from __future__ import annotations
@@ -27,12 +27,18 @@ MOST_RULES = 1_000
 UNLIMITED = ResetPolicy(warn_messages=None, warn_bytes=None)
 
 
+def limits(messages: int | None, size: int | None) -> ResetPolicy:
+    """What bounds a conversation by its size alone."""
+    return replace(UNLIMITED, max_messages=messages, max_bytes=size)
+
+
 class OwnRules:
     """The rules of a home as text, read again only when its files have changed."""
 
-    def __init__(self, home: Path, zone: str) -> None:
+    def __init__(self, home: Path, zone: str, limits: ResetPolicy = UNLIMITED) -> None:
+        """`limits` are what bounds a conversation besides."""
         self._files = (home / "config.yaml", home / "gateway.json")
-        self._zone = zone
+        self._usual = replace(limits, timezone=zone)
         self._known: tuple[object, ...] = ()
         self._text = ""
 
@@ -46,8 +52,7 @@ class OwnRules:
             config, gateway = self._files
             newer = _chosen(_document(config, yaml_document.read))
             chosen = {**_older(_document(gateway, json.loads)), **newer}
-            policy = replace(UNLIMITED, mode=usual, timezone=self._zone)
-            self._text = encode(_rulebook(chosen, policy))
+            self._text = encode(_rulebook(chosen, replace(self._usual, mode=usual)))
             self._known = known
         return self._text
 
@@ -81,7 +86,10 @@ def _rulebook(chosen: Mapping[str, Any], usual: ResetPolicy) -> Rulebook:
                 ResetRule(keys=GATEWAY_KEYS, sources=(name,), policy=_policy(policy, usual))
                 for name, policy in sorted(by_platform.items())
             ),
-            ResetRule(sources=API_SOURCES, policy=replace(default, mode=Mode.IDLE)),
+            ResetRule(
+                sources=API_SOURCES,
+                policy=replace(default, mode=Mode.IDLE, max_messages=None, max_bytes=None),
+            ),
         ),
     )
 

@@ -71,7 +71,7 @@ def page(db: apsw.Connection, where: object, ids: Iterable[str]) -> Page:
     """Fetch the rows of the sessions with those ids, as far as they exist."""
     shape = recognise(db, where)
     wanted = {"ids": _json(ids)}
-    said = _tallied(MessageTally, db.execute(statements.TALLY_MESSAGES, wanted))
+    said = _tallied(MessageTally, db.execute(statements.tally_messages(shape), wanted))
     spend = statements.tally_spend(shape)
     return Page(
         rows=[SessionRow(*row) for row in db.execute(statements.select_sessions(shape), wanted)],

@@ -57,7 +57,10 @@ class SessionRow(NamedTuple):
 
 
 class MessageTally(NamedTuple):
-    """What the messages of one session add up to, the compacted and undone ones included."""
+    """What the messages of one session add up to, the compacted and undone ones included.
+
+    The last two are of what Hermes still sends, where the home tells it apart.
+    """
 
     session_id: str
     messages: int = 0
@@ -66,6 +69,8 @@ class MessageTally(NamedTuple):
     first_from_user: int | None = None
     first_at: float | None = None
     last_at: float | None = None
+    live_messages: int | None = None
+    live_bytes: int | None = None
 
 
 class SpendTally(NamedTuple):
@@ -100,13 +105,6 @@ SPENT_SINCE = f"""
     SELECT DISTINCT CAST(session_id AS BLOB) FROM session_model_usage
     WHERE last_seen > :spent AND last_seen <= {LATEST}"""
 
-TALLY_MESSAGES = f"""
-    SELECT session_id, COUNT(*), COALESCE(SUM(octet_length(content)), 0),
-           COUNT(CASE role WHEN 'user' THEN 1 END), MIN(CASE role WHEN 'user' THEN id END),
-           MIN(CASE WHEN timestamp BETWEEN {EARLIEST} AND {LATEST} THEN timestamp END),
-           MAX(CASE WHEN timestamp BETWEEN {EARLIEST} AND {LATEST} THEN timestamp END)
-    FROM messages WHERE session_id IN (SELECT value FROM json_each(:ids)) GROUP BY session_id"""
-
 FIRST_WORDS = """
     SELECT id, substr(CAST(content AS BLOB), 1, 2048)
     FROM messages WHERE id IN (SELECT value FROM json_each(:messages))"""
@@ -138,6 +136,19 @@ def select_sessions(shape: Shape) -> str:
         SELECT {", ".join(own[name] for name in SessionRow._fields)}
         FROM json_each(:ids) AS j CROSS JOIN sessions AS s ON s.id = j.value
         {parent if "parent_session_id" in have else ""}"""
+
+
+def tally_messages(shape: Shape) -> str:
+    """What the messages of each session add up to, as MessageTally."""
+    live = "COUNT(*) FILTER ({0}), COALESCE(SUM(octet_length(content)) FILTER ({0}), 0)"
+    told = live.format("WHERE active") if "active" in shape.messages else "NULL, NULL"
+    return f"""
+        SELECT session_id, COUNT(*), COALESCE(SUM(octet_length(content)), 0),
+               COUNT(CASE role WHEN 'user' THEN 1 END), MIN(CASE role WHEN 'user' THEN id END),
+               MIN(CASE WHEN timestamp BETWEEN {EARLIEST} AND {LATEST} THEN timestamp END),
+               MAX(CASE WHEN timestamp BETWEEN {EARLIEST} AND {LATEST} THEN timestamp END), {told}
+        FROM messages WHERE session_id IN (SELECT value FROM json_each(:ids))
+        GROUP BY session_id"""
 
 
 def tally_spend(shape: Shape) -> str | None:

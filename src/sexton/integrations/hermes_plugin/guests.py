@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from sexton.agent.visiting import GuestSession, Visitor
-from sexton.errors import HomeNotFound
+from sexton.errors import HomeNotFound, SessionEnded
 from sexton.integrations.hermes_plugin import rows
-from sexton.model.session import State
+from sexton.model.plan import Reason
+from sexton.model.session import Session, State
+
+ANEW = "Begin another one with /new, or go on with this one by 'hermes --resume ID'."
 
 
 class Guests:
@@ -28,8 +31,12 @@ class Guests:
         row = rows.find(id)
         if row is None:
             raise HomeNotFound(f"Hermes has not written the session {id} yet")
+        if row.get("ended_at") is not None and row.get("end_reason") not in rows.GOES_ON:
+            self.tell(id, row)
+            raise SessionEnded(f"the session {id} has ended: {row.get('end_reason')}", hint=ANEW)
         with self._lock:
             guest = self._present().hold(rows.told(row, self._now()))
+            guest.end_in_home = self._end
             self._held[id] = guest
             self.latest = id
         return guest
@@ -82,6 +89,13 @@ class Guests:
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._held))
+
+    def _end(self, session: Session, reason: Reason) -> datetime | None:
+        """End a session in Hermes; the ledger ends it then, with all that was said in it."""
+        ended_at, row = rows.end_for(session, reason), rows.find(session.id)
+        if ended_at is not None and row is not None:
+            self._present().count(rows.told(row, self._now()))
+        return ended_at
 
     def _present(self) -> Visitor:
         if self._visitor is None:

@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from sexton.errors import HomeUnreadable
+from sexton.homes.hermes.owners import BY_THEMSELVES
+from sexton.model.plan import Reason
 from sexton.model.session import Relation, Session, State
 
 Row = Mapping[str, Any]
@@ -40,6 +42,11 @@ CLOSING: Mapping[str, str] = {
 }
 """How Hermes itself ends a session of a source; those of other sources outlive their process."""
 
+RESET = "session_reset"
+"""How a conversation of a gateway ends so that its next message begins a new one."""
+GOES_ON = ("agent_close", "ws_orphan_reap")
+"""The ends after which Hermes itself goes on with the same row."""
+
 
 def find(id: str) -> Row | None:
     """The row of a session; None while Hermes has not written it."""
@@ -68,6 +75,21 @@ def end(id: str, reason: str) -> None:
     """End a session that is open; the first reason stands."""
     with _database() as db:
         db.end_session(id, reason)
+
+
+def end_for(session: Session, reason: Reason) -> datetime | None:
+    """End a session that is open for a reason of ours; when that was, or None if it was not open.
+
+    Hermes's gateway begins anew at the next message after a reason it knows for a reset.
+    """
+    word = RESET if session.key or session.source not in BY_THEMSELVES else reason.code
+    with _database() as db:
+        row = db.get_session(session.id)
+        if row is None or row.get("ended_at") is not None:
+            return None
+        db.end_session(session.id, word)
+        row = db.get_session(session.id)
+    return None if row is None else _moment(row.get("ended_at"), session.active_at)
 
 
 def told(row: Row, now: datetime) -> Session:

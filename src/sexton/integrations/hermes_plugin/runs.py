@@ -27,8 +27,8 @@ from sexton.policies.spend import SpendRules
 
 T = TypeVar("T")
 
-ENDED_FOR = ("budget:", "breaker:")
-"""How the reasons begin for which a session must not go on under its old id."""
+ENDED_FOR = ("budget:", "breaker:", "closed")
+"""How the reasons begin for which a session must not go on under its old id: a person ended it as well."""
 
 
 class Away(Enum):

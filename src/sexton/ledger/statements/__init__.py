@@ -15,7 +15,7 @@ SESSION = """s.ref, h.name, s.id, s.key, s.source, s.chat_type, s.job, s.parent,
     s.state, s.epoch, s.started_at, s.active_at, s.due_at, s.ended_at, s.end_reason,
     s.message_count, s.byte_count, s.turn_count, s.input_tokens, s.output_tokens,
     s.cached_tokens, s.reasoning_tokens, s.cost_micros, s.title, s.preview,
-    s.pinned, s.human_touched, s.errored, s.warned"""
+    s.pinned, s.human_touched, s.errored, s.warned, s.spared_at, s.live_messages, s.live_bytes"""
 
 WORKER = """w.id, w.host, w.boot_id, w.pid, w.started, w.inode, w.pid_namespace, w.uid,
     w.kind, w.version, w.beat, w.registered_at, w.left_at, w.swept_at,
@@ -27,7 +27,7 @@ ROW = (
     "last_seq", "message_count", "byte_count", "turn_count", "input_tokens", "output_tokens",
     "cached_tokens", "reasoning_tokens", "cost_micros", "title", "preview", "pinned",
     "human_touched", "errored", "warned", "inherited", "compress_after", "root", "guard", "untold",
-    "vault", "active_slot",
+    "vault", "active_slot", "kept", "spared_at", "live_messages", "live_bytes",
 )  # fmt: skip
 """Every column of a session."""
 

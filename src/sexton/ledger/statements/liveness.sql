@@ -139,10 +139,12 @@ WHERE workers.id = dead.worker AND workers.beat = dead.beat
 RETURNING workers.id;
 
 -- revive_session
--- An agent takes back a reap only; a person any end of the journal, as long as it is the last one.
+-- An agent takes back a reap only; a person any end of the journal, as long as it is the last one, and no policy ends
+-- the session again before somebody has used it.
 UPDATE sessions
 SET state = 'open', ended_at = NULL, end_reason = NULL, epoch = epoch + 1, active_at = :now,
-    due_at = :due_at, policy_serial = :serial
+    due_at = :due_at, policy_serial = :serial,
+    spared_at = CASE WHEN CAST(:undoes AS BIGINT) IS NULL THEN spared_at ELSE :now END
 WHERE ref = :ref AND state IN ('ended', 'finalized')
   AND (CAST(:undoes AS BIGINT) IS NOT NULL OR end_reason LIKE 'reaped:%')
   AND NOT EXISTS (

@@ -169,7 +169,7 @@ WITH RECURSIVE talk (ref, parent, inherited) AS (
     FROM talk JOIN sessions AS elder ON elder.home = 1 AND elder.id = talk.parent
     WHERE talk.inherited > 0
 )
-UPDATE sessions SET pinned = :pinned
+UPDATE sessions SET pinned = :pinned, kept = :pinned
 WHERE ref IN (SELECT ref FROM talk)
 RETURNING ref;
 

@@ -30,7 +30,7 @@ _PAGE = 500
 
 def propose_pin(desk: Desk, name: str, *, pinned: bool) -> Proposal:
     """Keep a session from being reset or collected, or let it be again."""
-    found = changeable(desk.house.ledger, desk.house.find(name))
+    found = changeable(desk.lookout.fresh(), desk.house.find(name))
     kind, other = ("pin", "unpin") if pinned else ("unpin", "pin")
     does = (
         "no rule resets it, and nothing collects it"

@@ -86,7 +86,9 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
         tree=tree,
         tree_cut=MOST if cut else 0,
         facts=[(name, value) for name, value in _facts(found, now) if value],
-        acts=list(_acts(found, verdict["word"], is_busy=found.is_open and estate.is_busy(found))),
+        acts=list(
+            _acts(estate, found, verdict["word"], is_busy=found.is_open and estate.is_busy(found))
+        ),
         talk=talk(desk, found, messages),
         with_session=False,
         is_live=messages is None,
@@ -104,8 +106,6 @@ def _verdict(estate: Estate, found: Session) -> dict[str, Any]:
 
 
 def _budgets(estate: Estate, found: Session) -> Iterator[dict[str, Any]]:
-    if found.home != NATIVE:
-        return
     for standing in standings(estate, who(estate, found)):
         for budget, word, words in explained(standing, found.source):
             yield {
@@ -117,18 +117,16 @@ def _budgets(estate: Estate, found: Session) -> Iterator[dict[str, Any]]:
 
 
 def _no_budget(found: Session) -> str:
-    return (
-        "No budget bounds it."
-        if found.home == NATIVE
-        else "Its home counts what it spends; budgets are for sessions of this ledger."
-    )
+    inside = "Budgets bound it where Hermes runs with the plugin: none of them does now."
+    return "No budget bounds it." if found.home == NATIVE else inside
 
 
-def _acts(found: Session, word: str, *, is_busy: bool) -> Iterator[Act]:
+def _acts(estate: Estate, found: Session, word: str, *, is_busy: bool) -> Iterator[Act]:
     asked = urlencode({"home": found.home, "id": found.id}, errors="replace")
     if found.is_open and word in (Standing.LEAKED, Standing.SUSPECT):
         yield Act(href=f"/plan?what=session&{asked}", words="What is due…", main=True)
-    if found.home == NATIVE:
+    record = estate.records.get(found.home)
+    if found.home == NATIVE or (record is not None and record.act):
         if found.is_open:
             force, words = ("&force=true", "End in mid-turn…") if is_busy else ("", "End…")
             yield Act(href=f"/act/end?{asked}{force}", words=words)

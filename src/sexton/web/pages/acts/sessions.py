@@ -32,7 +32,7 @@ def ending(desk: Desk, home: str, id: str, *, force: bool) -> Response:
     plan = plan_end(estate, found, ASKED, force=force)
     return plan_page(
         desk, plan, page="sessions", title="End this session",
-        says=_in_use(desk, endable(estate.ledger, found)), back=session_href(home, id),
+        says=_in_use(desk, endable(estate, found)), back=session_href(home, id),
     )  # fmt: skip
 
 
