@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 
+from sexton.model.endings import NATIVE, EndKind, end_kind
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.record import record, replace
@@ -22,8 +23,11 @@ _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 PINNED = Reason("pinned", "it is pinned")
 """What holds back every end that nothing proves to have happened already."""
 
-OWN_TIME = timedelta(hours=25)
-"""How long an owner that resets by itself has for it; Hermes waits a day for processes."""
+OWN_TIME = timedelta(minutes=15)
+"""How long an owner that resets by itself has for it; a gateway of Hermes looks every five."""
+
+SAME_MOMENT = timedelta(minutes=1)
+"""By how much the moment of a last activity may differ between a home and its owner."""
 
 
 class Mode(StrEnum):
@@ -84,6 +88,18 @@ def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason
     return None
 
 
+def told_reset(session: Session, policy: ResetPolicy | None) -> EndKind:
+    """Which reset a session came to whose home says no more than that it was reset.
+
+    What is reaped ends as of its last activity, and what the policy did not ask for a user did.
+    """
+    ended = session.ended_at or session.active_at
+    if ended <= session.active_at:
+        return EndKind.REAP
+    reason = None if policy is None else reset_reason(session, policy, ended + SAME_MOMENT)
+    return EndKind.USER if reason is None else end_kind(reason.code, NATIVE)
+
+
 def limit_warning(
     session: Session, policy: ResetPolicy, now: datetime
 ) -> tuple[Limit, Reason] | None:
@@ -111,17 +127,9 @@ def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | No
     return None
 
 
-def left_to_owner(
-    session: Session, policy: ResetPolicy, proof: Evidence | None, now: datetime
-) -> Reason | None:
-    """Whether the owner of a session, which resets it itself, is given time for it still."""
-    if proof is None or not proof.resets:
-        return None
-    since = due_since(session, policy)
-    if since is None or now - since >= OWN_TIME:
-        return None
-    words = "; ".join(proof.signals)
-    return Reason("own_reset", f"{words}, and is given {span(OWN_TIME)} to reset it itself")
+def busy_in_home(proof: Evidence | None) -> Reason | None:
+    """The turn that a session's home shows to run in it, which holds a reset back, or None."""
+    return Reason("busy", proof.busy) if proof is not None and proof.busy else None
 
 
 def due_since(session: Session, policy: ResetPolicy) -> datetime | None:
