@@ -11,8 +11,8 @@ import pytest
 from sexton.bootstrap.diagnosing import totals
 from sexton.homes.hermes.condition import Compression, Condition, Small, State, Storage
 from sexton.homes.hermes.config_files import read_configuration
-from sexton.homes.hermes.findings.all import Rules, home_findings
-from sexton.homes.hermes.findings.finding import Finding, Names
+from sexton.homes.hermes.findings.all import home_findings
+from sexton.homes.hermes.findings.finding import Finding, Names, Rules
 from sexton.homes.hermes.findings.sessions import Totals
 from sexton.homes.hermes.findings.storage import is_mended
 from sexton.homes.hermes.folder import FileSeen, kind_of
@@ -130,7 +130,7 @@ def test_a_reset_held_back_names_the_processes_and_their_age(tmp_path: Path) -> 
     )
     told = found(tmp_path, config=BOTH, routes=(route(timedelta(hours=36)),), processes=servers)
     assert set(told) == {"held"}
-    assert told["held"].repair == "kill 552 1863"
+    assert told["held"].repair == "sexton processes stop 552 && sexton processes stop 1863"
     assert "1 reset is held back" in told["held"].words
     assert "pid 552, 20 h: python3 -m http.server 8765" in told["held"].details
 

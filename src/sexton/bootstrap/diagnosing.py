@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sexton.homes.hermes.background import as_process
 from sexton.homes.hermes.condition import Condition, Machine, condition_of
 from sexton.homes.hermes.config_files import read_configuration
-from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
-from sexton.homes.hermes.findings.finding import Finding, Names, ranked
+from sexton.homes.hermes.findings.all import config_findings, home_findings
+from sexton.homes.hermes.findings.finding import Finding, Names, Rules, ranked
 from sexton.homes.hermes.findings.sessions import Totals
 from sexton.homes.hermes.folder import FileSeen
 from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.installed import find_installed
+from sexton.homes.hermes.running import Background
+from sexton.model.record import replace
 from sexton.model.session import State
 from sexton.policies.rulebook import decode
 from sexton.ports import HomeRecord
@@ -52,6 +55,7 @@ def diagnose(
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
+    seen = replace(seen, processes=_judged(opened, record, seen.processes))
     own = OwnRules(home, zone).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
     rules = Rules(own=decode(own), ours=opened.rules(None).rules, back=back)
@@ -63,6 +67,20 @@ def diagnose(
             *config_findings(said, seen.storage.schema, known, names),
         )
     )
+
+
+def _judged(
+    opened: Sexton, record: HomeRecord, found: Sequence[Background]
+) -> tuple[Background, ...]:
+    """The home's processes with what they do, judged as everywhere else."""
+    known = {
+        each.pid: as_process(each, record.name, described.identity)
+        for each in found
+        if (described := opened.overseer.describe(each.pid)) is not None
+    }
+    judged = opened.overseer.judged(list(known.values()))
+    doing = {pid: judged[process.ref].doing for pid, process in known.items()}
+    return tuple(each._replace(doing=doing.get(each.pid, each.doing)) for each in found)
 
 
 def _brought_back(opened: Sexton, record: HomeRecord, seen: Condition) -> frozenset[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from sexton.engine.process_hints import hinted
 from sexton.engine.processes import Guard, Overseer
 from sexton.engine.removing.means import Means
 from sexton.errors import SextonError
 from sexton.model.content import Content
 from sexton.model.evidence import Evidence, Sight
+from sexton.model.process import Process
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
@@ -104,8 +106,12 @@ class Estate:
             return {}
 
     def guard(self) -> Guard:
-        """Which process holds the reset of a session back, from one look at all of them."""
-        return Guard(self.overseer, self.clock)
+        """The processes of any session and what they hold back, from one look at all of them."""
+        return Guard(self.overseer, self.clock, self.named)
+
+    def named(self, registered: Sequence[Process]) -> list[Process]:
+        """The background processes that foreign homes name beside those that are registered."""
+        return hinted(self.ledger.index, self.homes, self.processes.myself(), registered)
 
     def of_holders(self, session: Session) -> dict[str, Evidence]:
         """What is known about each holder of a session, and what its home proves besides."""
