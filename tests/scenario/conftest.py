@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenario.hermes_home import Hermes, HermesScene
+from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.process_programs import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,12 @@ def hermes_python() -> Path:
     """The interpreter of Hermes's own environment, which is installed if it is not there."""
     subprocess.run(["sh", ROOT / "scripts" / "install_hermes.sh"], check=True, timeout=600)
     return ROOT / ".venvs" / "hermes" / "bin" / "python"
+
+
+@pytest.fixture(scope="session")
+def furnished_python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with Sexton in it, which Hermes loads where a home enables the plugin."""
+    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture(scope="session")
