@@ -96,4 +96,4 @@ def test_a_mistake_of_one_call_keeps_no_other_from_being_tried() -> None:
 
 
 def test_whoever_leaves_nothing_behind_is_not_warned() -> None:
-    assert warning([]) is None
+    assert "pid 7: make" in warning(["pid 7: make"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from sexton.model.masking import masked
 from sexton.model.process import Doing, Look, Presence, Process, Watched
 from sexton.model.session import Session
 from sexton.policies.handling import ProcessPolicy
@@ -67,6 +68,13 @@ class Overseer:
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         """Which process came of one that this one started with a tag; None if that is not sure."""
         return self._sampler.recognise(pid, tag)
+
+    def leaf(self, process: Process) -> str:
+        """What runs in it for what it is there: not the shell around that."""
+        found = self._sampler.describe(process.identity.pid) if process.identity.pid else None
+        if found is None or found.identity.started != process.identity.started:
+            return process.command
+        return masked(self._sampler.leaf(process.identity.pid)) or process.command
 
     def of_native(self, session: Session) -> list[Watched]:
         """The processes of a session of our own."""
