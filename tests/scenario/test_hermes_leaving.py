@@ -14,8 +14,9 @@ import pytest
 
 from sexton.ledger.opening import open_ledger
 from sexton.model.process import Process
-from tests.scenario.fake_model import ANSWER, ToolUse
-from tests.scenario.hermes_gateway import ALICE, BOB, Conversations, conversations
+from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.hermes_gateway import ALICE, BOB, PLUGIN, Conversations, conversations
+from tests.scenario.hermes_lab import Lab
 
 SERVE = ToolUse(
     "terminal", {"command": "python3 -m http.server 0 --bind 127.0.0.1", "background": True}
@@ -106,3 +107,25 @@ def test_in_a_chat_the_words_come_first_and_what_runs_on_is_shown_to_its_own_cha
         assert his.name in told
         assert mine.name not in told
         assert left not in home.say(BOB, "/sexton")
+
+
+def test_on_a_terminal_the_words_come_before_the_question(
+    furnished_python: Path, tmp_path: Path
+) -> None:
+    ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
+    with FakeModel(granting) as model, ending(ledger):
+        lab = Lab(furnished_python, tmp_path / "home", model.url, {"SEXTON_LEDGER": ledger})
+        with (lab.home / "config.yaml").open("a") as config:
+            config.write(PLUGIN)
+        with lab.terminal("--yolo") as terminal:
+            terminal.wait_for("❯")
+            terminal.type("please serve")
+            terminal.wait_for(ANSWER)
+            [process] = running(ledger)
+            typed = len(terminal.shown)
+            terminal.type("/new")
+            terminal.wait_for("destroys conversation state")
+            shown = terminal.shown[typed:].decode(errors="replace")
+            words, _, _ = shown.partition("destroys conversation state")
+            assert process.name in words
+            assert "http.server" in words
