@@ -14,6 +14,7 @@ from sexton.model.endings import EndKind
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session, State
 from sexton.model.worker import Holder, Identity, Worker
+from sexton.policies.endings import told_reset
 from sexton.policies.reset import (
     Mode,
     ResetPolicy,
@@ -23,7 +24,6 @@ from sexton.policies.reset import (
     reset_reason,
     schedule,
     standing,
-    told_reset,
 )
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

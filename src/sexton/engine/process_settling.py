@@ -20,6 +20,7 @@ from sexton.model.plan import Reason
 from sexton.model.process import Doing, Process
 from sexton.model.record import replace
 from sexton.model.session import Session
+from sexton.policies.endings import told_reset
 from sexton.policies.handling import Handling, Occasion, occasion_of
 from sexton.policies.notifying import (
     ANNOUNCE_STOP,
@@ -28,7 +29,7 @@ from sexton.policies.notifying import (
     process_stopping,
 )
 from sexton.policies.processes import OVER, Judgement
-from sexton.policies.reset import next_boundary, told_reset
+from sexton.policies.reset import next_boundary
 from sexton.ports.processes import Told
 
 log = logging.getLogger("sexton.processes")

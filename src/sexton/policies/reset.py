@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import lru_cache
 
-from sexton.model.endings import NATIVE, EndKind, end_kind
 from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.record import record, replace
@@ -25,9 +24,6 @@ PINNED = Reason("pinned", "it is pinned")
 
 OWN_TIME = timedelta(minutes=15)
 """How long an owner that resets by itself has for it; a gateway of Hermes looks every five."""
-
-SAME_MOMENT = timedelta(minutes=1)
-"""By how much the moment of a last activity may differ between a home and its owner."""
 
 
 class Mode(StrEnum):
@@ -86,18 +82,6 @@ def reset_reason(session: Session, policy: ResetPolicy, now: datetime) -> Reason
     if policy.is_daily and next_boundary(session.active_at, policy) <= now:
         return Reason("daily", f"daily reset at {policy.at_hour:02}:00 {policy.timezone}")
     return None
-
-
-def told_reset(session: Session, policy: ResetPolicy | None) -> EndKind:
-    """Which reset a session came to whose home says no more than that it was reset.
-
-    What is reaped ends as of its last activity, and what the policy did not ask for a user did.
-    """
-    ended = session.ended_at or session.active_at
-    if ended <= session.active_at:
-        return EndKind.REAP
-    reason = None if policy is None else reset_reason(session, policy, ended + SAME_MOMENT)
-    return EndKind.USER if reason is None else end_kind(reason.code, NATIVE)
 
 
 def limit_warning(
