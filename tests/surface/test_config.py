@@ -150,7 +150,8 @@ def talking(scene: HermesScene) -> HermesScene:
     for number, id in enumerate(("old", "new")):
         scene.start(id, "telegram", session_key=f"agent:main:telegram:dm:{number}")
         scene.say(id, "Good morning")
-    make_older(scene, timedelta(hours=2), "old")
+        scene.ask("append_message", id, "assistant", "Good morning to you, too.")
+    make_older(scene, timedelta(minutes=70), "old")
     scene.close()
     return scene
 

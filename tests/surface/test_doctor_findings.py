@@ -93,7 +93,7 @@ def test_everything_that_is_wrong_is_told_with_number_cost_and_repair(
         "request_dumps": 1, "config.at_hour": 1, "config.api_server_key": 1,
     }  # fmt: skip
     assert all(each["cost"] and each["repair"] for each in told.values())
-    assert told["held"]["repair"] == f"kill {server}"
+    assert told["held"]["repair"].split()[-2:] == ["stop", str(server)]
     assert told["orphan_files"]["bytes"] == 10
     assert told["config.at_hour"]["where"] == f"{damaged.path}/config.yaml:5"
     assert told["config.api_server_key"]["where"] == f"{damaged.path}/.env:2"

@@ -9,6 +9,7 @@ import pytest
 from sexton.homes.hermes.claims import Claims, Execution
 from sexton.homes.hermes.holders import Census, Holder, Kind
 from sexton.homes.hermes.owners import OpenRow, owners
+from sexton.homes.hermes.turns import APART, LONGEST
 from sexton.model.evidence import Evidence, Verdict
 
 LIVE, DEAD, SUSPECT, UNKNOWN = Verdict.LIVE, Verdict.DEAD, Verdict.SUSPECT, Verdict.UNKNOWN
@@ -165,3 +166,27 @@ def test_what_was_used_since_a_process_of_the_command_line_started_may_well_be_i
 def test_a_row_that_is_not_there_or_has_ended_has_no_owner() -> None:
     assert owners(["gone"], {}, Claims(), NOBODY) == {}
     assert owners(["one"], {"one": row(over=1)}, Claims(), NOBODY) == {}
+
+
+@pytest.mark.parametrize(
+    ("facts", "claims", "busy"),
+    [
+        ({}, {}, False),
+        ({"answered": 0}, {}, True),
+        ({"answered": 0}, {"turns": 3}, True),
+        ({"answered": 0}, {"turns": 0}, False),
+        ({"answered": 0}, {"now": 2000.0 + LONGEST + 1}, False),
+        ({}, {"turns": 1, "used": {"one": 2000.0 + APART + 1}}, True),
+        ({}, {"turns": 1, "used": {"one": 2000.0 + APART}}, False),
+        ({}, {"turns": 0, "live": {"agent:main:telegram:dm:1": "pid 8"}}, True),
+    ],
+)
+def test_a_turn_of_a_conversation_is_seen_by_how_it_was_left(
+    facts: dict[str, Any], claims: dict[str, Any], busy: bool
+) -> None:
+    """Only beside a gateway, which says how many turns it runs, for a day at most."""
+    asked = row(source="telegram", key="agent:main:telegram:dm:1", **facts)
+    given = {"now": 2100.0} | claims
+    assert bool(owner(asked, GATEWAY_ONLY, Claims(**given)).busy) is busy
+    if not given.get("live"):
+        assert owner(asked, NOBODY, Claims(**given)).busy == ""

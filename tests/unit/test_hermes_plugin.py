@@ -166,5 +166,5 @@ def test_a_mistake_of_one_call_keeps_no_other_from_being_tried() -> None:
     assert trying(lambda: 5, 0) == 5
 
 
-def test_whoever_leaves_nothing_behind_is_not_warned() -> None:
-    assert warning([]) is None
+def test_whoever_leaves_is_told_what_runs() -> None:
+    assert "pid 7: make" in warning(["pid 7: make"])

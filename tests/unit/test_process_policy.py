@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from sexton.model.endings import end_kind
+from sexton.model.evidence import Evidence, Verdict
+from sexton.model.plan import Reason
 from sexton.model.process import (
     Doing,
+    Figures,
     Look,
     Member,
     Presence,
@@ -18,7 +22,7 @@ from sexton.model.process import (
     tags_in,
 )
 from sexton.model.record import replace
-from sexton.model.session import Session, State
+from sexton.model.session import NATIVE, Session, State
 from sexton.model.worker import Identity
 from sexton.policies.handling import Handling, Occasion, ProcessPolicy, occasion_of
 from sexton.policies.processes import (
@@ -27,10 +31,11 @@ from sexton.policies.processes import (
     holds_until,
     is_fresh,
     judge,
+    left_to_owner,
     size,
     watched,
 )
-from sexton.policies.reset import Mode, ResetPolicy
+from sexton.policies.reset import OWN_TIME, Mode, ResetPolicy
 from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -187,6 +192,26 @@ def test_without_an_idle_time_a_process_holds_a_day_from_when_the_reset_is_due()
     assert holds_until(process(), None, TWO_HOURS, USUAL) == NOON + HOUR
 
 
+def test_an_owner_that_resets_by_itself_is_given_a_little_time_for_it() -> None:
+    """And what it may wait for is named, although it holds nothing back here."""
+    proof = Evidence(verdict=Verdict.LIVE, signals=("the gateway goes on with it",), resets=True)
+    due = NOON + 2 * HOUR
+    idle = Judgement(doing=Doing.LISTENING, figures=Figures(), because="it listens")
+    server = watched(process(), idle, session(), (TWO_HOURS, USUAL), due)
+
+    def left(at: datetime, known: Evidence | None = proof) -> Reason | None:
+        return left_to_owner(session(), TWO_HOURS, known, [server], at)
+
+    found = left(due)
+    assert found is not None
+    assert found.code == "own_reset"
+    assert server.process.name in found.text
+    assert server.process.command in found.text
+    assert left(due + OWN_TIME) is None
+    assert left(due, None) is left(due, replace(proof, resets=False)) is None
+    assert left_to_owner(session(), ResetPolicy(), proof, [], due) is None
+
+
 def test_a_process_that_was_started_later_holds_from_its_start() -> None:
     late = process(started_at=NOON + 9 * HOUR)
     assert holds_until(late, session(), TWO_HOURS, USUAL) == NOON + 11 * HOUR
@@ -271,7 +296,7 @@ def test_a_judgement_counts_for_two_windows_whichever_way_a_clock_is_wrong() -> 
     ],
 )
 def test_every_end_falls_under_one_policy(reason: str | None, occasion: Occasion) -> None:
-    assert occasion_of(reason) is occasion
+    assert occasion_of(end_kind(reason, NATIVE)) is occasion
     wanted: dict[str, Any] = {str(occasion): Handling.STOP}
     policy = ProcessPolicy(**wanted)
     assert [policy.handling(each) is Handling.STOP for each in Occasion].count(True) == 1

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.evidence import Evidence, Verdict
+from sexton.model.endings import EndKind
 from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session
+from sexton.model.session import Limit, Session, State
 from sexton.model.worker import Holder, Identity, Worker
+from sexton.policies.endings import told_reset
 from sexton.policies.reset import (
     Mode,
     ResetPolicy,
     holding,
-    left_to_owner,
     limit_warning,
     next_boundary,
     reset_reason,
@@ -260,18 +260,16 @@ def test_daily_boundaries_follow_one_another_about_a_day_apart(
     assert timedelta(hours=22) <= second - first <= timedelta(hours=26)
 
 
-def test_an_owner_that_resets_by_itself_is_given_a_day_for_it() -> None:
-    policy = ResetPolicy(mode=Mode.IDLE, idle_minutes=60)
-    proof = Evidence(verdict=Verdict.LIVE, signals=("the gateway goes on with it",), resets=True)
-    due = START + timedelta(hours=1)
+def test_what_was_only_called_a_reset_is_known_by_the_policy_it_was_reset_under() -> None:
+    """By a clock, at a size, at a user's word, or as of its last activity, which is a reap."""
+    both = ResetPolicy(mode=Mode.BOTH, idle_minutes=600, at_hour=18, max_messages=9)
 
-    def left(at: datetime, known: Evidence | None = proof) -> str | None:
-        found = left_to_owner(a_session(), policy, known, at)
-        return None if found is None else found.code
+    def told(hours: float, policy: ResetPolicy | None = both, **facts: object) -> EndKind:
+        ended = START + timedelta(hours=hours)
+        return told_reset(a_session(state=State.ENDED, ended_at=ended, **facts), policy)
 
-    assert left(due) == "own_reset"
-    assert left(due + timedelta(hours=24)) == "own_reset"
-    assert left(due + timedelta(hours=25)) is None
-    assert left(due, None) is None
-    assert left(due, Evidence(verdict=Verdict.LIVE)) is None
-    assert left_to_owner(a_session(), ResetPolicy(mode=Mode.NONE), proof, due) is None
+    assert told(11) is EndKind.IDLE_RESET
+    assert told(7) is EndKind.DAILY_RESET
+    assert told(1, message_count=9) is EndKind.SIZE_RESET
+    assert told(1) is told(11, None) is EndKind.USER
+    assert told(0) is EndKind.REAP

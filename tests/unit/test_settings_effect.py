@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.engine.plan import decide
-from sexton.model.plan import Held, Reason, Tending
+from sexton.model.plan import Held, Tending
+from sexton.model.process import Doing, Figures, Process, ProcessKind, Watched
 from sexton.model.record import replace
 from sexton.model.session import Session, State
 from sexton.model.spend import Budget, Scope, Unit
@@ -58,12 +59,26 @@ def a_session(idle: timedelta = timedelta(), **facts: Any) -> Session:
     return Session(ref=1, home="native", id="s", active_at=NOW - idle, **known | facts)
 
 
+def at_work(pid: int) -> Watched:
+    """A process that holds a reset back."""
+    process = Process(
+        identity=Identity(host="h", boot_id="b", pid=pid, started=1), session="s", task=None,
+        kind=ProcessKind.JOB, command="make", cwd="/", started_at=NOW - HOUR,
+    )  # fmt: skip
+    return Watched(
+        process=process, doing=Doing.WORKING, figures=Figures(), because="it works",
+        holds_until=NOW + HOUR, holds=True,
+    )  # fmt: skip
+
+
 def decided(
-    session: Session, rules: Rulebook = RULEBOOK, process: Reason | None = None
+    session: Session, rules: Rulebook = RULEBOOK, pid: int | None = None
 ) -> Tending | Held | None:
     """What a plan says of a session of which nothing else is known."""
     policy, liveness = rules.reset_policy(session), LivenessPolicy()
-    return decide(session, policy, liveness, {}, NOW, lambda *_: process)
+    return decide(
+        session, policy, liveness, {}, NOW, lambda *_: [] if pid is None else [at_work(pid)]
+    )
 
 
 def resets(rules: Rulebook, sessions: list[Session]) -> list[RuleEffect]:
@@ -157,8 +172,8 @@ def test_what_is_over_and_held_back_is_protected_and_does_not_end() -> None:
     (_, rule, *_) = effect(RULEBOOK, [pinned], decided)
     assert (rule.over, rule.held, rule.protects, rule.next_due) == ({}, {"pinned": 1}, 1, None)
     working = [a_session(source="telegram", idle=hours * HOUR) for hours in (3, 4)]
-    processes = iter((Reason("process:7", "one"), Reason("process:8", "another")))
-    _, rule, *_ = effect(RULEBOOK, working, lambda s: decided(s, process=next(processes)))
+    pids = iter((7, 8))
+    _, rule, *_ = effect(RULEBOOK, working, lambda s: decided(s, pid=next(pids)))
     assert (rule.over, rule.held, rule.protects) == ({}, {"process": 2}, 2)
 
 
@@ -173,7 +188,7 @@ def test_what_ends_because_its_owner_is_dead_is_not_called_protected() -> None:
     default, *_ = effect(
         RULEBOOK,
         [session],
-        lambda s: decide(s, RULEBOOK.reset, liveness, {}, NOW, lambda *_: None),
+        lambda s: decide(s, RULEBOOK.reset, liveness, {}, NOW, lambda *_: []),
     )
     assert (default.over, default.protects) == ({"reaped:inactive": 1}, 0)
 

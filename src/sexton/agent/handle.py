@@ -12,6 +12,7 @@ from sexton.agent.following import following
 from sexton.agent.opening import revive
 from sexton.agent.watermarks import look_back
 from sexton.errors import SessionError, SessionRewound
+from sexton.model.endings import is_reap
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
@@ -77,7 +78,7 @@ class Handle:
             if found.is_open and (found.holders or inherited):
                 joined = desk.ledger.book.join(found, desk.worker, (), desk.clock.now())
                 self._go_on(joined or session)
-            elif inherited and (found.end_reason or "").startswith("reaped:"):
+            elif inherited and is_reap(found.end_reason, found.home):
                 with suppress(SessionError):  # its conversation goes on elsewhere
                     self._go_on(revive(desk, session))
 

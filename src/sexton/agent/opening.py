@@ -16,6 +16,7 @@ from sexton.errors import (
     SessionEnded,
     SessionNotFound,
 )
+from sexton.model.endings import is_reap
 from sexton.model.message import one_line
 from sexton.model.opened import Opened, Previous
 from sexton.model.plan import Reason
@@ -126,7 +127,7 @@ def revive(desk: Desk, lost: Session) -> Session:
     desk.membership.ensure_present()
     desk.membership.renew()  # whoever was taken for dead goes on as somebody else
     found = desk.ledger.index.find(NATIVE, lost.id)
-    if not found or not (found[0].end_reason or "").startswith("reaped:"):
+    if not found or not is_reap(found[0].end_reason, found[0].home):
         raise desk.refusal(lost)
     now, in_force = desk.clock.now(), desk.rules(None)
     plan = in_force.rules.schedule(replace(found[0], active_at=now), in_force.serial)

@@ -150,7 +150,7 @@ class OpenSession(Handle):
         """End the session; False if it had ended already, for then the first reason stands.
 
         Some reasons are Sexton's own, as others rely on what they say: `compression`, and what
-        begins with `reaped:` or `budget:`.
+        begins with `reaped:`, `budget:` or `breaker:`.
         """
         check_end_reason(reason)
         said = Reason(reason, "ended by the agent")

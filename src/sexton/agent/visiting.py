@@ -6,7 +6,7 @@ which processes it has started. Nothing here touches the home.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
@@ -18,7 +18,7 @@ from sexton.agent.worker import AgentWorker
 from sexton.errors import HomeRewound, SessionNotFound
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
-from sexton.model.session import Session
+from sexton.model.session import Relation, Session
 from sexton.model.spend import Unit
 from sexton.policies.liveness import dead_holders
 from sexton.ports import Appended, HomeRecord, Sighting
@@ -131,6 +131,42 @@ class Visitor(AgentWorker):
         """Why the ledger takes a session of the home to have ended; None if it is open."""
         found = self._desk.ledger.index.find(self.home.name, id)
         return found[0].end_reason or "ended" if found and not found[0].is_open else None
+
+    def running(self, is_meant: Callable[[Session], bool]) -> list[Watched]:
+        """The processes of the home's sessions that are meant, also of those that have ended.
+
+        What a subagent has started belongs to the session that began it.
+        """
+        found: dict[str, Session | None] = {}
+        processes = []
+        for each in self._desk.ledger.registry.running():
+            if each.home != self.home.name:
+                continue
+            if each.session not in found:
+                found[each.session] = self.known(each.session)
+            session = found[each.session]
+            if session is not None and is_meant(self.root(session)):
+                processes.append(each)
+        return self._desk.overseer().view(processes, lambda each: (found[each.session], None))
+
+    def leaf(self, process: Process) -> str:
+        """What runs in a process for what it is there: not the shell around that."""
+        return self._desk.overseer().leaf(process)
+
+    def known(self, id: str) -> Session | None:
+        """What the ledger knows of a session of the home."""
+        return next(iter(self._desk.ledger.index.find(self.home.name, id)), None)
+
+    def root(self, session: Session) -> Session:
+        """The session that a subagent works for, however deep it is; any other is its own."""
+        seen = {session.id}
+        while session.relation is Relation.SUBAGENT and session.parent not in seen:
+            above = self.known(session.parent or "")
+            if above is None:
+                break
+            session = above
+            seen.add(session.id)
+        return session
 
     def tell(self, told: Session) -> None:
         """Let the ledger know of a session, or of its end, where it has not looked itself.

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sexton.engine.budgets import LOOKED_AT
 from sexton.engine.open_sessions import open_sessions
+from sexton.homes.hermes.background import as_process
 from sexton.homes.hermes.condition import Condition, Machine, condition_of
 from sexton.homes.hermes.config_files import Configuration, mapping, read_configuration
-from sexton.homes.hermes.findings.all import Rules, config_findings, home_findings
-from sexton.homes.hermes.findings.finding import Finding, Names, ranked
+from sexton.homes.hermes.findings.all import config_findings, home_findings
+from sexton.homes.hermes.findings.finding import Finding, Names, Rules, ranked
 from sexton.homes.hermes.findings.sessions import Totals
 from sexton.homes.hermes.findings.sizes import size_findings
 from sexton.homes.hermes.folder import FileSeen
 from sexton.homes.hermes.generations import usual_mode
 from sexton.homes.hermes.inherited import OwnRules, limits
 from sexton.homes.hermes.installed import find_installed
+from sexton.homes.hermes.running import Background
+from sexton.model.record import replace
 from sexton.model.session import State
 from sexton.model.spend import Unit
 from sexton.policies.pricing import UNPRICED, own_tariff
@@ -61,6 +64,7 @@ def diagnose(
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
+    seen = replace(seen, processes=_judged(opened, record, seen.processes))
     own = OwnRules(home, zone, _limits(opened, home)).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
     ours = opened.rules(None).rules
@@ -83,6 +87,20 @@ def _limits(opened: Sexton, home: Path) -> ResetPolicy:
     listed = (each for each in opened.settings.homes if each.path.expanduser().resolve() == home)
     setting = next(listed, HomeSetting(path=home, name=""))
     return limits(setting.max_messages, setting.max_bytes)
+
+
+def _judged(
+    opened: Sexton, record: HomeRecord, found: Sequence[Background]
+) -> tuple[Background, ...]:
+    """The home's processes with what they do, judged as everywhere else."""
+    known = {
+        each.pid: as_process(each, record.name, described.identity)
+        for each in found
+        if (described := opened.overseer.describe(each.pid)) is not None
+    }
+    judged = opened.overseer.judged(list(known.values()))
+    doing = {pid: judged[process.ref].doing for pid, process in known.items()}
+    return tuple(each._replace(doing=doing.get(each.pid, each.doing)) for each in found)
 
 
 def _brought_back(opened: Sexton, record: HomeRecord, seen: Condition) -> frozenset[str]:

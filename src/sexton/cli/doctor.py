@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import click
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.reaching import reachable
 from sexton.cli import doctor_view
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.examination import HomeReport, examine, examine_ledger
-from sexton.cli.homes import reachable, wanted_home
+from sexton.cli.homes import wanted_home
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, missing
 from sexton.model.session import NATIVE
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.reaching import listed_at, reachable
 from sexton.cli.terminal import note, progress
 from sexton.engine.estate import Estate
 from sexton.engine.observe import Observed, observe_home
@@ -56,16 +57,6 @@ def _directory(value: str) -> Path | None:
     except RuntimeError:  # '~' of a user who does not exist
         return None
     return path if path.is_dir() else None
-
-
-def reachable(record: HomeRecord, listed: tuple[HomeSetting, ...]) -> HomeSetting | None:
-    """How to open a known home here; None for the native one and those of other hosts."""
-    if record.path is None or record.host != host():
-        return None
-    path = Path(record.path)
-    return _listed_at(path, listed) or HomeSetting(
-        path=path, name=record.name, kind=record.kind, act=record.act
-    )
 
 
 def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
@@ -155,12 +146,8 @@ def _at(path: Path, records: list[HomeRecord], listed: tuple[HomeSetting, ...]) 
     known = next((each for each in records if (each.path, each.host) == (str(path), host())), None)
     if known is not None:
         return Wanted(name=known.name, setting=reachable(known, listed))
-    setting = _listed_at(path, listed) or HomeSetting(path=path, name=_name(path))
+    setting = listed_at(path, listed) or HomeSetting(path=path, name=_name(path))
     return Wanted(name=setting.name, setting=setting)
-
-
-def _listed_at(path: Path, listed: tuple[HomeSetting, ...]) -> HomeSetting | None:
-    return next((each for each in listed if each.path.expanduser().resolve() == path), None)
 
 
 def _name(path: Path) -> str:

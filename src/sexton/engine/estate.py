@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from sexton.engine.process_hints import hinted
 from sexton.engine.processes import Guard, Overseer
 from sexton.engine.removing.means import Means
 from sexton.errors import SextonError
 from sexton.model.content import Content
 from sexton.model.evidence import Evidence, Sight
+from sexton.model.process import Process
 from sexton.model.schedule import Schedule
 from sexton.model.session import NATIVE, Session
 from sexton.model.worker import Worker
 from sexton.policies.disk_budget import DiskBudget
 from sexton.policies.liveness import HOME, is_busy, judge
 from sexton.policies.mass_death import Doubt
-from sexton.policies.reset import ResetPolicy, schedule
+from sexton.policies.reset import ResetPolicy, busy_in_home, schedule
 from sexton.policies.rulebook import InForce, Rulebook, bounded, decode, digest, encode
 from sexton.policies.silence import Look, Watch
 from sexton.ports import Clock, Home, HomeRecord, Ledger, ProcessTable
@@ -104,8 +106,12 @@ class Estate:
             return {}
 
     def guard(self) -> Guard:
-        """Which process holds the reset of a session back, from one look at all of them."""
-        return Guard(self.overseer, self.clock)
+        """The processes of any session and what they hold back, from one look at all of them."""
+        return Guard(self.overseer, self.clock, self.named)
+
+    def named(self, registered: Sequence[Process]) -> list[Process]:
+        """The background processes that foreign homes name beside those that are registered."""
+        return hinted(self.ledger.index, self.homes, self.processes.myself(), registered)
 
     def of_holders(self, session: Session) -> dict[str, Evidence]:
         """What is known about each holder of a session, and what its home proves besides."""
@@ -114,11 +120,12 @@ class Estate:
         return found if proof is None else found | {HOME: proof}
 
     def is_busy(self, session: Session) -> bool:
-        """Whether a turn runs in the session."""
+        """Whether a turn runs in the session, as its holders or its home say."""
         # Only a marked holder is worth a look at its process.
         marked = tuple(holder for holder in session.holders if holder.busy_since is not None)
         busy = replace(session, holders=marked)
-        return is_busy(busy, self.of_holders(busy))
+        evidence = self.of_holders(busy)
+        return is_busy(busy, evidence) or busy_in_home(evidence.get(HOME)) is not None
 
 
 @dataclass(frozen=True, slots=True)

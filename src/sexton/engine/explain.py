@@ -11,6 +11,7 @@ from sexton.engine.budgets import explained, standings, unpriced, who
 from sexton.engine.estate import Estate, rules_now
 from sexton.engine.owed import owed
 from sexton.engine.plan import decide
+from sexton.engine.process_view import of_session
 from sexton.engine.removing.explain import garbage, whereabouts
 from sexton.engine.removing.retain import BACK, brought_back, verdict_of
 from sexton.model.evidence import Verdict
@@ -28,7 +29,7 @@ from sexton.policies.liveness import (
     stalled_for,
 )
 from sexton.policies.processes import bearing, holding_process
-from sexton.policies.reset import holding, standing
+from sexton.policies.reset import busy_in_home, holding, standing
 from sexton.policies.retention import Fate
 
 RECENT = 10
@@ -65,7 +66,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     if not session.is_open:
         ended = f"{session.ended_at:%Y-%m-%d %H:%M:%S} UTC"
         yield Answer("state", session.state, f"ended {ended}: {session.end_reason}")
-        yield from _processes(estate.overseer.of_session(session, None))
+        yield from _processes(of_session(estate, session))
         yield from _finalizers(estate, session)
         yield from _removal(estate, session)
         yield from _retention(estate, session)
@@ -76,8 +77,7 @@ def _answers(estate: Estate, session: Session) -> Iterator[Answer]:
     yield Answer("state", session.state, f"open since {session.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield from _holders(estate, session)
     yield from _silence(estate, session)
-    policy = rules_now(estate).reset_policy(session)
-    processes = estate.overseer.of_session(session, policy)
+    processes = of_session(estate, session)
     yield from _processes(processes)
     yield from _decision(estate, session, processes)
     yield from _budgets(estate, session)
@@ -187,8 +187,8 @@ def _decision(estate: Estate, session: Session, processes: Sequence[Watched]) ->
     rules = rules_now(estate)
     policy = rules.reset_policy(session)
     evidence = estate.of_holders(session)
-    held = holding_process(processes, now)
-    match decide(session, policy, rules.in_force.rules.liveness, evidence, now, lambda *_: held):
+    liveness = rules.in_force.rules.liveness
+    match decide(session, policy, liveness, evidence, now, lambda *_: processes):
         case ReapSession(reason=reason):
             yield Answer("reap", "due", reason.text)
         case EndSession(reason=reason):
@@ -202,7 +202,8 @@ def _decision(estate: Estate, session: Session, processes: Sequence[Watched]) ->
             yield Answer("reset", "kept", "its home sets no reset policy")
         case None:
             turn = running_turn(session, evidence)
-            shield = holding(session, turn, now) or held
+            shield = holding(session, turn, now) or busy_in_home(evidence.get(HOME))
+            shield = shield or holding_process(processes, now)
             yield Answer("reset", "kept", _kept(shield))
         case never:
             assert_never(never)

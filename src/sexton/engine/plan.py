@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,14 +23,16 @@ from sexton.model.plan import (
     Tending,
     WarnSession,
 )
+from sexton.model.process import Watched
 from sexton.model.schedule import Schedule
 from sexton.model.session import Session
 from sexton.policies.liveness import HOME, SILENT, LivenessPolicy, reap_reason, running_turn
+from sexton.policies.processes import holding_process, left_to_owner
 from sexton.policies.reset import (
     PINNED,
     ResetPolicy,
+    busy_in_home,
     holding,
-    left_to_owner,
     limit_warning,
     reset_reason,
 )
@@ -99,11 +101,11 @@ def decide(
     liveness: LivenessPolicy,
     evidence: Mapping[str, Evidence],
     now: datetime,
-    guard: Callable[[Session, ResetPolicy], Reason | None],
+    guard: Callable[[Session, ResetPolicy], Sequence[Watched]],
 ) -> Tending | Held | None:
     """What to do about a session, or what keeps it from being done, or None.
 
-    The guard says which process holds a reset back; it is asked only where one is due.
+    The guard gives the processes of a session; it is asked only where a reset is due.
     """
     death = reap_reason(session, evidence, liveness, now)
     if death is not None:
@@ -112,9 +114,13 @@ def decide(
         return None
     reason = reset_reason(session, policy, now)
     if reason is not None:
-        turn = running_turn(session, evidence)
-        owner = left_to_owner(session, policy, evidence.get(HOME), now)
-        held_by = holding(session, turn, now) or owner or guard(session, policy)
+        turn, proof = running_turn(session, evidence), evidence.get(HOME)
+        held_by = holding(session, turn, now) or busy_in_home(proof)
+        if held_by is None:
+            processes = guard(session, policy)
+            held_by = holding_process(processes, now) or left_to_owner(
+                session, policy, proof, processes, now
+            )
         if held_by is not None:
             by = turn.worker.id if turn and not session.pinned else ""
             return Held(seen=as_seen(session), wanted=reason, holding=held_by, by=by)

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.engine.process_stops import STOPPED, Due, entry, session_of, since_end, stop_due
+from sexton.model.endings import EndKind, end_kind
 from sexton.model.message import one_line
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Process
 from sexton.model.record import replace
 from sexton.model.session import Session
+from sexton.policies.endings import told_reset
 from sexton.policies.handling import Handling, Occasion, occasion_of
 from sexton.policies.notifying import (
     ANNOUNCE_STOP,
@@ -97,8 +99,8 @@ class _Settling:
             if each.ref not in seen or seen[each.ref].doing in OVER or not _is_to_be_seen_to(each):
                 continue
             if each.is_orphan:
-                occasion = occasion_of(each.end_reason)
-                if self._is_due(each, occasion, seen[each.ref]):
+                occasion = occasion_of(self._end_of(each))
+                if occasion is not None and self._is_due(each, occasion, seen[each.ref]):
                     due.append((each, occasion))
             elif self._policy.on_daily_reset is Handling.STOP:
                 self._announce(each)
@@ -131,6 +133,14 @@ class _Settling:
                 return self._now >= told.at + self._policy.notice
             case Handling.STOP:
                 return True
+
+    def _end_of(self, process: Process) -> EndKind:
+        """How its session ended; which reset it was is known from the policy it was reset under."""
+        kind = end_kind(process.end_reason, process.home)
+        if kind is not EndKind.RESET:
+            return kind
+        found = self._estate.ledger.index.find(process.home, process.session)
+        return told_reset(found[0], self._rules.reset_policy(found[0])) if found else kind
 
     def _announce(self, process: Process) -> None:
         """Tell of a process that the next daily reset will stop, once that is near."""

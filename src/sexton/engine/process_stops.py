@@ -142,9 +142,9 @@ def stop_processes(
         is_over = all(one.is_over for one in mine)
         result, reason = "done" if is_over else "failed", Reason("asked", f"{asked}; {words}")
         line = replace(entry(estate, each, STOPPED, result, reason), receipt=receipt)
-        if is_over:
+        if is_over and each.ref > 0:
             overseer.registry.end(each.ref, words or "was gone", now, line)
-        else:
+        else:  # it is there, or it is no row of ours
             estate.ledger.journal.write([line], now)
     return done
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from sexton.engine.estate import Estate, rules_now
 from sexton.model.process import Doing, Figures, Process, Watched
-from sexton.model.record import replace
-from sexton.model.session import NATIVE, Session, State
+from sexton.model.session import NATIVE, Session
 from sexton.policies.processes import Judgement, watched
 from sexton.policies.reset import ResetPolicy
-from sexton.ports import Filter
 
 
 def view(estate: Estate, processes: Sequence[Process]) -> list[Watched]:
@@ -42,26 +40,8 @@ def of_session(estate: Estate, session: Session) -> list[Watched]:
 
 
 def hints(estate: Estate, known: Sequence[Process]) -> list[Watched]:
-    """What foreign homes say of processes beside those that are known: told, never acted on."""
-    here = estate.processes.myself()
-    registered = {(each.identity.pid, each.identity.started) for each in known}
-    found = [
-        _attributed(estate, each)
-        for home in estate.homes.values()
-        for each in home.background(here)
-        if (each.identity.pid, each.identity.started) not in registered
-    ]
-    return [replace(each, holds=False) for each in view(estate, found)]
-
-
-def _attributed(estate: Estate, process: Process) -> Process:
-    """The process with its session: a home names that by its id or by its key, or not at all."""
-    index, name = estate.ledger.index, process.session
-    by_key = Filter(home=process.home, key=name, state=State.OPEN)
-    found = index.find(process.home, name) or index.page(by_key, None, 1)
-    if not found:
-        return process
-    return replace(process, session=found[0].id, session_state=found[0].state)
+    """What foreign homes say of processes beside those that are known, judged like those."""
+    return view(estate, estate.named(known))
 
 
 def _ended(estate: Estate, process: Process) -> Watched:

@@ -20,7 +20,7 @@ def watch_processes(estate: Estate) -> Seen:
     """Judge every process of this machine and record what became of it; those that are there."""
     registry, now = estate.overseer.registry, estate.clock.now()
     running = registry.running()
-    found = estate.overseer.patrol(running)
+    found = estate.overseer.patrol([*running, *estate.named(running)])
     seen: dict[int, Judgement] = {}
     for each in running:
         judgement, look = found[each.ref]

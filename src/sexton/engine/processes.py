@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from sexton.model.plan import Reason
+from sexton.model.masking import masked
 from sexton.model.process import Doing, Look, Presence, Process, Watched
 from sexton.model.session import Session
 from sexton.policies.handling import ProcessPolicy
 from sexton.policies.processes import (
     Judgement,
-    holding_process,
     is_fresh,
     judge,
     told,
@@ -69,6 +68,13 @@ class Overseer:
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         """Which process came of one that this one started with a tag; None if that is not sure."""
         return self._sampler.recognise(pid, tag)
+
+    def leaf(self, process: Process) -> str:
+        """What runs in it for what it is there: not the shell around that."""
+        found = self._sampler.describe(process.identity.pid) if process.identity.pid else None
+        if found is None or found.identity.started != process.identity.started:
+            return process.command
+        return masked(self._sampler.leaf(process.identity.pid)) or process.command
 
     def of_native(self, session: Session) -> list[Watched]:
         """The processes of a session of our own."""
@@ -186,23 +192,33 @@ def _stored(process: Process, look: Look) -> Judgement:
 
 
 class Guard:
-    """Which process holds the reset of a session back? All are looked at once, when first asked."""
+    """The processes of a session, with whether they hold a reset of it back.
 
-    def __init__(self, overseer: Overseer, clock: Clock) -> None:
+    All are looked at once, when first asked; `named` gives those that homes name beside the
+    registered ones.
+    """
+
+    def __init__(
+        self,
+        overseer: Overseer,
+        clock: Clock,
+        named: Callable[[Sequence[Process]], Sequence[Process]],
+    ) -> None:
         self._overseer = overseer
         self._clock = clock
+        self._named = named
         self._found: dict[int, list[tuple[Process, Judgement]]] | None = None
 
-    def __call__(self, session: Session, reset: ResetPolicy | None) -> Reason | None:
+    def __call__(self, session: Session, reset: ResetPolicy | None) -> list[Watched]:
         rules, now = (reset, self._overseer.policy), self._clock.now()
         mine = self._all().get(session.ref, ())
-        return holding_process(
-            [watched(process, found, session, rules, now) for process, found in mine], now
-        )
+        return [watched(process, found, session, rules, now) for process, found in mine]
 
     def _all(self) -> dict[int, list[tuple[Process, Judgement]]]:
         if self._found is None:
-            running = [each for each in self._overseer.registry.running() if not each.is_orphan]
+            registered = self._overseer.registry.running()
+            everybody = [*registered, *self._named(registered)]
+            running = [each for each in everybody if not each.is_orphan]
             judged = self._overseer.judged(running)
             self._found = {}
             for each in running:

@@ -9,6 +9,8 @@ from datetime import datetime
 from sexton.ledger import rows
 from sexton.ledger.database import Database, Transaction
 from sexton.ledger.rows import micros, moment
+from sexton.model.endings import is_reap
+from sexton.model.record import replace
 from sexton.model.session import Session, State
 from sexton.ports.homes import AGES, Cohort, HomeRecord, Started
 
@@ -46,10 +48,16 @@ class LedgerCensus:
         found = self._database.read(
             lambda tx: tx.all("started_by_day", home=home.ref, since=micros(since), day=DAY)
         )
-        return [
-            Started(day=moment(row[0] * DAY).date(), sessions=row[1], open=row[2], reaped=row[3])
-            for row in found
-        ]
+        days: dict[int, Started] = {}
+        for day, reason, count, still_open in found:
+            known = days.get(day) or Started(day=moment(day * DAY).date())
+            days[day] = replace(
+                known,
+                sessions=known.sessions + count,
+                open=known.open + still_open,
+                reaped=known.reaped + (count if is_reap(reason, home.name) else 0),
+            )
+        return list(days.values())
 
     def biggest(self, home: HomeRecord, limit: int) -> list[Session]:
         found = self._database.read(lambda tx: tx.all("biggest", home=home.ref, limit=limit))

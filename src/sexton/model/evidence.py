@@ -33,7 +33,7 @@ class Evidence:
     """A verdict with the signals it rests on, in words.
 
     `code` names the kind of death; `kernel` tells a proof from a silence; an owner that `resets`
-    ends the session in its own time.
+    ends the session in its own time; `busy` says what shows that a turn of it runs now.
     """
 
     verdict: Verdict
@@ -41,3 +41,4 @@ class Evidence:
     kernel: bool = False
     signals: tuple[str, ...] = ()
     resets: bool = False
+    busy: str = ""

@@ -7,13 +7,14 @@ from datetime import datetime
 from enum import IntFlag, StrEnum
 
 from sexton.errors import InputInvalid, InvalidName
+from sexton.model.endings import RESERVED
 from sexton.model.record import made, record
 from sexton.model.usage import Usage
 from sexton.model.worker import Holder
 
 NATIVE = "native"
 NAME_LIMIT = 1024
-RESERVED_REASONS = ("reaped:", "budget:")
+RESERVED_REASONS = tuple(RESERVED)
 """What ends like that is revived, counted and flushed otherwise than what somebody ended."""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
+from typing import assert_never
 
+from sexton.model.endings import EndKind
 from sexton.model.record import record
 
 
@@ -44,10 +46,20 @@ class ProcessPolicy:
         return found
 
 
-def occasion_of(end_reason: str | None) -> Occasion:
-    """Which of the policies an end falls under."""
-    if end_reason == "idle":
-        return Occasion.IDLE
-    if end_reason == "daily":
-        return Occasion.DAILY
-    return Occasion.REAP if (end_reason or "").startswith("reaped:") else Occasion.END
+def occasion_of(kind: EndKind) -> Occasion | None:
+    """Which of the policies an end falls under; None where the conversation goes on."""
+    match kind:
+        case EndKind.REAP:
+            return Occasion.REAP
+        case EndKind.IDLE_RESET:
+            return Occasion.IDLE
+        case EndKind.DAILY_RESET:
+            return Occasion.DAILY
+        case EndKind.SIZE_RESET | EndKind.RESET | EndKind.BUDGET | EndKind.BREAKER:
+            return Occasion.END
+        case EndKind.USER | EndKind.CLOSED:
+            return Occasion.END
+        case EndKind.COMPRESSION | EndKind.BRANCH:
+            return None
+        case never:
+            assert_never(never)

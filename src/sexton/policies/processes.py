@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from sexton.model.evidence import Evidence
 from sexton.model.plan import Reason
 from sexton.model.process import Doing, Figures, Look, Member, Presence, Process, Watched, cut
 from sexton.model.record import record
 from sexton.model.session import Session
 from sexton.policies.handling import ProcessPolicy
-from sexton.policies.reset import ResetPolicy, due_since, span
+from sexton.policies.reset import OWN_TIME, ResetPolicy, due_since, span
 
 USUAL_TTL = timedelta(hours=24)
 BUSY_SHARE = 0.01
@@ -158,13 +159,18 @@ def holds_until(
     else be over before there was anything to hold. A count that is full has no such moment, and
     messages go on while it is: there it runs from the start, too.
     """
-    if process.expires_at is not None:
-        return process.expires_at
+    return process.expires_at or may_hold_until(process.started_at, session, reset, policy)
+
+
+def may_hold_until(
+    started_at: datetime, session: Session | None, reset: ResetPolicy | None, policy: ProcessPolicy
+) -> datetime:
+    """The same for one that was started then and has no TTL of its own."""
     if policy.ttl is not None:
-        return process.started_at + policy.ttl
+        return started_at + policy.ttl
     usual = (reset.idle_after if reset else None) or USUAL_TTL
     due = due_since(session, reset) if session is not None and reset is not None else None
-    return max(due or process.started_at, process.started_at) + usual
+    return max(due or started_at, started_at) + usual
 
 
 def holding_process(processes: Iterable[Watched], now: datetime) -> Reason | None:
@@ -179,6 +185,31 @@ def holding_process(processes: Iterable[Watched], now: datetime) -> Reason | Non
                 f" until {each.holds_until:%Y-%m-%d %H:%M} UTC: {process.shown}",
             )
     return None
+
+
+def left_to_owner(
+    session: Session,
+    policy: ResetPolicy,
+    proof: Evidence | None,
+    processes: Iterable[Watched],
+    now: datetime,
+) -> Reason | None:
+    """Whether the owner of a session, which resets it itself, is given time for it still.
+
+    It may wait for processes for which Sexton does not: those are named.
+    """
+    if proof is None or not proof.resets:
+        return None
+    since = due_since(session, policy)
+    if since is None or now - since >= OWN_TIME:
+        return None
+    waits = "; ".join(
+        f"its own reset may wait for {each.process.name} ({each.doing}, has run for "
+        f"{span(now - each.process.started_at)}): {each.process.shown}"
+        for each in running(processes)
+    )
+    said = (*proof.signals, f"and is given {span(OWN_TIME)} to reset it itself")
+    return Reason("own_reset", ", ".join(said) + (f"; {waits}" if waits else ""))
 
 
 def bearing(each: Watched) -> str:

@@ -21,8 +21,8 @@ _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 PINNED = Reason("pinned", "it is pinned")
 """What holds back every end that nothing proves to have happened already."""
 
-OWN_TIME = timedelta(hours=25)
-"""How long an owner that resets by itself has for it; Hermes waits a day for processes."""
+OWN_TIME = timedelta(minutes=15)
+"""How long an owner that resets by itself has for it; a gateway of Hermes looks every five."""
 
 
 class Mode(StrEnum):
@@ -112,17 +112,9 @@ def holding(session: Session, turn: Holder | None, now: datetime) -> Reason | No
     return None
 
 
-def left_to_owner(
-    session: Session, policy: ResetPolicy, proof: Evidence | None, now: datetime
-) -> Reason | None:
-    """Whether the owner of a session, which resets it itself, is given time for it still."""
-    if proof is None or not proof.resets:
-        return None
-    since = due_since(session, policy)
-    if since is None or now - since >= OWN_TIME:
-        return None
-    words = "; ".join(proof.signals)
-    return Reason("own_reset", f"{words}, and is given {span(OWN_TIME)} to reset it itself")
+def busy_in_home(proof: Evidence | None) -> Reason | None:
+    """The turn that a session's home shows to run in it, which holds a reset back, or None."""
+    return Reason("busy", proof.busy) if proof is not None and proof.busy else None
 
 
 def due_since(session: Session, policy: ResetPolicy) -> datetime | None:

@@ -7,10 +7,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from sexton.model.endings import EndKind, end_kind
 from sexton.model.plan import Reason
 from sexton.model.record import made, names, record
 from sexton.model.remains import Remains
 from sexton.model.session import Session
+
+CUT_SHORT = (EndKind.REAP, EndKind.BUDGET, EndKind.BREAKER)
+"""What ended like that has not come to its end by itself."""
 
 
 class Fate(StrEnum):
@@ -201,8 +205,8 @@ def soonest(policy: RetentionClass, *, files: bool = True) -> timedelta | None:
 
 def is_delivered(session: Session) -> bool:
     """Whether an unattended session came to its end by itself and without trouble."""
-    reason = session.end_reason or ""
-    return not (session.errored or reason.startswith(("reaped:", "budget:")))
+    kind = end_kind(session.end_reason, session.home)
+    return not (session.errored or kind in CUT_SHORT)
 
 
 def _not_yet(remains: Remains, policy: RetentionClass, now: datetime) -> Reason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sexton.model.process import Doing, Figures, Look, Process, Watched
 from sexton.model.record import record
@@ -119,6 +119,9 @@ class ProcessSampler(Protocol):
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         """Which process came of one that this one started with a tag; None if that is not sure."""
 
+    def leaf(self, pid: int) -> list[str]:
+        """What the process runs that listens or works below that pid; nothing if it is gone."""
+
 
 class Ending(StrEnum):
     """How the stopping of one process went."""
@@ -189,6 +192,10 @@ class ProcessStopper(Protocol):
         """What `stop` would do with each, without doing it."""
 
 
+Belongs: TypeAlias = Callable[[Process], tuple[Session | None, Any]]
+"""The session of a process and the policy it is reset under, where they are known."""
+
+
 class Overseeing(Protocol):
     """What an agent needs to know of its sessions' processes."""
 
@@ -196,6 +203,12 @@ class Overseeing(Protocol):
 
     def of_native(self, session: Session) -> Sequence[Watched]:
         """The processes of a session as every view and the reset guard see them."""
+
+    def view(self, processes: Sequence[Process], of: Belongs) -> list[Watched]:
+        """Processes as everybody sees them; `of` gives the session and its policy."""
+
+    def leaf(self, process: Process) -> str:
+        """What runs in it for what it is there: not the shell around that."""
 
     def describe(self, pid: int) -> Description | None:
         """Which process has the pid, and what it runs; None if none does."""

@@ -11,6 +11,7 @@ from sexton.model.record import replace
 from sexton.ports.processes import Description, Newborn
 from sexton.ports.system import Clock
 from sexton.system.claims import line
+from sexton.system.leaves import leaf_command
 from sexton.system.listening import Known, Ports
 from sexton.system.newborn import recognise
 from sexton.system.process_table import (
@@ -94,6 +95,9 @@ class Sampler:
 
     def recognise(self, pid: int, tag: str) -> Newborn | None:
         return recognise(pid, tag)
+
+    def leaf(self, pid: int) -> list[str]:
+        return leaf_command(pid)
 
     def _presences(
         self, processes: Sequence[Process], table: Mapping[int, Row]

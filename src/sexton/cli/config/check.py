@@ -11,9 +11,10 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.finding import expanded
+from sexton.bootstrap.reaching import reachable
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.config import check_view
-from sexton.cli.homes import bare_estate, reachable
+from sexton.cli.homes import bare_estate
 from sexton.cli.opening import chosen_settings, chosen_url, existing, missing
 from sexton.cli.terminal import note
 from sexton.engine.open_sessions import open_sessions

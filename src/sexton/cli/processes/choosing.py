@@ -8,6 +8,8 @@ import click
 
 from sexton.bootstrap import Sexton
 from sexton.cli.arguments import complete_session, named
+from sexton.engine.estate import Estate
+from sexton.engine.process_hints import proved
 from sexton.errors import InputInvalid, ProcessNotFound
 from sexton.model.process import Process
 
@@ -20,28 +22,38 @@ session_option = click.option(
 )
 
 
-def of_session(opened: Sexton, session: str) -> list[Process]:
-    """The processes of a session that are not known to have ended."""
-    return opened.ledger.registry.of_session(opened.find(session).ref)
+def of_session(opened: Sexton, estate: Estate, session: str) -> list[Process]:
+    """The processes of a session that run, those included that its home names."""
+    found = opened.find(session)
+    registered = opened.ledger.registry.of_session(found.ref)
+    named = [each for each in _named(estate) if (each.home, each.session) == (found.home, found.id)]
+    return [*registered, *named]
 
 
-def meant(opened: Sexton, pid: int | None, session: str | None) -> list[Process]:
+def meant(opened: Sexton, estate: Estate, pid: int | None, session: str | None) -> list[Process]:
     """The processes that were named; an error if that is none, or not clear."""
     if (pid is None) == (session is None):
         raise click.UsageError("name one process, or --session for all of one session")
     if session is not None:
-        return of_session(opened, session)
-    found = [each for each in opened.ledger.registry.running() if each.identity.pid == pid]
+        return of_session(opened, estate, session)
+    running = [*opened.ledger.registry.running(), *_named(estate)]
+    found = [each for each in running if each.identity.pid == pid]
     here = opened.processes.myself()
     near = [each for each in found if each.identity.host == here.host]
     found = [each for each in near if each.identity.boot_id == here.boot_id] or near or found
     if not found:
-        raise ProcessNotFound(f"no process {pid} is registered to a session")
+        raise ProcessNotFound(f"no process {pid} belongs to a session")
     if len(found) > 1:
         raise InputInvalid(
             f"{pid} means several processes: {_places(found)}", hint="Use --session."
         )
     return found
+
+
+def _named(estate: Estate) -> list[Process]:
+    """What homes name, each proved to be the one they started as far as that can be proved."""
+    registered = estate.ledger.registry.running()
+    return [proved(estate.overseer, estate.clock, each) for each in estate.named(registered)]
 
 
 def _places(found: Sequence[Process]) -> str:

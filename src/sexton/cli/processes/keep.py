@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from sexton.bootstrap.reaching import everywhere
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import existing
 from sexton.cli.processes.choosing import meant
@@ -28,9 +29,12 @@ def command(ctx: click.Context, pid: int, off: bool) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        [process] = meant(opened, pid, None)
+        estate = everywhere(opened)
+        [process] = meant(opened, estate, pid, None)
+        if process.ref < 0:
+            raise ProcessNotFound(f"only its home names the process {pid}: no policy stops it")
         receipt, asked = new_receipt(), "asked for with 'sexton processes keep'"
-        if not keep_process(opened.estate(), process, not off, receipt, asked):
+        if not keep_process(estate, process, not off, receipt, asked):
             raise ProcessNotFound(f"the process {pid} has ended")
     if options.json:
         document({"receipt": receipt, "pid": pid, "kept": not off})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.reaching import everywhere
 from sexton.cli.arguments import named
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
@@ -13,8 +14,8 @@ from sexton.cli.processes.choosing import of_session, session_option
 from sexton.cli.processes.view import show
 from sexton.cli.terminal import array, note
 from sexton.engine.estate import Estate
-from sexton.engine.process_view import hints, view
-from sexton.model.process import Process, Watched
+from sexton.engine.process_view import view
+from sexton.model.process import Process
 from sexton.shapes.things import process as shape
 
 CHUNK = 500
@@ -39,17 +40,15 @@ def command(ctx: click.Context, session: str | None, task: str | None, everythin
     The same list the reset guard uses: a process holds a reset back only while it is working and
     within its time. What it does is what the keeper of its machine saw within the last minute, or
     what is seen now in half a second. What the file of another agent's home says of its processes
-    is listed too, as 'hint': nothing proves it, so it holds nothing back and is never stopped from
-    here. Changes nothing, and needs a ledger that exists.
+    is listed too, as 'hint': it is judged like the others, and no policy stops it. Changes nothing,
+    and needs a ledger that exists.
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = _wanted(opened, session, everything=everything)
+        estate = everywhere(opened)
+        found = _wanted(opened, estate, session, everything=everything)
         chosen = [each for each in found if task in (None, each.task)]
-        estate = opened.estate()
         watched = view(estate, chosen)
-        if task is None:
-            watched += _hinted(estate, opened, session)
         if options.json:
             array(map(shape, watched))
         elif watched:
@@ -59,25 +58,18 @@ def command(ctx: click.Context, session: str | None, task: str | None, everythin
         note_keeper(opened.ledger, opened.clock)
 
 
-def _hinted(estate: Estate, opened: Sexton, session: str | None) -> list[Watched]:
-    """What other agents say of processes of theirs, of one session or of all."""
-    found = hints(estate, opened.ledger.registry.running())
-    meant = None if session is None else opened.find(session)
-    return [
-        each
-        for each in found
-        if meant is None or (each.process.home, each.process.session) == (meant.home, meant.id)
-    ]
-
-
-def _wanted(opened: Sexton, session: str | None, *, everything: bool) -> list[Process]:
-    if not everything:
-        registry = opened.ledger.registry
-        return registry.running() if session is None else of_session(opened, session)
+def _wanted(
+    opened: Sexton, estate: Estate, session: str | None, *, everything: bool
+) -> list[Process]:
+    registry = opened.ledger.registry
+    if not everything and session is not None:
+        return of_session(opened, estate, session)
+    registered = _all(opened) if everything else registry.running()
+    known = [*registered, *estate.named(registry.running())]
     found = None if session is None else opened.find(session)
     return [
         each
-        for each in _all(opened)
+        for each in known
         if found is None or (each.home, each.session) == (found.home, found.id)
     ]
 

@@ -7,6 +7,7 @@ from threading import Event
 
 import click
 
+from sexton.bootstrap.reaching import everywhere
 from sexton.cli.arguments import yes_option
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
@@ -45,15 +46,17 @@ def command(
     """Stop processes with all that they started.
 
     Each is asked to end and killed after the grace of the policies. Only processes of this user
-    on this machine that are registered to or tagged with a session are signalled. Who is asked is
-    shown what each runs now; one that runs something else by the time of the yes is left alone. A
-    yes is also enough for one of which nothing but its pid and start time is known; --yes is not.
-    One that was kept, with what it started, is stopped only if its own PID is named. Ctrl-C ends
-    the waiting: it is told who has ended and who was signalled only.
+    on this machine are signalled that are registered to or tagged with a session, or that the
+    home of another agent names and that started when it says. Who is asked is shown what each
+    runs now; one that runs something else by the time of the yes is left alone. A yes is also
+    enough for one of which nothing but its pid and start time is known; --yes is not. One that was
+    kept, with what it started, is stopped only if its own PID is named. Ctrl-C ends the waiting:
+    it is told who has ended and who was signalled only.
     """
     options = shared(ctx)
     with existing(options) as opened:
-        estate, named = opened.estate(), meant(opened, pid, session)
+        estate = everywhere(opened)
+        named = meant(opened, estate, pid, session)
         found = [each for each in named if pid is not None or not each.kept]
         kept = [spared(each) for each in named if each not in found]
         if dry_run:

@@ -21,7 +21,9 @@ from sexton.homes.hermes import kernel
 from sexton.homes.hermes.database import read
 from sexton.homes.hermes.documents import moment, read_json
 from sexton.homes.hermes.fingerprint import Shape
+from sexton.homes.hermes.holders import living_gateway
 from sexton.homes.hermes.statements import EARLIEST, LATEST
+from sexton.homes.hermes.turns import turns_of
 
 LEASES = Path("runtime", "active_sessions.json")
 EXECUTIONS = Path("cron", "executions.db")
@@ -36,7 +38,8 @@ BEATS_FOR = 600.0
 _HOLDER = re.compile(r"(?:.*:)?(?:pid=)?(\d{1,10})(?::.*)?", re.DOTALL)
 
 ROUTED = """
-    SELECT json_extract(entry_json, '$.session_id') FROM gateway_routing
+    SELECT json_extract(entry_json, '$.session_id'), json_extract(entry_json, '$.updated_at')
+    FROM gateway_routing
     WHERE json_valid(entry_json) AND json_type(entry_json, '$.session_id') = 'text'"""
 COMPRESSING = """
     SELECT CAST(session_id AS TEXT), CAST(holder AS TEXT) FROM compression_locks
@@ -82,12 +85,16 @@ class Claims:
     """The sessions that are claimed by a living process, each with why, and what else is known.
 
     Newer gateways leave it to others to reset conversations, and newer backends say that they are
-    there, whether or not they have the database open just now.
+    there, whether or not they have the database open just now. `used` says when a routed session
+    was last used, `turns` how many turns the gateway says that it runs, if it says so.
     """
 
     gateway_resets: bool = False
     live: Mapping[str, str] = field(default_factory=dict)
     routed: frozenset[str] = frozenset()
+    used: Mapping[str, float] = field(default_factory=dict)
+    turns: int | None = None
+    now: float = 0.0
     backends: tuple[int, ...] = ()
     executions: Mapping[str, tuple[Execution, ...]] = field(default_factory=dict)
 
@@ -105,10 +112,14 @@ def claims_in(db: apsw.Connection, shape: Shape, home: Path, now: float) -> Clai
                 live[session] = f"pid {pid} waits for what it delegated"
     for (session,) in _rows(db, "session_turn_leases", IN_A_TURN, now=now):
         live[session] = "a turn of it runs"
+    routed = _rows(db, "gateway_routing", ROUTED)
     beats = _rows(db, "gateway_heartbeats", SERVING)
     return Claims(
         live=live,
-        routed=frozenset(row[0] for row in _rows(db, "gateway_routing", ROUTED)),
+        routed=frozenset(session for session, _ in routed),
+        used={session: _epoch(at) for session, at in routed},
+        turns=turns_of(home, living_gateway(home)),
+        now=now,
         gateway_resets=shape.version <= LAST_THAT_RESETS,
         backends=tuple(sorted(row[0] for row in beats if _serves(now, *row))),
     )

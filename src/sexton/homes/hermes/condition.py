@@ -16,7 +16,13 @@ from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.folder import FileSeen, files_in
 from sexton.homes.hermes.places import DATABASE
 from sexton.homes.hermes.routing import Route, routes_in, routes_of_mirror
-from sexton.homes.hermes.running import Background, Begun, background_processes, gateway_pid
+from sexton.homes.hermes.running import (
+    Background,
+    Begun,
+    background_processes,
+    gateway_pid,
+    runs_by,
+)
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.model.record import made, record
 from sexton.ports import Clock, ProcessTable
@@ -142,6 +148,7 @@ def condition_of(
         if rows.entries is None
         else routes_in(rows.entries, zone)
     )
+    file = home / "processes.json"
     return Condition(
         now=clock.now(),
         storage=Storage(
@@ -158,7 +165,7 @@ def condition_of(
         ended=frozenset(id for id, state in rows.states.items() if state.ended),
         files=files,
         owners=rows.owners,
-        processes=tuple(background_processes(home / "processes.json", *machine)),
+        processes=tuple(background_processes(file, runs_by(machine.processes), machine.begun_at)),
         gateway=gateway_pid(home / "gateway.pid", machine.processes),
         linked=folder.resolve() if folder.is_symlink() else None,
     )

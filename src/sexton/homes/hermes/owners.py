@@ -17,6 +17,7 @@ from sexton.homes.hermes.claims import Claims
 from sexton.homes.hermes.facts import CRON_ID
 from sexton.homes.hermes.fingerprint import Shape
 from sexton.homes.hermes.holders import Census, Kind
+from sexton.homes.hermes.turns import Sign, turn_in
 from sexton.model.evidence import Evidence, Verdict
 from sexton.model.record import replace
 
@@ -47,6 +48,7 @@ class OpenRow(NamedTuple):
     started_at: float | None
     active_at: float = 0.0
     over: int = 0
+    answered: int | None = 1
 
     def is_conversation(self, routed: Collection[str]) -> bool:
         """Whether it is a conversation of the gateway, which goes on whoever is alive."""
@@ -85,7 +87,8 @@ def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Ce
     family = list(_upwards(row, rows))
     for each in family:
         if each.id in claims.live:
-            return _found(Verdict.LIVE, claims.live[each.id])
+            words = claims.live[each.id]
+            return replace(_found(Verdict.LIVE, words), busy=words)
     root = family[-1]
     if root.is_conversation(claims.routed):
         return _conversation(row, root, claims, census)
@@ -107,10 +110,19 @@ def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -
             Verdict.LIVE if row is root else Verdict.UNKNOWN,
             f"the gateway with pid {census.gateway} goes on with it",
         )
-        return replace(found, resets=row is root and claims.gateway_resets)
+        busy = _turn(row, claims, census) if row is root else ""
+        return replace(found, resets=row is root and claims.gateway_resets, busy=busy)
     if row is root:
         return _found(Verdict.UNKNOWN, "a conversation of the gateway, which is not running now")
     return _by_census(row, census, claims, executed=False)
+
+
+def _turn(row: OpenRow, claims: Claims, census: Census) -> str:
+    """What shows that a turn of a conversation runs: a lease of its key, or how it was left."""
+    if row.key and row.key in claims.live:
+        return claims.live[row.key]
+    sign = Sign(row.active_at, claims.used.get(row.id, 0.0), answered=row.answered != 0)
+    return turn_in(sign, census.gateway, claims.turns, claims.now)
 
 
 def _of_the_api(census: Census) -> Evidence:
@@ -177,13 +189,17 @@ def _select(db: apsw.Connection, shape: Shape, ids: Collection[str]) -> list[Any
     names = ("id", "source", "session_key", "parent_session_id", "handoff_state")
     columns = [f"CAST(s.{name} AS BLOB)" if name in shape.sessions else "NULL" for name in names]
     beaten = "CAST(s.last_activity_at AS REAL)" if "last_activity_at" in shape.sessions else "0"
+    calls = "COALESCE(CAST(m.tool_calls AS TEXT), '') IN ('', '[]', 'null')"
+    answers = calls if "tool_calls" in shape.messages else "1"
     return db.execute(
         f"""
         SELECT {", ".join(columns)}, CAST(s.started_at AS REAL),
                MAX(COALESCE(CAST(s.started_at AS REAL), 0), COALESCE({beaten}, 0),
                    COALESCE((SELECT CAST(MAX(m.timestamp) AS REAL)
                              FROM messages AS m WHERE m.session_id = s.id), 0)),
-               s.ended_at IS NOT NULL
+               s.ended_at IS NOT NULL,
+               (SELECT m.role = 'assistant' AND {answers} FROM messages AS m
+                WHERE m.session_id = s.id ORDER BY m.timestamp DESC, m.id DESC LIMIT 1)
         FROM json_each(:ids) AS j CROSS JOIN sessions AS s WHERE s.id = j.value""",
         {"ids": json.dumps(sorted(ids))},
     ).fetchall()

@@ -82,6 +82,11 @@ class Guests:
         if self._visitor is not None:
             self._visitor.leave()
 
+    def come(self) -> Visitor:
+        """The worker that this process is, from now on if it was none."""
+        with self._lock:
+            return self._present()
+
     @property
     def visitor(self) -> Visitor | None:
         """The worker that this process is, once it is one."""

@@ -28,7 +28,7 @@ from sexton.policies.spend import SpendRules
 T = TypeVar("T")
 
 ENDED_FOR = ("budget:", "breaker:", "closed")
-"""How the reasons begin for which a session must not go on under its old id; the last: a person's."""
+"""How the reasons begin for which a session must not go on under its old id."""
 
 
 class Away(Enum):

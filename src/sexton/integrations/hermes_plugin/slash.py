@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sexton.integrations.hermes_plugin.background import Background
+from sexton.integrations.hermes_plugin.background import CONVERSATION, Background
 from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.leaving import asking
 from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.model.process import Watched
 from sexton.version import __version__
 
 USAGE = "/sexton [status|processes]"
@@ -34,7 +36,7 @@ class Slash:
             lines.append("no session was used yet")
         else:
             lines.append(f"home {visitor.home.name}, worker {visitor.id[:8]}")
-        for id in self._guests:
+        for id in self._mine():
             running = len(self._background.running(id))
             lines.append(f"session {id}: held, {running} background processes")
         if self._trying.trouble:
@@ -43,8 +45,25 @@ class Slash:
         return lines
 
     def _processes(self) -> list[str]:
+        """What runs of the conversation that asks; on a terminal, of every session it has held."""
         return [
             f"{each.process.name}  {each.doing}  {each.process.shown}"
-            for id in self._guests
-            for each in self._background.running(id)
+            for each in self._running().values()
         ]
+
+    def _running(self) -> dict[int, Watched]:
+        key = asking.get()
+        found = (
+            self._background.of_key(key)
+            if key
+            else [each for id in self._mine() for each in self._background.of_conversation(id)]
+        )
+        return {each.process.ref: each for each in found}
+
+    def _mine(self) -> list[str]:
+        """The sessions held here that may be told of: a gateway tells nobody of another's chat."""
+        held, key = list(self._guests), asking.get()
+        keys = {id: guest.key for id in held if (guest := self._guests.get(id)) is not None}
+        if key:
+            return [id for id in held if keys.get(id) == key]
+        return [id for id in held if not (keys.get(id) or "").startswith(CONVERSATION)]

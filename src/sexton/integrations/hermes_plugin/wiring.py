@@ -16,6 +16,7 @@ from sexton.errors import SextonError
 from sexton.integrations.hermes_plugin import background, slash
 from sexton.integrations.hermes_plugin.ending import heed_signals
 from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.leaving import Leaving
 from sexton.integrations.hermes_plugin.trying import Trying, log
 from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.policies.spend import SpendRules
@@ -56,13 +57,14 @@ class Companion:
         self.guests = guests
         self.turns = turns
         self.background = background.Background(guests, trying)
+        self.leaving = Leaving(self.background)
         self._trying = trying
 
     def hooks(self) -> dict[str, Any]:
         """What is to be done at which of Hermes's moments."""
         turns = self.turns
         return {
-            "pre_llm_call": turns.begin,
+            "pre_llm_call": self.begin,
             "pre_api_request": turns.progress,
             "post_api_request": turns.after_model,
             "pre_tool_call": turns.before_tool,
@@ -71,7 +73,13 @@ class Companion:
             "on_session_end": turns.end,
             "on_session_finalize": self.finalize,
             "on_session_reset": self.look_back,
+            "pre_gateway_dispatch": self.leaving.dispatched,
         }
+
+    def begin(self, **told: Any) -> None:
+        """A turn begins: by now this process's terminal is there, if it has one."""
+        self.leaving.on_terminal()
+        self.turns.begin(**told)
 
     def after_tool(self, session_id: str = "", **told: Any) -> None:
         """A tool was called: it may have started something that goes on."""
@@ -89,10 +97,10 @@ class Companion:
         if reason == SHUTDOWN and platform != GATEWAY:
             self._trying(lambda: self.guests.settle(session_id), None)
             return
-        words = background.warning(self.background.running(session_id))
+        words = self.background.warning(self.background.running(session_id))
         if words:
             log.warning("%s", words)
-            if sys.stdout.isatty():
+            if sys.stdout.isatty() and not self.leaving.was_told(session_id):
                 sys.stdout.write(f"{words}\n")
 
     def look_back(self, **_: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.reaching import everywhere
 from sexton.engine.apply import new_receipt
 from sexton.engine.budgets import explained, standings, who
+from sexton.engine.explain import explain
 from sexton.engine.process_stops import keep_process, outcome, stop_processes
 from sexton.engine.process_view import view
 from sexton.errors import ProcessKept, ProcessNotFound
@@ -39,7 +41,7 @@ class Answers:
         Also what holds a reset back and how its budgets stand. Without a name it is about your own.
         """
         found = self._scope.session(session)
-        return dict(values.explanation(self._house.why(f"{found.home}/{found.id}")))
+        return dict(values.explanation(explain(everywhere(self._house), found)))
 
     def my_processes(self) -> dict[str, Any]:
         """List the background processes of your sessions that really run, and what each does.
@@ -47,7 +49,7 @@ class Answers:
         It may work, idle or listen on ports, and hold a reset back. Ask this before you start a
         server again.
         """
-        found = view(self._house.estate(), self._scope.processes())
+        found = view(everywhere(self._house), self._scope.processes())
         return {"processes": [things.process(each) for each in found]}
 
     def my_budget(self, session: str | None = None) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sexton.bootstrap import Sexton
+from sexton.bootstrap.reaching import everywhere
+from sexton.engine.process_hints import proved
 from sexton.errors import InputInvalid, SessionNotFound
 from sexton.model.process import TAG_VARIABLE, Process, tags_in
 from sexton.model.session import NATIVE, Session
@@ -50,7 +52,8 @@ class Operator:
         return self._house.find(name)
 
     def processes(self) -> list[Process]:
-        return self._house.ledger.registry.running()
+        registered = self._house.ledger.registry.running()
+        return [*registered, *_named_by_homes(self._house)]
 
 
 class Caller:
@@ -85,8 +88,18 @@ class Caller:
         )
 
     def processes(self) -> list[Process]:
-        registry = self._house.ledger.registry
-        return [process for each in self.sessions() for process in registry.of_session(each.ref)]
+        registry, mine = self._house.ledger.registry, self.sessions()
+        found = [process for each in mine for process in registry.of_session(each.ref)]
+        names = {(each.home, each.id) for each in mine}
+        named = _named_by_homes(self._house) if any(home != NATIVE for home, _ in names) else ()
+        return [*found, *(each for each in named if (each.home, each.session) in names)]
+
+
+def _named_by_homes(house: Sexton) -> list[Process]:
+    """What homes name beside the registered, each proved to be the one they started."""
+    estate = everywhere(house)
+    found = estate.named(house.ledger.registry.running())
+    return [proved(estate.overseer, estate.clock, each) for each in found]
 
 
 def named(house: Sexton, name: str) -> Callable[[], Session]:

@@ -17,11 +17,10 @@ ORDER BY 5 DESC, 1, 2, 3, 4;
 
 -- started_by_day
 -- Whatever was started since was active since, and by that it is found.
-SELECT s.started_at / :day, COUNT(*), COUNT(CASE WHEN s.state = 'open' THEN 1 END),
-       COUNT(CASE WHEN s.end_reason LIKE 'reaped:%' THEN 1 END)
+SELECT s.started_at / :day, s.end_reason, COUNT(*), COUNT(CASE WHEN s.state = 'open' THEN 1 END)
 FROM sessions AS s
 WHERE s.ref > 0 AND s.home = :home AND s.active_slot >= (CAST(:since AS BIGINT) >> 20) AND s.started_at >= :since
-GROUP BY 1
+GROUP BY 1, 2
 ORDER BY 1;
 
 -- biggest

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sexton.homes.hermes.condition import Condition
 from sexton.homes.hermes.config_files import Configuration
 from sexton.homes.hermes.findings.config_names import Known, name_findings
@@ -17,7 +15,7 @@ from sexton.homes.hermes.findings.config_sections import (
 )
 from sexton.homes.hermes.findings.conversations import conversation_findings
 from sexton.homes.hermes.findings.files import Kept, file_findings, link_findings
-from sexton.homes.hermes.findings.finding import Finding, Names
+from sexton.homes.hermes.findings.finding import Finding, Names, Rules
 from sexton.homes.hermes.findings.money import money_findings
 from sexton.homes.hermes.findings.sessions import (
     Totals,
@@ -26,22 +24,6 @@ from sexton.homes.hermes.findings.sessions import (
     leak_findings,
 )
 from sexton.homes.hermes.findings.storage import storage_findings
-from sexton.model.record import record
-from sexton.policies.rulebook import Rulebook
-
-
-@record
-class Rules:
-    """Under which rules a home is: its own resets, and our rules for what is removed.
-
-    Files of what was brought `back` lately are not. Of the models that are `unpriced` no budget of
-    money bounds what they cost.
-    """
-
-    own: Rulebook
-    ours: Rulebook
-    back: Collection[str] = ()
-    unpriced: Collection[str] = ()
 
 
 def home_findings(
@@ -53,7 +35,7 @@ def home_findings(
         *leak_findings(totals, names),
         *garbage_findings(seen.small, totals, names),
         *compression_findings(seen.compressions, names),
-        *conversation_findings(seen, said, rules.own, names),
+        *conversation_findings(seen, said, rules, names),
         *file_findings(seen.files, seen.owners, kept, names),
         *link_findings(seen.linked, names),
         *money_findings(rules.unpriced),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from pathlib import Path
 
 from sexton.model.record import record
+from sexton.policies.rulebook import Rulebook
 
 
 class Level(StrEnum):
@@ -62,6 +63,20 @@ class Names:
         """A command of Hermes on this home, which is said only if it is not where Hermes looks."""
         command = f"hermes {' '.join(shlex.quote(word) for word in words)}"
         return command if self.usual else f"HERMES_HOME={shlex.quote(str(self.path))} {command}"
+
+
+@record
+class Rules:
+    """Under which rules a home is: its own resets, and our rules for what is removed.
+
+    Files of what was brought `back` lately are not. Of the models that are `unpriced` no budget of
+    money bounds what they cost.
+    """
+
+    own: Rulebook
+    ours: Rulebook
+    back: Collection[str] = ()
+    unpriced: Collection[str] = ()
 
 
 def share(part: int, whole: int) -> str:

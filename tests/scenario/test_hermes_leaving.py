@@ -1,0 +1,131 @@
+"""What runs on when a session is left: who is told of it, when, and in which words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.ledger.opening import open_ledger
+from sexton.model.process import Process
+from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.hermes_gateway import ALICE, BOB, PLUGIN, Conversations, conversations
+from tests.scenario.hermes_lab import Lab
+
+SERVE = ToolUse(
+    "terminal", {"command": "python3 -m http.server 0 --bind 127.0.0.1", "background": True}
+)
+SLEEP = ToolUse("terminal", {"command": "sleep 86399", "background": True})
+LIST = ToolUse("sexton_processes", {})
+WISHES = {"please serve": SERVE, "please sleep": SLEEP, "please list": LIST}
+
+
+def granting(messages: list[Any]) -> str | ToolUse:
+    """A model that calls the tool somebody names, and answers when it has come back."""
+    last = messages[-1]
+    if last["role"] == "tool":
+        return ANSWER
+    said = str(last["content"])
+    return next((wish for word, wish in WISHES.items() if word in said), ANSWER)
+
+
+def running(ledger: str) -> list[Process]:
+    """What is registered, the oldest first."""
+    opened = open_ledger(ledger)
+    try:
+        return opened.registry.running()
+    finally:
+        opened.close()
+
+
+@contextmanager
+def ending(ledger: str) -> Iterator[None]:
+    """End what was started in the background, whatever comes of the test."""
+    try:
+        yield
+    finally:
+        for each in running(ledger):
+            with suppress(ProcessLookupError):
+                os.killpg(each.identity.pid, signal.SIGKILL)
+
+
+def listed(home: Conversations) -> dict[str, Any]:
+    """What the tool has answered last."""
+    answers = [each for each in home.model.asked[-1] if each["role"] == "tool"]
+    found: dict[str, Any] = json.loads(answers[-1]["content"])
+    return found
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["asked", "unasked"])
+def test_in_a_chat_the_words_come_first_and_what_runs_on_is_shown_to_its_own_chat_only(
+    furnished_python: Path, tmp_path: Path, asks: bool
+) -> None:
+    config = f"approvals: {{destructive_slash_confirm: {str(asks).lower()}}}\n"
+    with (
+        conversations(furnished_python, tmp_path, plugin=True, config=config) as home,
+        ending(home.ledger),
+        home.gateway(),
+    ):
+        home.model.reply = granting
+        home.say(ALICE, "please serve")
+        home.say(BOB, "please sleep")
+        mine, his = running(home.ledger)
+        assert (mine.session, his.session) == (home.row_of(ALICE), home.row_of(BOB))
+        left = home.row_of(ALICE)
+        before = len(home.signal.to(ALICE))
+        home.signal.write(ALICE, "/new")
+        home.signal.wait_for(lambda: len(home.signal.to(ALICE)) >= before + 2)
+        words, question = home.signal.to(ALICE)[before : before + 2]
+        assert mine.name in words
+        assert "http.server" in words
+        assert "bash" not in words
+        assert "sleep" not in words
+        assert ("/approve" in question) == asks
+        if asks:
+            assert home.rows()[left] == (None,)
+            home.say(ALICE, "/approve")
+        assert home.rows()[left] == ("session_reset",)
+
+        home.say(ALICE, "please list")
+        found = listed(home)
+        assert found["count"] == 1
+        [shown] = found["processes"]
+        assert (shown["pid"], shown["session"]) == (mine.identity.pid, left)
+        assert not shown["of_this_session"]
+        assert "http.server" in shown["command"]
+        assert "bash" not in shown["command"]
+
+        home.say(BOB, "please list")
+        assert [each["pid"] for each in listed(home)["processes"]] == [his.identity.pid]
+        told = home.say(BOB, "/sexton processes")
+        assert his.name in told
+        assert mine.name not in told
+        assert left not in home.say(BOB, "/sexton")
+
+
+def test_on_a_terminal_the_words_come_before_the_question(
+    furnished_python: Path, tmp_path: Path
+) -> None:
+    ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
+    with FakeModel(granting) as model, ending(ledger):
+        lab = Lab(furnished_python, tmp_path / "home", model.url, {"SEXTON_LEDGER": ledger})
+        with (lab.home / "config.yaml").open("a") as config:
+            config.write(PLUGIN)
+        with lab.terminal("--yolo") as terminal:
+            terminal.wait_for("❯")
+            terminal.type("please serve")
+            terminal.wait_for(ANSWER)
+            [process] = running(ledger)
+            typed = len(terminal.shown)
+            terminal.type("/new")
+            terminal.wait_for("destroys conversation state")
+            shown = terminal.shown[typed:].decode(errors="replace")
+            words, _, _ = shown.partition("destroys conversation state")
+            assert process.name in words
+            assert "http.server" in words
