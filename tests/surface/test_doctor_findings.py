@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,7 +114,8 @@ def test_a_person_reads_what_it_costs_and_what_to_type(
         for each in paragraphs
         if each.split()[0] in ("grave", "costly", "hint") and (not depends or depends not in each)
     ]
-    golden("doctor", "findings in a Hermes home", "\n\n".join(shown))
+    text = re.sub(r"\b(\d+ h)(?: \d+ (?:min|s))+", r"\1", "\n\n".join(shown))  # the test runs on
+    golden("doctor", "findings in a Hermes home", text)
     assert len(shown) == len(told)
     assert all(each["repair"] in "".join(shown) for each in told.values())
     levels = [each.split()[0] for each in shown]

@@ -29,6 +29,7 @@ WHOLE = {
     "remains": "only a part of other statements",
     "member": "only a part of other statements",
     "vault_file": "only a part of other statements",
+    "verdicts": "only a part of other statements",
     "expire_archives": "once in the life of a keeper, as settings may have changed before it",
 }
 
