@@ -38,7 +38,7 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     Hermes that begin afterwards have the plugin. It tells the ledger that SEXTON_LEDGER names in
     their environment, or this platform's usual one.
     """
-    from sexton.homes.hermes.enabling import enabled
+    from sexton.cli.hermes.enabling import enabled
 
     options = shared(ctx)
     place = choosing.chosen_home(home)
