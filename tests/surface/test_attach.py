@@ -34,7 +34,7 @@ def test_after_doctor_every_command_says_what_it_looked_at_and_how_the_home_is_a
 ) -> None:
     path = str(usual.path)
     how = f"sexton attach {path}"
-    [_, home] = [None, *cli("doctor", path, "--json").json()["homes"]]
+    [home] = cli("doctor", path, "--json").json()["homes"]
     assert (home["attached"], home["attach"], home["open_by"]["leaked"]) == (False, how, LEFT)
     assert how in cli("doctor", path).err
     for words in (["plan"], ["apply"], ["gc"], ["keep", "--once"]):

@@ -10,6 +10,7 @@ from itertools import groupby, islice, takewhile
 from typing import NamedTuple, assert_never
 
 from sexton.engine.estate import Estate
+from sexton.engine.gates import Gates, look_again, skipped
 from sexton.engine.moved import what_else, what_keeps, what_moved
 from sexton.engine.observe import observe_home
 from sexton.engine.recheck import Recheck
@@ -39,6 +40,7 @@ from sexton.model.session import NATIVE
 from sexton.ports import Home
 
 REAPS_TOGETHER = 500
+OUTDATED = "the policies have changed"
 _REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
 
 
@@ -48,6 +50,7 @@ class _Order(NamedTuple):
     receipt: str
     planned_at: datetime
     just_made: bool
+    gates: Gates
 
 
 def new_receipt() -> str:
@@ -67,8 +70,9 @@ def apply(
 
     Each action checks in its own transaction that the session still is as it was seen, so a
     stale plan does no harm and two keepers may apply the same one. The policies decide each action
-    again, unless the caller has `just_made` the plan itself. Actions on homes that are only
-    observed are left out unless a person allows them (`observed`).
+    again, unless the caller has `just_made` the plan itself. A home that is locked or can not be
+    written is left as it is after one wait. Actions on homes that are only observed are left out
+    unless a person allows them (`observed`).
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
@@ -80,14 +84,34 @@ def apply(
         return estate.removing is None or not estate.removing.stopping()
 
     leaves_out = estate.observed_homes() if not (observed or estate.unattended) else frozenset()
-    order = _Order(receipt, plan.made_at, just_made)
-    recheck = None if just_made else Recheck(estate)
+    order = _Order(receipt, plan.made_at, just_made, Gates(estate))
+    changed: set[str] = set()
+    for outcome in _applied(estate, plan, order, leaves_out, allowed, goes_on):
+        if outcome.result is Result.DONE:
+            changed.add(outcome.action.seen.home)
+        yield outcome
+    look_again(estate, sorted(changed))
+
+
+def _applied(
+    estate: Estate,
+    plan: Plan,
+    order: _Order,
+    leaves_out: Collection[str],
+    allowed: Callable[[], bool],
+    goes_on: Callable[[object], bool],
+) -> Iterator[Outcome]:
+    recheck = None if order.just_made else Recheck(estate)
     for kind, run in groupby(plan.actions, key=partial(_run, leaves_out)):
         if kind[0] == _LEFT_OUT:
             yield from map(_left_out, run)
         elif kind[0] == _REMOVAL and _lets_go(estate, kind[1]):
             assert estate.removing is not None
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
+            shut = order.gates.why_shut(kind[1], rows=True)
+            if shut is not None:
+                yield from skipped(leaving, shut)
+                continue
             yield from _remove(estate, estate.removing, leaving, order, allowed)
         else:
             batches = takewhile(goes_on, _batches(kind[0], run))
@@ -104,7 +128,7 @@ def _tend(
     """Carry out batch by batch what the policies still ask for; without `recheck`, all of it."""
     for batch in batches:
         if not allowed():
-            yield from map(_outdated, batch)
+            yield from skipped(batch, OUTDATED)
             continue
         going, refused = _rechecked(estate, batch, recheck)
         yield from refused
@@ -142,10 +166,6 @@ def _left_out(action: Action) -> Outcome:
     return Outcome(action=action, result=Result.OBSERVED, detail=words)
 
 
-def _outdated(action: Action) -> Outcome:
-    return Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
-
-
 def _batches(kind: str, run: Iterator[Action]) -> Iterator[list[Action]]:
     """Actions one by one, but what shares a commit or a file of the vault together."""
     if kind == _FILES:
@@ -171,6 +191,11 @@ def _run(leaves_out: Collection[str], action: Action) -> tuple[str, str]:
 
 
 def _carry_out(estate: Estate, batch: list[Action], order: _Order) -> Iterator[Outcome]:
+    home = batch[0].seen.home
+    shut = order.gates.why_shut(home, files=isinstance(batch[0], RemoveFiles))
+    if shut is not None:
+        yield from skipped(batch, shut)
+        return
     try:
         if isinstance(batch[0], RemoveFiles):
             files = [each for each in batch if isinstance(each, RemoveFiles)]
@@ -181,8 +206,7 @@ def _carry_out(estate: Estate, batch: list[Action], order: _Order) -> Iterator[O
         yield from recorded(estate, batch, order.receipt, str(observed))
         return
     except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
-        for action in batch:
-            yield Outcome(action=action, result=Result.SKIPPED, detail=str(trouble))
+        yield from skipped(batch, order.gates.learn(home, trouble))
         return
     for action, done in zip(batch, results, strict=True):
         if done:
@@ -204,7 +228,7 @@ def _remove(
     for chunk, done in put_away(means, parts, order.receipt, allowed, order.planned_at):
         for action in chunk:
             if done is None:
-                yield _outdated(action)
+                yield from skipped([action], OUTDATED)
             elif action.seen.ref in done.gone:
                 yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
             else:

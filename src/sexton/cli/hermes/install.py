@@ -10,9 +10,10 @@ import click
 
 from sexton.cli.command import Command, shared
 from sexton.cli.hermes import choosing
+from sexton.cli.hermes.proving import proved
 from sexton.cli.opening import chosen_url, shown_url
 from sexton.cli.terminal import document, note, say
-from sexton.errors import InputInvalid
+from sexton.errors import HomeRefused, InputInvalid
 from sexton.system.interpreters import FOUND, Interpreter, Inventory
 from sexton.system.packing import NAME, pack
 from sexton.version import __version__
@@ -37,6 +38,10 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     as it is: Hermes's own command would write the file anew without its comments. Processes of
     Hermes that begin afterwards have the plugin. It tells the ledger that SEXTON_LEDGER names in
     their environment, or this platform's usual one.
+
+    Before it says so, Hermes's own loader is asked in that interpreter, with this home and its
+    .env: whether it loads the plugin, and which ledger the plugin would use. If Hermes does not
+    load it, everything is put back as it was.
     """
     from sexton.cli.hermes.enabling import enabled
 
@@ -54,11 +59,33 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     _put_in(interpreter, inventory)
     if changed != config:
         choosing.write_config(place, changed)
+    proof = proved(interpreter, place)
+    if not proof.loaded:
+        if changed != config:
+            choosing.write_config(place, config)
+        if NAME not in inventory.versions:
+            interpreter.uninstall(interpreter.inventory().brought(NAME))
+        raise HomeRefused(
+            f"Hermes does not load the plugin in {place}: {proof.why}",
+            hint="Everything was put back. 'hermes plugins list' shows what Hermes loads.",
+        )
+    here = chosen_url(options)
     if options.json:
-        document({"home": str(place), "python": str(interpreter.python), "version": __version__})
+        document(
+            {
+                "home": str(place),
+                "python": str(interpreter.python),
+                "version": __version__,
+                "ledger": shown_url(proof.ledger),
+                "is_ours": proof.ledger == here,
+            }
+        )
         return
-    say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}")
-    note(f"new Hermes processes tell {shown_url(chosen_url(options))} unless SEXTON_LEDGER differs")
+    say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}: Hermes loads it")
+    by = f"as {place / '.env'} says" if proof.named else "unless their SEXTON_LEDGER differs"
+    note(f"new Hermes processes tell {shown_url(proof.ledger)}, {by}")
+    if proof.ledger != here:
+        note(f"that is not {shown_url(here)}: other commands need --ledger to see what they tell")
 
 
 def _put_in(interpreter: Interpreter, inventory: Inventory) -> None:
