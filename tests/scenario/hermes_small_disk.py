@@ -14,7 +14,10 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from sexton.errors import LedgerError
+from sexton.ledger.opening import open_ledger
 from tests.scenario.hermes_house import House
 
 BALLAST = "ballast"
@@ -28,11 +31,15 @@ def main(home: Path, ledgers: Path, disk: Path) -> None:
     for state in ("full", "read only", "usable"):
         _turn(disk, state)
         before = _everything(place)
-        told = {}
+        told: dict[str, Any] = {}
         for name, plan in (("reap", reap), ("garbage", garbage)):
             outcomes = house.sexton.apply(plan, f"{state} {name}", observed=True)
             told[name] = [[each.action.kind, each.result, each.detail] for each in outcomes]
         same = _everything(place) == before
+        try:
+            open_ledger(f"sqlite:///{disk / 'sexton' / 'ledger.db'}").close()
+        except LedgerError as refused:
+            told["ledger"] = [type(refused).__name__, refused.hint]
         sys.stdout.write(json.dumps({"state": state, "same": same, **told}) + "\n")
         sys.stdout.flush()
     house.sexton.close()

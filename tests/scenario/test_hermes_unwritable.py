@@ -128,6 +128,9 @@ def test_a_home_on_a_full_or_read_only_disk_stays_whole_and_the_hint_says_which(
         said = [detail for _, _, detail in outcomes]
         state = each["state"]
         assert all(words[state] in one and hints[state] in one for one in said), said
+    assert told[0]["ledger"][0] == "LedgerFull"
+    assert told[1]["ledger"][0] == "LedgerReadOnly"
+    assert "mounted read-only" in told[1]["ledger"][1]
     usable = told[2]
     assert usable["same"] is False
     assert {result for _, result, _ in usable["garbage"]} == {"done"}
