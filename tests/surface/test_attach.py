@@ -56,6 +56,7 @@ def test_an_attached_home_is_planned_applied_and_brought_back(
     file = Path(first["file"])
     assert (first["name"], first["act"], first["changed"]) == ("hermes", False, True)
     assert file == tmp_path / "settings" / "sexton" / "sexton.yaml"
+    assert "--home hermes" in cli("gc").err, "which looks at one home at a time"
     plan = cli("plan", "--json").json()
     assert (plan["homes"], plan["observed"], len(plan["actions"])) == (
         ["native", "hermes"], ["hermes"], LEFT,

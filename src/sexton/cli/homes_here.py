@@ -115,6 +115,9 @@ def note_homes(opened: Sexton, estate: Estate, only: str | None = None) -> None:
         for name, path, act in _looked_at(estate.homes, estate.records, only)
     ]
     note(f"looked at: {'; '.join(shown)}")
+    for name in estate.records if only is not None else ():
+        if name != only:
+            note(f"not looked at: {name}; '--home {shlex.quote(name)}' asks about it")
     for each in unattached(opened, () if only is None else (only,)):
         how = attach_command(each)
         note(f"not looked at: the Hermes home {each}; '{how}' attaches it, with --act for changes")
