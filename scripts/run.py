@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.finding import ledger_url, load_settings
 from sexton.cli import run
+from sexton.cli.homes_here import attach_command
 from sexton.homes.hermes.places import find_homes
 from sexton.ledger.opening import open_ledger
+from sexton.model.plan import Outcome, Result
 from sexton.model.record import replace
 from sexton.settings.values import HomeSetting, Settings
+from sexton.shapes.wording import counted
 
 
 def main() -> int:
@@ -35,8 +40,23 @@ def main() -> int:
         sweep = opened.sweep()
     for trouble in sweep.troubles:
         sys.stderr.write(f"{trouble}\n")
-    sys.stdout.write(f"{len(sweep.outcomes)} actions; 'sexton keep' goes on doing this\n\n")
+    sys.stdout.write("".join(f"{line}\n" for line in _told(sweep.outcomes, unlisted)) + "\n")
     return run(["doctor"])
+
+
+def _told(outcomes: Sequence[Outcome], unlisted: Sequence[HomeSetting]) -> Iterator[str]:
+    """What was done, and what would be done in homes that nobody allowed to change."""
+    done = sum(each.result is Result.DONE for each in outcomes)
+    waiting = Counter(
+        each.action.seen.home
+        for each in outcomes
+        if each.result in (Result.RECORDED, Result.OBSERVED)
+    )
+    yield f"{counted(done, 'action')} done; 'sexton keep' goes on doing this"
+    for home, count in waiting.items():
+        yield f"{home} is only observed: {counted(count, 'action')} would be done in it"
+    for each in unlisted:
+        yield f"'{attach_command(each.path, act=True)}' allows changes of {each.name}"
 
 
 def _observed(path: Path) -> HomeSetting:

@@ -212,6 +212,9 @@ def test_another_programs_database_is_not_known(tmp_path: Path, book: Notebook) 
 def test_an_empty_file_is_not_known(tmp_path: Path, book: Notebook) -> None:
     (tmp_path / "state.db").touch()
     assert_refused(tmp_path, book, HomeUnknown, "tables are missing")
+    with pytest.raises(HomeUnknown) as refused:
+        home_at(tmp_path).figures()
+    golden("homes", "hint: tables are missing", refused.value.hint)
 
 
 def test_a_schema_of_the_future_is_not_known(scene: HermesScene, book: Notebook) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -31,21 +33,44 @@ def everything(place: Path) -> dict[str, str]:
     }
 
 
+STANDING_IN = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location({name!r}, {file!r}, submodule_search_locations=[{folder!r}])
+sys.modules[{name!r}] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules[{name!r}])
+"""  # noqa: E501  # runs in another interpreter
+
+
 def make_wheel(directory: Path, name: str, version: str) -> None:
-    """A package of nothing but a name."""
+    """A package of one module, which stands for the package that is installed here."""
+    file = Path(str(import_module(name).__file__))
+    text = STANDING_IN.format(name=name, file=str(file), folder=str(file.parent))
     info = f"{name}-{version}.dist-info"
     meta = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     tag = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    files = {f"{info}/METADATA": meta, f"{info}/WHEEL": tag, f"{name}.py": ""}
+    files = {f"{info}/METADATA": meta, f"{info}/WHEEL": tag, f"{name}.py": text}
     record = "".join(f"{each},,\n" for each in (*files, f"{info}/RECORD"))
     with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-        for each, text in (files | {f"{info}/RECORD": record}).items():
-            archive.writestr(each, text)
+        for each, content in (files | {f"{info}/RECORD": record}).items():
+            archive.writestr(each, content)
 
 
 def sexton(*words: str, wheels: Path) -> str:
+    """What a command says on standard output."""
+    done = call(*words, wheels=wheels)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def both(*words: str, wheels: Path) -> str:
     """What a command says, on both of its streams."""
-    done = subprocess.run(
+    done = call(*words, wheels=wheels)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def call(*words: str, wheels: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-m", "sexton", *words],
         env=os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)},
         capture_output=True,
@@ -53,8 +78,59 @@ def sexton(*words: str, wheels: Path) -> str:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+
+
+WRITTEN = {
+    "a quoted name and a space": b'plugins:\n  "enabled" : [foo]\n',
+    "anchors and tags": b"plugins: &all !!map\n  enabled: &some !!seq\n    - foo\ncopy: *some\n",
+    "lines of another system": b"# mine\r\nplugins:\r\n  enabled:\r\n    - foo # theirs\r\n",
+}
+
+
+def test_hermes_loads_the_plugin_however_its_list_is_written_and_tells_the_ledger_of_the_home(
+    hermes_python: Path, tmp_path: Path
+) -> None:
+    environment, home = tmp_path / "environment", tmp_path / "home"
+    environment.mkdir()
+    python = bare_environment(hermes_python, environment)
+    lab = Lab(python, home, "http://127.0.0.1:9/v1")
+    asked = (str(home), "--python", str(python))
+    own = tmp_path / "their own.db"
+    for name, written in WRITTEN.items():
+        text = written
+        (home / "config.yaml").write_bytes(text)
+        if name == "anchors and tags":  # the same list is meant in two places
+            refused = call("hermes", "install", *asked, wheels=tmp_path)
+            assert (refused.returncode, "hermes plugins enable" in refused.stderr) == (57, True)
+            assert (home / "config.yaml").read_bytes() == text
+            text = text.replace(b"copy: *some\n", b"")
+            (home / "config.yaml").write_bytes(text)
+        told = json.loads(sexton("hermes", "install", *asked, "--json", wheels=tmp_path))
+        assert told["is_ours"] is (not (home / ".env").exists()), name
+        rows = lab.run("plugins", "list", "--plain").stdout.splitlines()
+        [shown] = [row for row in rows if "sexton" in row]
+        assert "enabled" in shown.replace("not enabled", ""), name
+        sexton("hermes", "uninstall", *asked, wheels=tmp_path)
+        assert (home / "config.yaml").read_bytes() == text, name
+        (home / ".env").write_text(f"SEXTON_LEDGER='{own}'\n")
+    assert told["ledger"] == str(own)
+    assert not own.exists(), "a proof makes no ledger"
+
+
+def test_a_plugin_that_hermes_does_not_load_is_no_success_and_leaves_nothing(
+    hermes_python: Path, tmp_path: Path
+) -> None:
+    environment, home = tmp_path / "environment", tmp_path / "home"
+    environment.mkdir()
+    python = bare_environment(hermes_python, environment)
+    Lab(python, home, "http://127.0.0.1:9/v1")
+    (home / "config.yaml").write_text(COMMENTED)
+    (home / ".env").write_text("HERMES_SAFE_MODE=1\n")  # then Hermes loads no plugin at all
+    before = everything(environment)
+    refused = call("hermes", "install", str(home), "--python", str(python), wheels=tmp_path)
+    assert (refused.returncode, refused.stdout) == (57, "")
+    assert (home / "config.yaml").read_text() == COMMENTED
+    assert everything(environment) == before
 
 
 def test_what_was_installed_goes_without_a_trace_and_every_comment_stays(
@@ -72,10 +148,10 @@ def test_what_was_installed_goes_without_a_trace_and_every_comment_stays(
     (home / "config.yaml").write_text(COMMENTED)
     before = everything(environment), everything(home)
     asked = (str(home), "--python", str(python))
-    told = sexton("hermes", "install", *asked, wheels=wheels)
+    told = both("hermes", "install", *asked, wheels=wheels)
     golden("hermes", "installed without prices", told.replace(version("sexton"), "<version>"))
     make_wheel(wheels, "genai_prices", "0.0.99")
-    told = sexton("hermes", "install", *asked, wheels=wheels)  # again is not more, but for that
+    told = both("hermes", "install", *asked, wheels=wheels)  # again is not more, but for that
     golden("hermes", "installed", told.replace(version("sexton"), "<version>"))
     text = (home / "config.yaml").read_text()
     added = [line for line in text.splitlines() if line not in COMMENTED.splitlines()]
@@ -84,7 +160,7 @@ def test_what_was_installed_goes_without_a_trace_and_every_comment_stays(
     rows = lab.run("plugins", "list", "--plain").stdout.splitlines()
     [shown] = [row for row in rows if "sexton" in row]
     assert "enabled" in shown.replace("not enabled", "")
-    told = sexton("hermes", "uninstall", *asked, wheels=wheels)
+    told = both("hermes", "uninstall", *asked, wheels=wheels)
     golden("hermes", "uninstalled", told)
     after = everything(environment), everything(home)
     assert after[0] == before[0]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sexton.homes.hermes import yaml_document
-from sexton.homes.hermes.config_files import read_configuration, variables
+from sexton.homes.hermes.config_files import read_configuration
+from sexton.homes.hermes.dotenv import variables
 from sexton.homes.hermes.findings.all import config_findings
 from sexton.homes.hermes.findings.finding import Finding, Names
 from sexton.homes.hermes.inherited import MOST_RULES
@@ -59,6 +60,12 @@ def found(
         ("session_reset: {mode: idle, idle_minutes: -5}\n", "idle_minutes", "costly", 1),
         ("a: 1\nsession_reset:\n  mode: idel\n", "mode", "costly", 3),
         ("session_reset: both\n", "not_a_mapping", "costly", 1),
+        ("session_reset: {mode: idle}\nagent: {a: 1}\nsession_reset:\n  mode: both\n",
+         "repeated", "costly", 3),
+        ("agent:\n  max_turns: 3\n  max_turns: 30\n", "repeated", "costly", 3),
+        ("SESSION_IDLE_MINUTES: 0\n", "session_idle_minutes", "costly", 1),
+        ("agent:\n  session_token_hard_stop: 50000\n", "inert", "costly", 2),
+        ("session_token_hard_stop: 50000\n", "inert", "costly", 1),
         ("session_reset:\n  bg_process_max_age_hours: x\n", "bg_process_max_age_hours", "grave", 2),
         ("session_reset:\n  mode: idle\n  idle_minuts: 3\n", "misspelt", "costly", 3),
         ("session_reset:\n  idle_minutes: 30\n", "inert", "hint", 2),
@@ -230,6 +237,25 @@ def test_a_variable_that_is_no_number_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("minutes", "hour"), [("0", "24"), ("-5", "-1")])
+def test_a_variable_that_can_not_be_meant_is_told_and_one_that_can_is_not(
+    tmp_path: Path, minutes: str, hour: str
+) -> None:
+    dotenv = f"SESSION_IDLE_MINUTES={minutes}\nSESSION_RESET_HOUR={hour}\n"
+    told = found(tmp_path, dotenv=dotenv)
+    assert [(each.code, each.where) for each in told] == [
+        ("config.session_idle_minutes", f"{tmp_path}/.env:1"),
+        ("config.session_reset_hour", f"{tmp_path}/.env:2"),
+    ]
+    assert found(tmp_path, dotenv="SESSION_IDLE_MINUTES=10080\nSESSION_RESET_HOUR=0\n") == ()
+    assert found(tmp_path, dotenv="SESSION_IDLE_MINUTES=\n") == ()
+
+
+def test_a_setting_that_the_installed_hermes_reads_is_not_inert(tmp_path: Path) -> None:
+    known = Known(words=frozenset({"session_token_hard_stop"}))
+    assert found(tmp_path, "session_token_hard_stop: 5\n", known=known) == ()
+
+
 def test_where_hermes_has_no_resets_any_more_that_is_told(tmp_path: Path) -> None:
     (only,) = found(tmp_path, "session_reset: {mode: both}\n", schema=30)
     assert only.code == "config.resets_removed"
@@ -243,7 +269,8 @@ def test_variables_are_read_as_a_shell_would() -> None:
 
 def test_lines_are_those_of_names_and_of_items() -> None:
     text = "a: 1\nb:\n  c: [1,\n    2]\n  d: &x {e: 3}\nf: *x\n? g\n: h\n"
-    _, lines = yaml_document.located(text)
+    _, lines, twice = yaml_document.located(text)
+    assert twice == ()
     assert lines == {
         ("a",): 1, ("b",): 2, ("b", "c"): 3, ("b", "c", 0): 3, ("b", "c", 1): 4, ("b", "d"): 5,
         ("b", "d", "e"): 5, ("f",): 6, ("g",): 7,

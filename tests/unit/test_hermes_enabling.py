@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from sexton.cli.hermes.enabling import disabled, enabled, is_enabled
 from sexton.errors import HomeRefused
-from sexton.homes.hermes.enabling import disabled, enabled, is_enabled
 from tests.golden import golden
 
 WRITTEN = [
@@ -23,6 +23,23 @@ WRITTEN = [
     "plugins:\nmodel: x\n",
     "first:\n  enabled: [a]\nplugins:\n  disabled: []\nlast:\n  enabled:\n    - b\n",
     "model: x\nplugins:\n  entries:\n    one: {enabled: true}\n",
+    'plugins:\n  "enabled": [foo]\n',
+    "plugins:\n  'enabled':\n    - foo\n  disabled: []\n",
+    '"plugins" :\n  enabled :\n    - foo\n',
+    "plugins:\n  enabled : [ foo ]\n",
+    "plugins : { enabled : [ foo , two ] }  # mine\n",
+    "plugins: &p\n  enabled: &e\n    - foo\nmodel: x\n",
+    "plugins: !!map\n  enabled: !!seq [foo]\n",
+    "plugins: &p {disabled: []}\n",
+    "plugins: {}\nmodel: x\n",
+    "base: &b\n  enabled: [foo]\nplugins:\n  <<: *b\n  disabled: []\n",
+    "# mine\r\nplugins:\r\n  enabled:\r\n    - one  # keep\r\nmodel: x\r\n",
+    "model: x\r\nmemory: {}",
+    "plugins:\r\n  enabled: [one]\r\n",
+    "plugins: {enabled:\n    [one,\n     two]}\n",
+    "  model: x\n  plugins:\n    enabled:\n    - one\n",
+    "plugins:\n  enabled:\n    -\n      one\n    - two\n",
+    "\N{ZERO WIDTH NO-BREAK SPACE}plugins:\n  enabled: [one]\n",
 ]
 
 
@@ -31,6 +48,8 @@ def test_every_line_stays_and_the_way_back_leads_to_the_same_text(text: str) -> 
     with_it = enabled(text, "sexton")
     assert "sexton" in yaml.safe_load(with_it)["plugins"]["enabled"]
     assert is_enabled(with_it, "sexton")
+    assert ("\r\n" in with_it) == ("\r\n" in text)
+    assert "\n" not in with_it.replace("\r\n", "") or "\r\n" not in text
     before = (yaml.safe_load(text) or {}).get("plugins") or {}
     assert set(before.get("enabled") or ()) <= set(yaml.safe_load(with_it)["plugins"]["enabled"])
     assert all(line in with_it for line in text.splitlines() if "#" in line and "[" not in line)

@@ -19,6 +19,7 @@ from sexton.cli.arguments import (
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes import estate_of, mend, observe_all, reaching
+from sexton.cli.homes_here import homes_shape, note_homes
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import question, say_outcome, show_plan, tallied
 from sexton.cli.stopping import (
@@ -28,6 +29,7 @@ from sexton.cli.stopping import (
     rest_of,
     stoppable,
     stopped_with,
+    undo_command,
 )
 from sexton.cli.terminal import document, note, say, write
 from sexton.cli.trouble import DECLINED
@@ -111,13 +113,14 @@ def command(
             return
         if not options.json:
             show_plan(plan, outlook(opened, plan, rules))
+            note_homes(opened, estate, name)
         if dry_run or not (plan.actions or options.json):
             return
         _confirmed(plan, given, yes, ask=not options.json)
         observed = allow_observed or _allowed(plan, ask=not (yes or options.json))
         if settings is not None:
             opened.publish()
-        _apply(ctx, opened, estate, plan, observed=observed)
+        _apply(ctx, opened, estate, plan, observed=observed, only=name)
 
 
 def _text(path: Path) -> str:
@@ -155,7 +158,13 @@ def _say(outcome: Outcome) -> None:
 
 
 def _apply(
-    ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan, *, observed: bool
+    ctx: click.Context,
+    opened: Sexton,
+    estate: Estate,
+    plan: Plan,
+    *,
+    observed: bool,
+    only: str | None,
 ) -> None:
     options, receipt = shared(ctx), new_receipt()
     mend(opened, receipt)
@@ -170,9 +179,10 @@ def _apply(
         remaining = rest_of(plan, len(outcomes), opened.ledger)
         rest = keep_rest(remaining, f"apply-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
-        document(report(plan, receipt, outcomes, rest))
+        document(report(plan, receipt, outcomes, rest) | homes_shape(opened, estate, only))
     else:
-        note(tallied(outcomes))
+        back = undo_command(receipt, outcomes)
+        note(tallied(outcomes) + (f"; '{back}' takes it back" if back else ""))
     if left:
         note(stopped_with(left, rest))
         ctx.exit(DECLINED)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -12,6 +15,7 @@ from sexton.cli import doctor_view
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.examination import HomeReport, examine, examine_ledger
 from sexton.cli.homes import wanted_home
+from sexton.cli.homes_here import found_homes, is_listed
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, missing
 from sexton.model.session import NATIVE
 
@@ -63,20 +67,31 @@ def _refuse_nothing_to_look_at(options: Shared, home: str | None) -> None:
     if home is None and not (settings and settings.homes):
         refusal = missing(chosen_url(options))
         if refusal is not None:
+            there = [f"sexton doctor {shlex.quote(str(each))}" for each in found_homes()]
+            if there:
+                refusal.hint = f"A Hermes home is here: '{there[0]}' looks at it."
             raise refusal
 
 
 def _reports(opened: Sexton, home: str | None) -> Iterator[HomeReport]:
     if home is not None:
         wanted = wanted_home(opened, home)
-        yield examine(opened, wanted.name, wanted.setting, strict=True)
+        yield _placed(opened, examine(opened, wanted.name, wanted.setting, strict=True))
         return
     yield examine(opened, NATIVE, None)
     seen: set[str] = set()
     for setting in opened.settings.homes:
-        report = examine(opened, setting.name, setting)
+        report = _placed(opened, examine(opened, setting.name, setting))
         seen.add(report.name)
         yield report
     for record in opened.ledger.homes.all():
         if record.name not in seen and record.name != NATIVE:
-            yield examine(opened, record.name, reachable(record, opened.settings.homes))
+            found = reachable(record, opened.settings.homes)
+            yield _placed(opened, examine(opened, record.name, found))
+
+
+def _placed(opened: Sexton, report: HomeReport) -> HomeReport:
+    """The report of a home of this machine says whether the settings list it."""
+    if report.figures is None or report.path is None:
+        return report
+    return replace(report, attached=is_listed(Path(report.path), opened.settings.homes))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sexton.cli import findings_view, space
 from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.finalizers.standing import work_shape, work_words
+from sexton.cli.homes_here import offer_of
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.cli.report.shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
@@ -53,6 +54,10 @@ def show(ledger: LedgerReport, reports: Sequence[HomeReport]) -> None:
     log = f", log {size(ledger.wal_bytes)}" if ledger.wal_bytes else ""
     say(f"ledger: {ledger.url}{disk}{log}")
     space.show(ledger.room)
+    for report in reports:
+        offer = offer_of(report)
+        if offer is not None:
+            note(f"{report.name} is {offer.now}: '{offer.command}' {offer.then}")
     words = keeper_notice(ledger.last_sweep, ledger.now)
     if words:
         note(words)
@@ -211,12 +216,14 @@ def _bar(part: int, whole: int) -> tuple[str, ...]:
 
 
 def _shape(report: HomeReport) -> dict[str, Any]:
-    whole, still_open = report.sessions, report.open_sources()
+    whole, still_open, offer = report.sessions, report.open_sources(), offer_of(report)
     return {
         "name": report.name,
         "kind": report.kind,
         "path": report.path,
         "act": report.act,
+        "attached": report.attached,
+        "attach": offer and offer.command,
         "observed_at": iso(report.observed_at),
         "trouble": report.trouble,
         "sessions": whole,

@@ -65,6 +65,8 @@ class HomeReport:
     figures: HomeFigures | None = None
     findings: tuple[Finding, ...] = ()
     trouble: str | None = None
+    attached: bool | None = None
+    """Whether the settings list it; None where that is not asked."""
 
     @property
     def sessions(self) -> int:

@@ -25,6 +25,7 @@ from sexton.cli.confirming import confirm
 from sexton.cli.files import private_file
 from sexton.cli.gc_view import files_of, question, show_garbage, totals
 from sexton.cli.homes import estate_of, mend, observe_all
+from sexton.cli.homes_here import homes_shape, note_homes
 from sexton.cli.opening import attaching, chosen_url, ledger_file
 from sexton.cli.plan_view import tallied
 from sexton.cli.stopping import (
@@ -112,6 +113,8 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
         plan = collect(estate, name or NATIVE, policy)
         assert estate.removing is not None
         files = files_of(estate.removing, plan)
+        if not options.json or wish.dry_run:
+            note_homes(opened, estate, name or NATIVE)
         if _only_shown(options, opened, plan, wish, files):
             return
         if not estate.removing.keeps_records(name or NATIVE):
@@ -164,7 +167,8 @@ def _apply(
         text = rest_of(plan, len(outcomes), opened.ledger)
         rest = keep_rest(text, f"gc-{receipt}", ledger_file(chosen_url(options)))
     if options.json:
-        document(report(plan, receipt, outcomes, rest) | {"sources": totals(plan, files)})
+        homes = homes_shape(opened, estate, plan.homes[0])
+        document(report(plan, receipt, outcomes, rest) | homes | {"sources": totals(plan, files)})
     else:
         _tell(opened, plan, outcomes, receipt, rest)
     if len(outcomes) < len(plan.actions):

@@ -6,13 +6,15 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 
 import click
 
 from sexton.agent.worker import AgentWorker
 from sexton.bootstrap import Sexton
 from sexton.cli.command import Command, shared
+from sexton.cli.homes_here import homes_shape, note_homes
 from sexton.cli.opening import deciding
 from sexton.cli.plan_view import say_outcome, tallied
 from sexton.cli.signals import stopped_by_signals
@@ -96,12 +98,17 @@ class _Audience:
 
 
 def _tell_program(opened: Sexton) -> Callable[[Sweep], None]:
-    return lambda sweep: json_line({"at": iso(opened.clock.now()), **shapes.sweep(sweep)})
+    homes: dict[str, Any] = {}
+    with suppress(SextonError):  # what can not be reached now is told by each sweep
+        homes = homes_shape(opened, opened.estate())
+    return lambda sweep: json_line({"at": iso(opened.clock.now()), **homes, **shapes.sweep(sweep)})
 
 
 def _tell_person(opened: Sexton) -> Callable[[Sweep], None]:
     """Tell of every sweep that did something or is held back anew, and of the first in any case."""
     first, held = True, HeldLines()
+    with suppress(SextonError):  # what can not be reached now is told by each sweep
+        note_homes(opened, opened.estate())
 
     def tell(sweep: Sweep) -> None:
         nonlocal first

@@ -15,6 +15,7 @@ from sexton.cli.arguments import (
 from sexton.cli.command import Command, shared
 from sexton.cli.files import private_file
 from sexton.cli.homes import estate_of, observe_all
+from sexton.cli.homes_here import note_homes
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.opening import attaching, chosen_settings, chosen_url, ledger_file
 from sexton.cli.plan_view import show_plan, summary
@@ -87,4 +88,5 @@ def command(
             write(write_plan(plan, opened.ledger.plan_key()))
         else:
             show_plan(plan, outlook(opened, plan, rules))
+        note_homes(opened, estate, name)
         note_keeper(opened.ledger, opened.clock)

@@ -11,6 +11,7 @@ _HERE = "sexton.cli"
 
 COMMANDS = {
     "doctor": Late(_HERE, "Show how the sessions of this machine are doing."),
+    "attach": Late(_HERE, "Have a Hermes home looked after."),
     "sessions": Late(_HERE, "List, show, end, reset, pin and export sessions."),
     "why": Late(_HERE, "Say why a session is as it is, and what would change it."),
     "plan": Late(_HERE, "Show what should be done now, and why."),
@@ -43,6 +44,7 @@ COMMANDS = {
     late=COMMANDS,
     examples=(
         "sexton doctor ~/.hermes       # how is that Hermes home doing?",
+        "sexton attach ~/.hermes       # have it looked after",
         "sexton sessions list          # the sessions, newest activity first",
         "sexton why SESSION            # why is it still open, or why did it end?",
         "sexton plan                   # what should be done now?",

@@ -17,7 +17,7 @@ from sexton.engine.apply import apply
 from sexton.engine.estate import Estate
 from sexton.engine.plan_file import write_plan
 from sexton.errors import InputInvalid
-from sexton.model.plan import Outcome, Plan, Result
+from sexton.model.plan import Outcome, Plan, Result, WarnSession
 from sexton.model.record import replace as changed
 from sexton.ports import Ledger
 from sexton.shapes import values as shapes
@@ -60,12 +60,20 @@ def report(
     return {
         "receipt": receipt,
         "plan": plan.id,
+        "undo": undo_command(receipt, outcomes),
         **{result.value: results[result] for result in Result},
         "left": len(plan.actions) - len(outcomes),
         "rest": None if rest is None else str(rest),
         "outcomes": [shapes.outcome(outcome) for outcome in outcomes],
         "held": [shapes.held(held) for held in plan.held],
     }
+
+
+def undo_command(receipt: str, outcomes: Sequence[Outcome]) -> str | None:
+    """What takes back what was done; None where nothing was that can be taken back."""
+    done = (each.action for each in outcomes if each.result is Result.DONE)
+    can_be = any(not isinstance(each, WarnSession) for each in done)
+    return f"sexton undo {receipt}" if can_be else None
 
 
 def rest_of(plan: Plan, done: int, ledger: Ledger) -> str:

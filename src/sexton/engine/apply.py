@@ -7,39 +7,37 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from functools import partial
 from itertools import groupby, islice, takewhile
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from sexton.engine.estate import Estate
+from sexton.engine.gates import Gates, look_again, skipped
 from sexton.engine.moved import what_else, what_keeps, what_moved
 from sexton.engine.observe import observe_home
 from sexton.engine.recheck import Recheck
-from sexton.engine.recorded import entry_of, recorded
+from sexton.engine.recorded import recorded
 from sexton.engine.removing.files import file_chunks, put_files_away
 from sexton.engine.removing.heaps import Scan, orphans
 from sexton.engine.removing.load import BACK_SINCE, brought_back, chunks
 from sexton.engine.removing.means import Means
 from sexton.engine.removing.remove import put_away
+from sexton.engine.tend import tend
 from sexton.errors import HomeError, HomeObserved, PlanForeign
 from sexton.model.plan import (
     Action,
     ArchiveSession,
-    EndSession,
     Outcome,
     Plan,
     ReapSession,
-    Reason,
     RemoveFiles,
     Removing,
     Result,
-    Seen,
     Tending,
     TrashSession,
     WarnSession,
 )
-from sexton.model.session import NATIVE
-from sexton.ports import Entry, Home
 
 REAPS_TOGETHER = 500
+OUTDATED = "the policies have changed"
 _REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
 
 
@@ -49,6 +47,7 @@ class _Order(NamedTuple):
     receipt: str
     planned_at: datetime
     just_made: bool
+    gates: Gates
 
 
 def new_receipt() -> str:
@@ -68,8 +67,9 @@ def apply(
 
     Each action checks in its own transaction that the session still is as it was seen, so a
     stale plan does no harm and two keepers may apply the same one. The policies decide each action
-    again, unless the caller has `just_made` the plan itself. Actions on homes that are only
-    observed are left out unless a person allows them (`observed`).
+    again, unless the caller has `just_made` the plan itself. A home that is locked or can not be
+    written is left as it is after one wait. Actions on homes that are only observed are left out
+    unless a person allows them (`observed`).
     """
     if plan.ledger != estate.ledger.id:
         raise PlanForeign(f"the plan was made for ledger {plan.ledger}, this is {estate.ledger.id}")
@@ -81,14 +81,34 @@ def apply(
         return estate.removing is None or not estate.removing.stopping()
 
     leaves_out = estate.observed_homes() if not (observed or estate.unattended) else frozenset()
-    order = _Order(receipt, plan.made_at, just_made)
-    recheck = None if just_made else Recheck(estate)
+    order = _Order(receipt, plan.made_at, just_made, Gates(estate))
+    changed: set[str] = set()
+    for outcome in _applied(estate, plan, order, leaves_out, allowed, goes_on):
+        if outcome.result is Result.DONE:
+            changed.add(outcome.action.seen.home)
+        yield outcome
+    look_again(estate, sorted(changed))
+
+
+def _applied(
+    estate: Estate,
+    plan: Plan,
+    order: _Order,
+    leaves_out: Collection[str],
+    allowed: Callable[[], bool],
+    goes_on: Callable[[object], bool],
+) -> Iterator[Outcome]:
+    recheck = None if order.just_made else Recheck(estate)
     for kind, run in groupby(plan.actions, key=partial(_run, leaves_out)):
         if kind[0] == _LEFT_OUT:
             yield from map(_left_out, run)
         elif kind[0] == _REMOVAL and _lets_go(estate, kind[1]):
             assert estate.removing is not None
             leaving = (each for each in run if isinstance(each, TrashSession | ArchiveSession))
+            shut = order.gates.why_shut(kind[1], rows=True)
+            if shut is not None:
+                yield from skipped(leaving, shut)
+                continue
             yield from _remove(estate, estate.removing, leaving, order, allowed)
         else:
             batches = takewhile(goes_on, _batches(kind[0], run))
@@ -105,7 +125,7 @@ def _tend(
     """Carry out batch by batch what the policies still ask for; without `recheck`, all of it."""
     for batch in batches:
         if not allowed():
-            yield from map(_outdated, batch)
+            yield from skipped(batch, OUTDATED)
             continue
         going, refused = _rechecked(estate, batch, recheck)
         yield from refused
@@ -143,10 +163,6 @@ def _left_out(action: Action) -> Outcome:
     return Outcome(action=action, result=Result.OBSERVED, detail=words)
 
 
-def _outdated(action: Action) -> Outcome:
-    return Outcome(action=action, result=Result.SKIPPED, detail="the policies have changed")
-
-
 def _batches(kind: str, run: Iterator[Action]) -> Iterator[list[Action]]:
     """Actions one by one, but what shares a commit or a file of the vault together."""
     if kind == _FILES:
@@ -172,18 +188,22 @@ def _run(leaves_out: Collection[str], action: Action) -> tuple[str, str]:
 
 
 def _carry_out(estate: Estate, batch: list[Action], order: _Order) -> Iterator[Outcome]:
+    home = batch[0].seen.home
+    shut = order.gates.why_shut(home, files=isinstance(batch[0], RemoveFiles))
+    if shut is not None:
+        yield from skipped(batch, shut)
+        return
     try:
         if isinstance(batch[0], RemoveFiles):
             files = [each for each in batch if isinstance(each, RemoveFiles)]
             yield from _remove_files(estate, files, order)
             return
-        results = _act(estate, batch, order.receipt)
+        results = tend(estate, batch, order.receipt)
     except HomeObserved as observed:
         yield from recorded(estate, batch, order.receipt, str(observed))
         return
     except HomeError as trouble:  # one that can not be changed now keeps nobody else waiting
-        for action in batch:
-            yield Outcome(action=action, result=Result.SKIPPED, detail=str(trouble))
+        yield from skipped(batch, order.gates.learn(home, trouble))
         return
     for action, done in zip(batch, results, strict=True):
         if done:
@@ -205,7 +225,7 @@ def _remove(
     for chunk, done in put_away(means, parts, order.receipt, allowed, order.planned_at):
         for action in chunk:
             if done is None:
-                yield _outdated(action)
+                yield from skipped([action], OUTDATED)
             elif action.seen.ref in done.gone:
                 yield Outcome(action=action, result=Result.DONE, detail=action.reason.text)
             else:
@@ -240,52 +260,3 @@ def _claimed(estate: Estate, means: Means, batch: list[RemoveFiles]) -> dict[str
         return {}
     free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home, Scan(means))}
     return {owner: "a session owns it now" for owner in nobodys if owner not in free}
-
-
-def _act(estate: Estate, batch: list[Action], receipt: str) -> list[bool]:
-    now = estate.clock.now()
-    entries = [entry_of(estate, action, receipt, Result.DONE) for action in batch]
-    match batch[0]:
-        case EndSession(seen=seen, reason=reason):
-            return [_end(estate, seen, reason, entries[0])]
-        case WarnSession(seen=seen, limit=limit):
-            return [estate.ledger.index.warn(seen, limit, entries[0], now)]
-        case ReapSession(seen=seen):
-            reaps = [each for each in batch if isinstance(each, ReapSession)]
-            done = _home(estate, seen).reap(list(zip(reaps, entries, strict=True)), now)
-            if seen.home != NATIVE:
-                _let_go_of(estate, [each for each, ended in zip(reaps, done, strict=True) if ended])
-            return done
-        case TrashSession(seen=seen) | ArchiveSession(seen=seen) | RemoveFiles(seen=seen):
-            raise HomeObserved(f"the home '{seen.home}' does not let its sessions be removed")
-        case never:
-            assert_never(never)
-
-
-def _end(estate: Estate, seen: Seen, reason: Reason, entry: Entry) -> bool:
-    """End a session; the ledger knows of it and of why at once, also where a home keeps it."""
-    now = estate.clock.now()
-    if seen.home == NATIVE:
-        return _home(estate, seen).end(seen, reason, entry, now)
-    known = estate.ledger.index.find(seen.home, seen.id)
-    if not known or known[0].pinned != seen.pinned:  # a pin of the ledger's is in no row of a home
-        return False
-    done = _home(estate, seen).end(seen, reason, entry, now)
-    if done:
-        estate.ledger.book.end_now(known[0], reason.code, now)
-    return done
-
-
-def _let_go_of(estate: Estate, reaped: list[ReapSession]) -> None:
-    """Take the dead off sessions that ended elsewhere: the ledger has not ended them itself."""
-    held = [(each.seen.ref, worker) for each in reaped for worker, _ in each.dead]
-    estate.ledger.reaping.release(held)
-
-
-def _home(estate: Estate, seen: Seen) -> Home:
-    home = estate.homes.get(seen.home)
-    if home is None:
-        raise HomeObserved(f"the home '{seen.home}' is not attached here")
-    if estate.is_observed(seen.home):
-        raise HomeObserved(f"the home '{seen.home}' is only observed")
-    return home

@@ -85,6 +85,7 @@ def survey(estate: Estate, home: str | None = None, wanted: Rulebook | None = No
         actions=tuple(each for each in decided.values() if not isinstance(each, Held)),
         held=tuple(each for each in decided.values() if isinstance(each, Held)),
         observed=tuple(sorted(estate.observed_homes())),
+        homes=tuple(each for each in estate.homes if home in (None, each)),
     )
     return Survey(plan, tuple(settled), deaths)
 

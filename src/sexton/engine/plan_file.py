@@ -49,6 +49,7 @@ def plan_document(plan: Plan, key: bytes) -> dict[str, Any]:
         "ledger": plan.ledger,
         "policies": plan.policies,
         "made_at": _stamp(plan.made_at),
+        "homes": list(plan.homes),
         "observed": list(plan.observed),
         "actions": [
             _write_action(action) | {"observed": action.seen.home in plan.observed}
@@ -179,6 +180,7 @@ def _read_plan(content: Mapping[str, Any]) -> Plan:
         actions=tuple(_read_action(action) for action in content["actions"]),
         held=tuple(_read_held(held) for held in content["held"]),
         observed=tuple(_text(home) for home in content["observed"]),
+        homes=tuple(_text(home) for home in content.get("homes", ())),  # an earlier one has none
     )
 
 

@@ -59,6 +59,7 @@ from sexton.errors.settings import (
 
 if TYPE_CHECKING:
     from sexton.errors.homes import (
+        HomeBusy,
         HomeError,
         HomeNotFound,
         HomeObserved,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
         HomeRewound,
         HomeUnknown,
         HomeUnreadable,
+        HomeUnwritable,
         NoSuchHome,
     )
     from sexton.errors.plans import (
@@ -100,6 +102,7 @@ __all__ = [
     "BudgetExceeded",
     "EngineTooOld",
     "ExtraMissing",
+    "HomeBusy",
     "HomeError",
     "HomeNotFound",
     "HomeObserved",
@@ -108,6 +111,7 @@ __all__ = [
     "HomeRewound",
     "HomeUnknown",
     "HomeUnreadable",
+    "HomeUnwritable",
     "InputInvalid",
     "InvalidMessage",
     "InvalidName",

@@ -53,6 +53,18 @@ class HomeRefused(HomeError):
     hint = "Try again when nobody uses the home, or change it with the agent itself."
 
 
+class HomeBusy(HomeRefused):
+    """Another process kept the home locked for as long as we wait; nothing was changed."""
+
+    hint = "Try again when the process that keeps it locked has ended."
+
+
+class HomeUnwritable(HomeRefused):
+    """The home's database can not be written, so nothing of the home is changed."""
+
+    hint = "Check permissions and the disk of the home; nothing in it was changed."
+
+
 class HomeRewound(HomeError):
     """The ledger was set back, and knows the home under another number or not at all."""
 

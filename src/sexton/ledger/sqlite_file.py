@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ WAL_LIMIT = 64 * 1024 * 1024
 WAL_PAGES = 8000  # from so many on writers fold the log in themselves, if nobody else did
 SMALLEST = 512
 
+_MOUNT = "Its disk is mounted read-only: mount it writable, or name another place with --ledger."
 _IN_URI = str.maketrans({"%": "%25", "?": "%3f", "#": "%23"})
 
 _FIXED_ENGINES = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
@@ -130,7 +132,19 @@ def _prepare(path: str) -> None:
     except NotADirectoryError:
         raise LedgerNotADatabase(f"a part of the path {path} is a file") from None
     except OSError as problem:
-        raise LedgerReadOnly(f"the ledger {path} can not be created: {problem.strerror}") from None
+        words = f"the ledger {path} can not be created: {problem.strerror}"
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise LedgerFull(words) from None
+        raise _read_only(path, words) from None
+
+
+def _read_only(path: str, words: str) -> LedgerReadOnly:
+    """With what would help: rights do not on a disk that is mounted to be read only."""
+    place = os.path.dirname(os.path.abspath(path))
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    is_mounted_so = os.statvfs(place).f_flag & os.ST_RDONLY
+    return LedgerReadOnly(words, hint=_MOUNT if is_mounted_so else None)
 
 
 def _make_private(directory: str) -> None:
@@ -145,7 +159,7 @@ def _refuse_foreign(path: str, patience: float) -> None:
     if not os.path.isfile(path):
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
     if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path) or os.curdir, os.W_OK):
-        raise LedgerReadOnly(f"the ledger {path} or its directory can not be written")
+        raise _read_only(path, f"the ledger {path} or its directory can not be written")
     size = os.stat(path).st_size
     if size == 0:
         return

@@ -139,7 +139,8 @@ class Held:
 class Plan:
     """Actions with their reasons, made at one moment for one ledger under one set of policies.
 
-    Homes that are `observed` may be acted on only if a person allows it.
+    `homes` are those that were looked at; of them those that are `observed` may be acted on only if
+    a person allows it.
     """
 
     id: str
@@ -149,6 +150,7 @@ class Plan:
     actions: tuple[Action, ...] = ()
     held: tuple[Held, ...] = ()
     observed: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
 
     def will_do(self) -> tuple[Action, ...]:
         """The actions on homes that may be acted on."""

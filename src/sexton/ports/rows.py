@@ -63,5 +63,8 @@ class HomeRows(Protocol):
         With `begun` somebody may have deleted a part of them already.
         """
 
+    def refuse_unwritable(self, *, now: bool = False) -> None:
+        """HomeUnwritable where no change could be stored, HomeBusy where none can be `now`."""
+
     def returning(self) -> AbstractContextManager[PutRow]:
         """What puts sessions back, as many as there are: to begin is dear, each one is not."""

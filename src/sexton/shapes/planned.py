@@ -95,8 +95,8 @@ class Outlook(TypedDict):
 class Plan(TypedDict):
     """What would be done: a plan as `sexton plan` writes it, or one action that is no plan's.
 
-    Homes that are `observed` are acted on only if a person allows it. `outlook` and `troubles` are
-    told beside a plan: they are no part of what the digest covers.
+    `homes` were looked at; those that are `observed` are acted on only if a person allows it.
+    `outlook` and `troubles` are told beside a plan: they are no part of what the digest covers.
     """
 
     format: Literal["sexton-plan", "sexton-errand"]
@@ -105,6 +105,7 @@ class Plan(TypedDict):
     ledger: str
     policies: NotRequired[str]
     made_at: Moment
+    homes: NotRequired[list[str]]
     observed: NotRequired[list[str]]
     actions: list[Action]
     held: list[HeldAction]

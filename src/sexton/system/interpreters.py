@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -98,11 +99,16 @@ class Interpreter:
         if names:
             self._pip("uninstall", "--yes", *names)
 
+    def told(self, program: str, *words: str, also: Mapping[str, str] | None = None) -> Any:
+        """What a program says on its last line, as JSON, with more in its environment."""
+        said = self._run("-c", program, *words, also=also).strip().splitlines()
+        return json.loads(said[-1])
+
     def _pip(self, *words: str) -> None:
         self._run("-m", "pip", "--version")
         self._run("-m", "pip", words[0], "--quiet", "--disable-pip-version-check", *words[1:])
 
-    def _run(self, *words: str) -> str:
+    def _run(self, *words: str, also: Mapping[str, str] | None = None) -> str:
         try:
             done = subprocess.run(
                 [self.python, "-P", *words],
@@ -111,6 +117,7 @@ class Interpreter:
                 text=True,
                 timeout=PATIENCE,
                 check=False,
+                env=None if also is None else {**os.environ, **also},
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise InputInvalid(

@@ -14,8 +14,8 @@ import click
 from sexton.cli.arguments import force_file_option
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.files import private_file
+from sexton.cli.homes_here import the_home
 from sexton.cli.terminal import document, note, say, write
-from sexton.errors import HomeNotFound
 from sexton.model.message import one_line
 from sexton.system.places import default_settings
 from sexton.system.zone import local_zone
@@ -57,7 +57,7 @@ def command(ctx: click.Context, home: Path | None, output: Path | None, force: b
     from sexton.homes.hermes.importing import import_settings
 
     options = shared(ctx)
-    place = _chosen(home)
+    place = the_home(home, "sexton config import-hermes")
     zone = local_zone(os.environ)
     found = import_settings(read_configuration(place), os.environ, zone)
     text = "".join(f"{line}\n" for line in _lines(place, found))
@@ -74,24 +74,6 @@ def command(ctx: click.Context, home: Path | None, output: Path | None, force: b
         say(f"written to {file}")
     for each in found.left:
         note(f"not taken over: {each.name} ({each.where}): {each.why}")
-
-
-def _chosen(home: Path | None) -> Path:
-    from sexton.homes.hermes.places import find_homes
-
-    if home is not None:
-        place = home.expanduser().resolve()
-        if not place.is_dir():
-            raise HomeNotFound(f"{home} is not a directory")
-        return place
-    found = find_homes(os.environ, Path.home())
-    if len(found) == 1:
-        return found[0]
-    several = ", ".join(map(str, found))
-    raise HomeNotFound(
-        f"there are several Hermes homes: {several}" if found else "no Hermes home was found",
-        hint="Name the directory: sexton config import-hermes DIRECTORY.",
-    )
 
 
 def _usual(options: Shared) -> Path:

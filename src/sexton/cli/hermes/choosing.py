@@ -61,8 +61,8 @@ def _behind_command() -> Path:
 
 def read_config(home: Path) -> str:
     """The text of a home's configuration; nothing where there is none."""
-    try:
-        return (home / CONFIG).read_text()
+    try:  # as it is: the ends of its lines are somebody's choice
+        return (home / CONFIG).read_bytes().decode()
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as problem:
@@ -76,8 +76,8 @@ def write_config(home: Path, text: str) -> None:
         file.unlink(missing_ok=True)
         return
     try:
-        with NamedTemporaryFile("w", dir=file.parent, prefix=f".{CONFIG}.", delete=False) as new:
-            new.write(text)
+        with NamedTemporaryFile(dir=file.parent, prefix=f".{CONFIG}.", delete=False) as new:
+            new.write(text.encode())
             new.flush()
             os.fsync(new.fileno())
         with suppress(FileNotFoundError):

@@ -10,9 +10,10 @@ import click
 
 from sexton.cli.command import Command, shared
 from sexton.cli.hermes import choosing
+from sexton.cli.hermes.proving import proved
 from sexton.cli.opening import chosen_url, shown_url
 from sexton.cli.terminal import document, note, say
-from sexton.errors import InputInvalid
+from sexton.errors import HomeRefused, InputInvalid
 from sexton.system.interpreters import FOUND, Interpreter, Inventory
 from sexton.system.packing import NAME, pack
 from sexton.version import __version__
@@ -38,8 +39,12 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     write the file anew without its comments. Processes of Hermes that begin afterwards have the
     plugin. It tells the ledger that SEXTON_LEDGER names in their environment, or this platform's
     usual one.
+
+    Before it says so, Hermes's own loader is asked in that interpreter, with this home and its
+    .env: whether it loads the plugin, and which ledger the plugin would use. If Hermes does not
+    load it, everything is put back as it was.
     """
-    from sexton.homes.hermes.enabling import enabled
+    from sexton.cli.hermes.enabling import enabled
 
     options = shared(ctx)
     place = choosing.chosen_home(home)
@@ -55,6 +60,14 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     has_prices = _put_in(interpreter, inventory)
     if changed != config:
         choosing.write_config(place, changed)
+    proof = proved(interpreter, place)
+    if not proof.loaded:
+        _put_back(interpreter, inventory, place, config)
+        raise HomeRefused(
+            f"Hermes does not load the plugin in {place}: {proof.why}",
+            hint="Everything was put back. 'hermes plugins list' shows what Hermes loads.",
+        )
+    here = chosen_url(options)
     if options.json:
         document(
             {
@@ -62,14 +75,19 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
                 "python": str(interpreter.python),
                 "version": __version__,
                 "prices": has_prices,
+                "ledger": shown_url(proof.ledger),
+                "is_ours": proof.ledger == here,
             }
         )
         return
-    say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}")
+    say(f"sexton {__version__} is in {interpreter.python} and enabled in {place}: Hermes loads it")
     if not has_prices:
         note("the table of prices could not be brought: budgets in dollars bound nothing there")
         note("unless prices.models or prices.unknown in sexton.yaml says what models cost")
-    note(f"new Hermes processes tell {shown_url(chosen_url(options))} unless SEXTON_LEDGER differs")
+    by = f"as {place / '.env'} says" if proof.named else "unless their SEXTON_LEDGER differs"
+    note(f"new Hermes processes tell {shown_url(proof.ledger)}, {by}")
+    if proof.ledger != here:
+        note(f"that is not {shown_url(here)}: other commands need --ledger to see what they tell")
 
 
 def _put_in(interpreter: Interpreter, inventory: Inventory) -> bool:
@@ -81,3 +99,11 @@ def _put_in(interpreter: Interpreter, inventory: Inventory) -> bool:
         if NAME in inventory.versions:
             interpreter.uninstall([NAME])
         return interpreter.install(wheel, others)
+
+
+def _put_back(interpreter: Interpreter, before: Inventory, place: Path, config: str) -> None:
+    """Leave the home and its interpreter as they were."""
+    if choosing.read_config(place) != config:
+        choosing.write_config(place, config)
+    if NAME not in before.versions:
+        interpreter.uninstall(interpreter.inventory().brought(NAME))

@@ -26,7 +26,7 @@ def command(ctx: click.Context, home: Path | None, python: Path | None) -> None:
     The line in config.yaml goes, and so do the package and what came with it; what was there
     before stays. Other homes of the same interpreter lose the plugin too. The ledger stays.
     """
-    from sexton.homes.hermes.enabling import disabled
+    from sexton.cli.hermes.enabling import disabled
 
     place = choosing.chosen_home(home)
     interpreter = choosing.chosen_interpreter(python)

@@ -40,6 +40,7 @@ def collect(estate: Estate, home: str, policy: Collection) -> Plan:
         actions=tuple(action for each in going for action in _actions(each, home)),
         held=tuple(each for finding in held for each in _held(finding, home)),
         observed=tuple(sorted(estate.observed_homes())),
+        homes=(home,),
     )
 
 

@@ -23,6 +23,7 @@ from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.holders import danger
 from sexton.homes.hermes.known_schema import refuse_strangers
 from sexton.homes.hermes.known_search import INDEXES
+from sexton.homes.hermes.writable import refusal, refuse_unwritable
 from sexton.homes.hermes.writer import Writer
 from sexton.ports import Clock
 
@@ -143,6 +144,7 @@ def changing(
     unsafe = danger(database)
     if unsafe is not None:
         raise HomeRefused(f"{database} is not changed: {unsafe}")
+    refuse_unwritable(database)
     db: Writer | None = None
     try:
         inode = inode_of(database) if inode is None else inode
@@ -153,10 +155,8 @@ def changing(
         yield hand
     except TooLong:
         raise HomeRefused(f"{database}: a step took more than {LONGEST_STEP:.0f} s") from None
-    except apsw.BusyError:
-        raise HomeRefused(f"{database} was busy for more than {patience:.0f} s") from None
     except apsw.Error as problem:
-        raise HomeRefused(f"{database} can not be changed: {problem}") from None
+        raise refusal(database, problem, patience) from None
     finally:
         if db is not None:
             db.close()

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sexton.homes.hermes import yaml_document
+from sexton.homes.hermes.dotenv import MOST_DIGITS, Variable, said, variables
 from sexton.homes.hermes.inherited import LARGEST
 from sexton.model.record import made, record
 
 CONFIG, GATEWAY, ENVIRONMENT = "config.yaml", "gateway.json", ".env"
-MOST_DIGITS = 20
-"""Of a number that somebody may have meant; Python itself refuses to read very long ones."""
 
 
 class Trouble(NamedTuple):
@@ -34,19 +33,13 @@ class ConfigFile:
     path: Path
     values: Mapping[Any, Any] = made(dict)
     lines: Mapping[yaml_document.Path, int] = made(dict)
+    twice: tuple[yaml_document.Path, ...] = ()
     trouble: Trouble | None = None
 
     def at(self, *path: str | int) -> str:
         """Where a setting stands, for a person."""
         line = self.lines.get(path)
         return str(self.path) if line is None else f"{self.path}:{line}"
-
-
-class Variable(NamedTuple):
-    """A variable of `.env` and the line it is set on."""
-
-    value: str
-    line: int
 
 
 @record
@@ -60,10 +53,13 @@ class Configuration:
 
     def variable(self, name: str) -> str:
         """A variable as Hermes would see it: from `.env`, or a plain value at the root."""
+        return said(name, self.variables, self.config.values)
+
+    def place(self, name: str) -> str:
+        """Where a variable stands, for a person."""
         if name in self.variables:
-            return self.variables[name].value
-        value = self.config.values.get(name)
-        return str(value) if isinstance(value, str | int | float) else ""
+            return f"{self.dotenv}:{self.variables[name].line}"
+        return self.config.at(name)
 
 
 def read_configuration(home: Path) -> Configuration:
@@ -98,22 +94,6 @@ def counted(text: str) -> int | None:
     return int(text) if is_number else None
 
 
-def variables(text: str) -> dict[str, Variable]:
-    """The variables of a `.env` text; of two settings the later one holds."""
-    found: dict[str, Variable] = {}
-    for place, line in enumerate(text.splitlines(), 1):
-        name, is_set, value = line.strip().removeprefix("export ").partition("=")
-        if is_set and name.strip() and not name.startswith("#"):
-            found[name.strip()] = Variable(_unquoted(value.strip()), place)
-    return found
-
-
-def _unquoted(value: str) -> str:
-    if value[:1] in ("'", '"'):
-        return value[1:].partition(value[0])[0]
-    return value.partition(" #")[0].strip()
-
-
 def _config(path: Path) -> ConfigFile:
     content = _content(path)
     if not isinstance(content, str):
@@ -125,7 +105,7 @@ def _config(path: Path) -> ConfigFile:
     if not isinstance(found.values, dict):
         trouble = None if found.values is None else Trouble("not a mapping", 1)
         return ConfigFile(path=path, trouble=trouble)
-    return ConfigFile(path=path, values=found.values, lines=found.lines)
+    return ConfigFile(path=path, values=found.values, lines=found.lines, twice=found.twice)
 
 
 def _gateway(path: Path) -> ConfigFile:

@@ -41,6 +41,10 @@ NEEDED: Mapping[str, frozenset[str]] = {
     "messages": frozenset({"id", "session_id", "role", "content", "timestamp"}),
 }
 
+_EMPTY = (
+    "There is nothing in it: start Hermes once, so that it makes its tables, or restore a backup."
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
@@ -93,7 +97,8 @@ def _refuse_computed(db: apsw.Connection, where: object) -> None:
 def _version(db: apsw.Connection, where: object, tables: set[str]) -> int:
     absent = sorted({"schema_version", *NEEDED} - tables)
     if absent:
-        raise HomeUnknown(f"{where} is not a Hermes database: it has no table {', '.join(absent)}")
+        words = f"{where} is not a Hermes database: it has no table {', '.join(absent)}"
+        raise HomeUnknown(words, hint=None if tables else _EMPTY)
     encoding = db.pragma("encoding")
     if encoding != "UTF-8":
         raise HomeUnknown(f"{where}: text is stored as {encoding}, not as UTF-8")

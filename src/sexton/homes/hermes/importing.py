@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping
+from sexton.homes.hermes.dotenv import OVERRIDES
 from sexton.model.record import record
 from sexton.policies.reset import Mode
-
-_OVERRIDES = {"SESSION_IDLE_MINUTES": "idle_minutes", "SESSION_RESET_HOUR": "at_hour"}
 
 
 class Said(NamedTuple):
@@ -95,7 +94,7 @@ class _Import:
             self.leave(self.gateway, ("session_store_max_age_days",), why)
 
     def _overrides(self) -> Iterator[tuple[str, Said]]:
-        for variable, name in _OVERRIDES.items():
+        for variable, name in OVERRIDES.items():
             value = self.said.variable(variable) or self.environ.get(variable, "")
             number = counted(value)
             if _fits(name, number):

@@ -1,14 +1,16 @@
 """Which resets does a Hermes home ask for itself?
 
-Read from config.yaml and, below it, the older gateway.json, as Hermes reads them. Hermes resets
-only the conversations of its gateway, and our limits bound how big they grow. What its API server
-began it never ends, so that ends here when it has been idle for as long as a conversation may be.
-Its environment is not visible from here, so what is set there alone is not inherited.
+Read from config.yaml and, below it, the older gateway.json, as Hermes reads them; its variables in
+.env replace the numbers of the general policy. Hermes resets only the conversations of its gateway,
+and our limits bound how big they grow. What its API server began it never ends, so that ends here
+when it has been idle for as long as a conversation may be. What only the environment of its
+processes says is not visible from here, so that is not inherited.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.database import stamp
+from sexton.homes.hermes.dotenv import overridden, variables
 from sexton.model.record import replace
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import ResetRule, Rulebook, encode
@@ -24,6 +27,8 @@ GATEWAY_KEYS = ("agent:*",)
 API_SOURCES = ("api_server",)
 LARGEST = 1_000_000
 MOST_RULES = 1_000
+LONGEST = 9_999_999
+"""Minutes that are as good as for ever; more is no longer counted."""
 UNLIMITED = ResetPolicy(warn_messages=None, warn_bytes=None)
 
 
@@ -37,7 +42,7 @@ class OwnRules:
 
     def __init__(self, home: Path, zone: str, limits: ResetPolicy = UNLIMITED) -> None:
         """`limits` are what bounds a conversation besides."""
-        self._files = (home / "config.yaml", home / "gateway.json")
+        self._files = (home / "config.yaml", home / "gateway.json", home / ".env")
         self._usual = replace(limits, timezone=zone)
         self._known: tuple[object, ...] = ()
         self._text = ""
@@ -49,10 +54,12 @@ class OwnRules:
         """
         known = (usual, *(stamp(file) for file in self._files))
         if known != self._known:
-            config, gateway = self._files
-            newer = _chosen(_document(config, yaml_document.read))
-            chosen = {**_older(_document(gateway, json.loads)), **newer}
-            self._text = encode(_rulebook(chosen, replace(self._usual, mode=usual)))
+            config, gateway, dotenv = self._files
+            said = _document(config, yaml_document.read)
+            chosen = {**_older(_document(gateway, json.loads)), **_chosen(said)}
+            numbers = overridden(_document(dotenv, variables), said)
+            policy = replace(self._usual, mode=usual)
+            self._text = encode(_rulebook(chosen, policy, numbers))
             self._known = known
         return self._text
 
@@ -70,10 +77,12 @@ def _older(gateway: Mapping[str, Any]) -> Mapping[str, Any]:
     return gateway if sum(len(section) for section in sections) <= MOST_RULES else {}
 
 
-def _rulebook(chosen: Mapping[str, Any], usual: ResetPolicy) -> Rulebook:
+def _rulebook(
+    chosen: Mapping[str, Any], usual: ResetPolicy, numbers: Mapping[str, int]
+) -> Rulebook:
     by_type = _mapping(chosen.get("reset_by_type"))
     by_platform = _mapping(chosen.get("reset_by_platform"))
-    default = _policy(chosen.get("default_reset_policy"), usual)
+    default = _policy({**_mapping(chosen.get("default_reset_policy")), **numbers}, usual)
     return Rulebook(
         reset=UNLIMITED,
         reset_rules=(
@@ -101,14 +110,14 @@ def _policy(stored: Any, usual: ResetPolicy) -> ResetPolicy:
     return replace(
         usual,
         mode=Mode(mode) if mode in list(Mode) else unknown,
-        idle_minutes=_within(idle, 1, 10_000_000, usual.idle_minutes),
+        idle_minutes=_within(idle, 1, math.inf, usual.idle_minutes),
         at_hour=_within(hour, 0, 24, usual.at_hour),
     )
 
 
-def _within(value: Any, least: int, below: int, otherwise: int) -> int:
+def _within(value: Any, least: int, below: float, otherwise: int) -> int:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and least <= value < below else otherwise
+    return int(min(value, LONGEST)) if is_number and least <= value < below else otherwise
 
 
 def _mapping(value: Any) -> dict[str, Any]:

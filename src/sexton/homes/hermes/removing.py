@@ -21,6 +21,7 @@ from sexton.homes.hermes.database import read
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
+from sexton.homes.hermes.writable import refuse_unwritable
 from sexton.homes.hermes.writer import Writer
 from sexton.ports import Clock
 from sexton.ports.rows import PutRow, Removed, Taken, as_text
@@ -94,6 +95,12 @@ class HermesRows:
                     gone |= each.gone
                     cut |= each.cut
         return Removed(frozenset(gone), frozenset(cut))
+
+    def refuse_unwritable(self, *, now: bool = False) -> None:
+        refuse_unwritable(self._database)
+        if now:
+            with changing(self._database, self._clock, LONG_PATIENCE) as hand:
+                hand.step(lambda _: None)
 
     @contextmanager
     def returning(self) -> Iterator[PutRow]:

@@ -40,10 +40,11 @@ class Unusable(ValueError):
 
 
 class Located(NamedTuple):
-    """A document, and on which line each of its entries stands."""
+    """A document, on which line each of its entries stands, and which are set more than once."""
 
     values: Any
     lines: Mapping[Path, int]
+    twice: tuple[Path, ...] = ()
 
 
 def read(text: str) -> Any:
@@ -59,7 +60,7 @@ def located(text: str) -> Located:
             reading.add(event)
         except Unusable as problem:
             raise Unusable(str(problem), reading.line) from None
-    return Located(reading.root, reading.lines)
+    return Located(reading.root, reading.lines, tuple(reading.twice))
 
 
 @dataclass(slots=True)
@@ -106,6 +107,7 @@ class _Reading:
     steps: int = 0
     line: int = 0
     lines: dict[Path, int] = field(default_factory=dict)
+    twice: dict[Path, None] = field(default_factory=dict)
     open: list[_Sequence | _Mapping] = field(default_factory=list)
     anchors: dict[str, Any] = field(default_factory=dict)
     scalars: yaml.SafeLoader = field(default_factory=lambda: yaml.SafeLoader(""))
@@ -150,6 +152,8 @@ class _Reading:
             top.line = self.line
             return
         path = self.place(top)
+        if isinstance(top, _Mapping) and isinstance(top.key, str) and top.key in top.values:
+            self.twice[path] = None
         if path != top.path:
             self.lines[path] = top.line if isinstance(top, _Mapping) else self.line
 

@@ -8,6 +8,8 @@ from sexton.homes.hermes.findings.config_names import Known, name_findings
 from sexton.homes.hermes.findings.config_reset import reset_findings
 from sexton.homes.hermes.findings.config_sections import (
     fallback_findings,
+    inert_findings,
+    repeated_findings,
     retention_findings,
     server_findings,
     unusable_findings,
@@ -51,7 +53,9 @@ def config_findings(
         *unusable_findings(said, names),
         *reset_findings(said, schema, names),
         *retention_findings(said, names),
+        *repeated_findings(said),
         *variable_findings(said),
+        *inert_findings(said, known),
         *fallback_findings(said, names),
         *server_findings(said),
         *name_findings(said, known),

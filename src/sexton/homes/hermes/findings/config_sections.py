@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, mapping, plain
+from sexton.homes.hermes.dotenv import whole
+from sexton.homes.hermes.findings.config_names import Known
 from sexton.homes.hermes.findings.finding import Finding, Level, Names
 
 TRUE_WORDS = ("1", "true", "yes", "on")
@@ -16,6 +19,11 @@ PLACEHOLDERS = frozenset({
 })  # fmt: skip
 SHORTEST_KEY = 16
 _EDIT = "edit {}"
+
+
+_BOUNDS = {"SESSION_IDLE_MINUTES": (1, math.inf, 1440), "SESSION_RESET_HOUR": (0, 23, 4)}
+HARD_STOP = "session_token_hard_stop"
+MOST_TOLD = 100
 
 
 def unusable_findings(said: Configuration, names: Names) -> Iterator[Finding]:
@@ -77,16 +85,55 @@ def retention_findings(said: Configuration, names: Names) -> Iterator[Finding]:
 
 def variable_findings(said: Configuration) -> Iterator[Finding]:
     """Whether a variable that overrides a reset is a number at all."""
-    for name in ("SESSION_IDLE_MINUTES", "SESSION_RESET_HOUR"):
-        variable = said.variables.get(name)
-        if variable is not None and variable.value and not _is_count(variable.value):
-            where = f"{said.dotenv}:{variable.line}"
+    for name, (least, most, usual) in _BOUNDS.items():
+        value = said.variable(name)
+        number = whole(value)
+        if not value or (number is not None and least <= number <= most):
+            continue
+        unusable = f"Hermes takes {usual} instead and says so only in its log"
+        yield Finding(
+            code=f"config.{name.lower()}",
+            level=Level.COSTLY,
+            words=f"{name} is not a whole number"
+            if number is None
+            else f"{name} is {number}, which can not be meant",
+            cost="Hermes ignores it without a word" if number is None else unusable,
+            repair=f"edit {said.place(name)}",
+            where=said.place(name),
+        )
+
+
+def repeated_findings(said: Configuration) -> Iterator[Finding]:
+    """Names that are set twice: the first setting has no effect."""
+    config = said.config
+    for path in config.twice[:MOST_TOLD]:
+        where = config.at(*path)
+        yield Finding(
+            code="config.repeated",
+            level=Level.COSTLY,
+            words=f"{'.'.join(map(str, path))} is set more than once, and only the last one holds",
+            cost="what the earlier ones say is ignored without a word",
+            repair=f"edit {where}",
+            where=where,
+        )
+
+
+def inert_findings(said: Configuration, known: Known | None) -> Iterator[Finding]:
+    """Settings that people were told of and that Hermes reads nowhere."""
+    if known and known.mentions(HARD_STOP):
+        return
+    values = said.config.values
+    sections = [(name,) for name in values if isinstance(name, str) and mapping(values[name])]
+    for at in ((), *sections):
+        holder = mapping(values.get(at[0])) if at else values
+        if holder.get(HARD_STOP) is not None:
+            where = said.config.at(*at, HARD_STOP)
             yield Finding(
-                code=f"config.{name.lower()}",
+                code="config.inert",
                 level=Level.COSTLY,
-                words=f"{name} is not a whole number",
-                cost="Hermes ignores it without a word",
-                repair=f"edit {where}",
+                words=f"{'.'.join((*at, HARD_STOP))} has no effect: Hermes does not read it",
+                cost="no session ever stops at a number of tokens",
+                repair=f"edit {where}: 'budgets' in sexton.yaml stop a session by its tokens",
                 where=where,
             )
 

@@ -1,0 +1,182 @@
+"""A home that is locked or can not be written is left whole, and is not waited for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sexton.homes.hermes.acting import PATIENCE
+from sexton.model.plan import Result
+from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_house import DAY, House, ends, make_older
+
+TALKS = 4
+NOBODY = 65534
+FILE = "session_small.json"
+CONFIG = "session_reset: {mode: idle, idle_minutes: 60}\n"
+
+
+@pytest.fixture
+def house(tmp_path: Path, scene: HermesScene) -> Iterator[House]:
+    opened = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path)
+    yield opened
+    opened.sexton.close()
+
+
+@pytest.fixture
+def overdue(scene: HermesScene) -> HermesScene:
+    """A home whose conversations are over by its own settings, beside one that was left open."""
+    (scene.path / "config.yaml").write_text(CONFIG)
+    for number in range(TALKS):
+        key = f"agent:main:telegram:dm:{number}"
+        scene.start(f"talk {number}", "telegram", session_key=key)
+        scene.say(f"talk {number}", "hello")
+    scene.start("left")
+    scene.say("left", "hello")
+    make_older(scene, 3 * DAY)
+    return scene
+
+
+def test_what_was_done_is_known_at_once(house: House, overdue: HermesScene) -> None:
+    overdue.close()
+    plan = house.plan()
+    assert len(plan.actions) == TALKS + 1
+    assert set(house.apply(plan).values()) == {"done"}
+    known = {id: (house.session(id).is_open, house.session(id).end_reason) for id in ends(overdue)}
+    assert known == {id: (False, reason) for id, reason in ends(overdue).items()}
+    assert None not in ends(overdue).values()
+
+
+def test_a_locked_home_is_waited_for_once_however_much_is_to_be_done(
+    house: House, overdue: HermesScene
+) -> None:
+    overdue.close()
+    plan = house.plan()
+    overdue.ask("open")
+    before = ends(overdue)
+    overdue.sql("BEGIN IMMEDIATE")
+    begun = house.clock.monotonic()  # moved by waiting only
+    outcomes = house.sexton.apply(plan, "receipt", observed=True)
+    assert house.clock.monotonic() - begun < 2 * PATIENCE
+    assert [str(each.result) for each in outcomes] == ["skipped"] * (TALKS + 1)
+    busy = [each for each in outcomes if "was busy for more than" in each.detail]
+    assert len(busy) >= TALKS
+    overdue.sql("ROLLBACK")
+    assert ends(overdue) == before
+
+
+def test_nothing_of_a_home_moves_that_its_user_may_not_write(overdue: HermesScene) -> None:
+    with_a_file(overdue)
+    overdue.close()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o755)
+        done = told_of(overdue.path, Path(scratch, "free"), nullcontext())
+        assert "remove_files small" in done
+        assert set(done.values()) == {"done"}, "and all that is needed is loaded now"
+        closed = Path(scratch, "closed")
+        told = told_of(overdue.path, closed, plain_user(closed))
+        assert told.keys() == done.keys()
+        told.pop("reap left")  # whose processes may not be looked at either
+        assert all("closed/home" in each for each in told.values()), told
+        assert (closed / "home" / "sessions" / FILE).exists()
+
+
+def told_of(source: Path, folder: Path, rights: AbstractContextManager[None]) -> dict[str, str]:
+    """What came of each action on a copy of a home, by its kind and session."""
+    home = Path(shutil.copytree(source, folder / "home"))
+    house = House(f"sqlite:///{folder / 'ledger.db'}", home)
+    plan = house.plan()
+    with rights:
+        outcomes = house.sexton.apply(plan, observed=True)
+    house.sexton.close()
+    return {
+        f"{each.action.kind} {each.action.seen.id}": (
+            "done" if each.result is Result.DONE else each.detail
+        )
+        for each in outcomes
+    }
+
+
+def test_a_home_on_a_full_or_read_only_disk_stays_whole_and_the_hint_says_which(
+    overdue: HermesScene, tmp_path: Path
+) -> None:
+    with_a_file(overdue)
+    overdue.close()
+    disk, ledgers = tmp_path / "disk", tmp_path / "ledgers"
+    disk.mkdir()
+    ledgers.mkdir()
+    told = on_a_small_disk(disk, str(overdue.path), str(ledgers))
+    if told is None:  # no disk can be mounted here: the test before stands in for this one
+        return
+    words = {"full": "no room left on the disk", "read only": "can only be read"}
+    hints = {"full": "Free some space", "read only": "Mount its disk writable"}
+    for each in told[:2]:
+        outcomes = each["reap"] + each["garbage"]
+        assert each["same"]
+        assert len(outcomes) == TALKS + 3
+        assert {result for _, result, _ in outcomes} == {"skipped"}
+        said = [detail for _, _, detail in outcomes]
+        state = each["state"]
+        assert all(words[state] in one and hints[state] in one for one in said), said
+    assert told[0]["ledger"][0] == "LedgerFull"
+    assert told[1]["ledger"][0] == "LedgerReadOnly"
+    assert "mounted read-only" in told[1]["ledger"][1]
+    usable = told[2]
+    assert usable["same"] is False
+    assert {result for _, result, _ in usable["garbage"]} == {"done"}
+
+
+def with_a_file(scene: HermesScene) -> None:
+    """A session that is garbage, with a file beside the database."""
+    scene.start("small")
+    scene.end("small")
+    make_older(scene, 40 * DAY)
+    folder = scene.path / "sessions"
+    folder.mkdir()
+    (folder / FILE).write_text("{}")
+
+
+@contextmanager
+def plain_user(folder: Path) -> Iterator[None]:
+    """With the rights of somebody who may do what he likes there, but not beside the database."""
+    home = folder / "home"
+    for each in (*folder.rglob("*"), folder):
+        each.chmod(0o777 if each.is_dir() else 0o666)
+    (home / "state.db").chmod(0o444)
+    home.chmod(0o555)
+    mighty = os.geteuid() == 0
+    if mighty:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if mighty:
+            os.seteuid(0)
+        home.chmod(0o755)
+
+
+def on_a_small_disk(disk: Path, *words: str) -> list[dict[str, Any]] | None:
+    """What the program tells on a disk of 8 MB; None if this user can mount nothing."""
+    mount = 'mount -t tmpfs -o size=8m tmpfs "$0" || exit 97; exec "$@" "$0"'
+    rights = [] if os.geteuid() == 0 else ["--map-root-user"]
+    unshare = shutil.which("unshare") or "false"
+    program = [sys.executable, "-m", "tests.scenario.hermes_small_disk", *words]
+    done = subprocess.run(
+        [unshare, *rights, "--mount", "sh", "-c", mount, str(disk), *program],
+        check=False, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    if done.returncode == 97 or (done.returncode and not done.stdout):
+        assert "Traceback" not in done.stderr, done.stderr
+        return None
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
