@@ -12,18 +12,10 @@ import pytest
 from sexton.testing.postgres import PostgresServer
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_inside import furnished_environment
-from tests.scenario.process_programs import PATIENCE
 from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind
 
 ROOT = Path(__file__).parents[2]
 _names = count(1)
-
-
-@pytest.fixture(autouse=True)
-def _time_to_die(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine even a killed process takes its time to end."""
-    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", PATIENCE)
-    monkeypatch.setattr("sexton.system.effects.command.LAST_WAIT", PATIENCE)
 
 
 @pytest.fixture(scope="session")
