@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sexton.testing.postgres import PostgresServer
+from tests import layers
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind
@@ -21,7 +21,7 @@ _names = count(1)
 @pytest.fixture(scope="session")
 def hermes_python() -> Path:
     """The interpreter of Hermes's own environment, which is installed if it is not there."""
-    subprocess.run(["sh", ROOT / "scripts" / "install_hermes.sh"], check=True, timeout=600)
+    layers.provide("install_hermes.sh")
     return ROOT / ".venvs" / "hermes" / "bin" / "python"
 
 
