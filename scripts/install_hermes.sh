@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs Hermes into .venvs/hermes, an environment of its own because it pins every dependency.
 # HERMES_VERSION names another release than the usual one; it goes into .venvs/hermes-VERSION.
-# Does nothing when it is there already; several calls at once wait for one another.
+# Exits with 69 where pip reaches no index that has it. Does nothing when it is there already; several calls at once wait for one another.
 set -eu
 usual=0.19.0
 version=${HERMES_VERSION:-$usual}
@@ -50,5 +50,15 @@ os.execvp('sh', ['sh', sys.argv[2], '--alone'])" "$root/.venvs/$name.lock" "$0"
 fi
 echo "hermes: installing hermes-agent $version into .venvs/$name" >&2
 "$python" -m venv --clear "$venv"
-"$venv/bin/python" -m pip install -qq --disable-pip-version-check "hermes-agent==$version"
+log=$venv/install.log
+if ! "$venv/bin/python" -m pip install -q --disable-pip-version-check "hermes-agent==$version" 2>"$log"
+then
+    cat "$log" >&2
+    # What pip says where no index answers, or none has any release; all else is a failure of ours.
+    if grep -q 'NewConnectionError\|ConnectTimeoutError\|NameResolutionError\|ProxyError\|(from versions: none)' "$log"; then
+        echo "hermes: hermes-agent $version can not be fetched here" >&2
+        exit 69
+    fi
+    exit 1
+fi
 is_ready

@@ -34,6 +34,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 INSTALLING = ("hermes_python", "release")
 LONGEST_INSTALL = 1200.0
+LONGEST_DEATH = 240.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,6 +65,13 @@ def _let_go() -> Iterator[None]:
     """Sessions that a test wanted to stay held are let go when it is over."""
     yield
     keeping.let_go()
+
+
+@pytest.fixture(autouse=True)
+def _time_to_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine even a killed process takes its time to end."""
+    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", LONGEST_DEATH)
+    monkeypatch.setattr("sexton.system.effects.command.LAST_WAIT", LONGEST_DEATH)
 
 
 @pytest.fixture

@@ -41,10 +41,12 @@ def mark(item: pytest.Item) -> None:
         item.add_marker("slow")
 
 
-def provide(script: str, *, seconds: float = 600) -> None:
+def provide(script: str, *, seconds: float = 600, **chosen: str) -> None:
     """Install a program, or skip the test where this machine cannot have it."""
-    command = ["sh", str(ROOT / "scripts" / script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    command, environment = ["sh", str(ROOT / "scripts" / script)], {**os.environ, **chosen}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=seconds, env=environment, check=False
+    )
     if done.returncode == UNAVAILABLE:
         unavailable(done.stderr.strip())
     assert done.returncode == 0, done.stderr

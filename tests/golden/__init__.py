@@ -18,6 +18,8 @@ from sexton.system.processes import host
 FOLDER = Path(__file__).parent
 HEAD = "=== "
 WRITES = bool(os.environ.get("GOLDEN"))
+_written: dict[tuple[Path, str], str] = {}
+"""What this run has written."""
 
 MASKS = (
     (re.compile(rf"[\w.-]+@{re.escape(host())}\b"), "<user>@<host>"),
@@ -50,6 +52,8 @@ def golden(screen: str, scene: str, text: str) -> None:
     file, shown = FOLDER / f"{screen}.txt", masked(text)
     scenes = read(file)
     if WRITES:
+        already = _written.setdefault((file, scene), shown)
+        assert shown == already, f"{file.name} has one scene '{scene}', but two texts are for it"
         write(file, scenes | {scene: shown})
         return
     assert scene in scenes, f"{file.name} has no scene '{scene}'; write it with `make golden`"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -10,26 +9,19 @@ from pathlib import Path
 import pytest
 
 from sexton.testing.postgres import PostgresServer
+from tests import layers
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_inside import furnished_environment
-from tests.scenario.process_programs import PATIENCE
 from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind
 
 ROOT = Path(__file__).parents[2]
 _names = count(1)
 
 
-@pytest.fixture(autouse=True)
-def _time_to_die(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine even a killed process takes its time to end."""
-    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", PATIENCE)
-    monkeypatch.setattr("sexton.system.effects.command.LAST_WAIT", PATIENCE)
-
-
 @pytest.fixture(scope="session")
 def hermes_python() -> Path:
     """The interpreter of Hermes's own environment, which is installed if it is not there."""
-    subprocess.run(["sh", ROOT / "scripts" / "install_hermes.sh"], check=True, timeout=600)
+    layers.provide("install_hermes.sh")
     return ROOT / ".venvs" / "hermes" / "bin" / "python"
 
 

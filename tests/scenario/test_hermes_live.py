@@ -30,18 +30,15 @@ class Live:
     gateway: int
 
 
-@pytest.fixture(scope="module")
-def live(
-    hermes: Hermes, hermes_python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Live]:
-    place = tmp_path_factory.mktemp("live")
-    scene = HermesScene(hermes, place / "home")
+@pytest.fixture
+def live(hermes: Hermes, hermes_python: Path, tmp_path: Path) -> Iterator[Live]:
+    scene = HermesScene(hermes, tmp_path / "home")
     scene.start("forgotten")
     scene.say("forgotten", "Good morning")
     scene.start("talk", "telegram", session_key=TALK)
     make_older(scene, 20 * DAY)
     scene.close()
-    house = House(f"sqlite:///{place / 'ledger.db'}", scene.path, clock=SystemClock())
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, clock=SystemClock())
     with FakeModel() as model:
         lab = Lab(hermes_python, scene.path, model.url)
         with lab.gateway() as gateway:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sexton.agent.grant import Grant
 from sexton.agent.session import OpenSession
 from sexton.agent.slots import Slots
 from sexton.agent.spend import TurnSpend
 from sexton.agent.turn import Turn
 from sexton.bootstrap import Sexton
-from sexton.errors import BudgetExceeded
+from sexton.errors import BudgetExceeded, LedgerBusy, SextonError, UsageInvalid
 from sexton.ledger.opening import open_ledger
 from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
@@ -106,6 +107,47 @@ def test_a_signal_handler_may_reserve_at_every_step_of_a_reservation(
         assert over.wait(BOUND)
         assert len(steps) > LIMIT
         assert reserve(turn)
+
+
+def test_a_signal_handler_may_end_the_turn_at_every_step_of_a_reservation(
+    new_file: Path, manual_clock: ManualClock
+) -> None:
+    with bounded(str(new_file), manual_clock) as session:
+        turn, is_over, over = session.turn(), False, threading.Event()
+        grants: list[Grant] = []
+        refused: list[SextonError] = []
+        kept: list[bool] = []
+
+        def reserve_all() -> None:
+            try:
+                grants.append(turn.reserve(max_output_tokens=LIMIT))
+            except (UsageInvalid, LedgerBusy) as problem:
+                refused.append(problem)
+
+        def end() -> None:
+            turn.__exit__(None, None, None)
+
+        runs = at_every_step(reserve_all, meanwhile=end)
+
+        def reserve_within() -> None:
+            nonlocal turn, is_over
+            try:
+                while not is_over:
+                    turn = session.turn()
+                    with turn:
+                        is_over = next(runs, runs) is runs
+                    with session.turn() as later:
+                        kept.append(not reserve(later))
+            finally:
+                over.set()
+
+        threading.Thread(target=reserve_within, daemon=True).start()
+        assert over.wait(BOUND)
+        assert is_over
+        assert not any(kept)
+        assert all(grant.is_settled for grant in grants)
+        assert len(grants) > LIMIT
+        assert refused
 
 
 def test_a_signal_handler_may_name_a_grant_while_its_thread_names_one() -> None:

@@ -21,6 +21,7 @@ import pytest
 from sexton.cli.examination import STILL_OPEN
 from sexton.homes.hermes.installed import Installed
 from sexton.policies.rulebook import decode
+from tests import layers
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.surface.program import ROOT, Cli
@@ -72,12 +73,7 @@ def release(
 ) -> Iterator[tuple[Hermes, Path]]:
     """A running Hermes of a release and its interpreter, installed if need be."""
     version: str = request.param
-    subprocess.run(
-        ["sh", ROOT / "scripts" / "install_hermes.sh"],
-        env={**os.environ, "HERMES_VERSION": version},
-        check=True,
-        timeout=900,
-    )
+    layers.provide("install_hermes.sh", seconds=900, HERMES_VERSION=version)
     name = "hermes" if version == USUAL else f"hermes-{version}"
     python = ROOT / ".venvs" / name / "bin" / "python"
     with Hermes(python, tmp_path_factory.mktemp("scratch")) as running:

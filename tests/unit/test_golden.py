@@ -35,6 +35,16 @@ def test_a_scene_that_was_never_written_fails(folder: Path) -> None:
         words.golden("screen", "two", "anything")
 
 
+def test_a_scene_that_was_written_by_one_test_is_not_written_otherwise_by_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(monkeypatch, "one", f"session {'a' * 32}")
+    written(monkeypatch, "one", f"session {'b' * 32}")
+    with pytest.raises(AssertionError):
+        written(monkeypatch, "one", "a word that is another")
+    words.golden("screen", "one", f"session {'a' * 32}")
+
+
 def test_scenes_of_a_screen_share_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for scene in ("b", "a"):
         written(monkeypatch, scene, f"line\n\n{scene}")

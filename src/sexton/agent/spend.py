@@ -52,8 +52,7 @@ class TurnSpend:
         amounts = {unit: checked(amount) for unit, amount in amounts.items()}
         self._guard.check_pace(self._session())
         self._pass_time()
-        tariff = self._tariff(model)
-        held = tokens(amounts)
+        tariff, held = self._tariff(model), tokens(amounts)
         if tariff is not None:
             held[Unit.USD] = tariff(amounts)
         grant = Grant(self, held, tariff)
@@ -82,7 +81,8 @@ class TurnSpend:
         ref, worker, now = self._session().ref, self._desk.worker, self._desk.clock.now()
         asked = Granted(self._desk.slots.take(), ref, worker, now, places=None)
         grant.granted = asked
-        grant.granted = self._take(grant, asked.name) or asked._replace(places=())
+        if not grant.is_settled:  # else a signal handler has just ended the turn
+            grant.granted = self._take(grant, asked.name) or asked._replace(places=())
 
     def _cancel(self, grant: Grant) -> None:
         """Give back what the ledger holds, if anything, as if it had never been asked for."""
@@ -166,9 +166,9 @@ class TurnSpend:
         """Count the time that has passed; the turn is over."""
         self._pass_time(limited=False)
 
-    def unsettled(self) -> list[Grant]:
-        """What the turn still holds."""
-        return list(self._own.grants)
+    def close(self) -> tuple[Grant, ...]:
+        """Hold nothing more; what is held still."""
+        return self._change(TurnCounts.closed).grants
 
     def watch(self) -> ToolWatch:
         """A watch over the tools of the session that goes on where the last one left off."""

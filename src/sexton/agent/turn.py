@@ -142,7 +142,7 @@ class Turn:
             last.callback(self._end_if_due)
             last.callback(self._desk.turns.discard, self)
             last.callback(self._at_end, partial(self._finish, failed), partial(self._fail, failed))
-            for grant in spend.unsettled():
+            for grant in spend.close():
                 last.callback(self._at_end, grant.finish, grant.finish)
             last.callback(self._at_end, spend.leave, None)
 
@@ -188,10 +188,11 @@ class Turn:
             return None
 
     def _running(self) -> TurnSpend:
-        if self._spend is None:
+        spend = self._spend  # once: a signal handler may end the turn at any step
+        if spend is None:
             raise UsageInvalid("the turn has not begun yet, or is over")
         self._check_timeline()
-        return self._spend
+        return spend
 
     def _check_timeline(self) -> None:
         """SessionRewound if the ledger was set back since the turn was asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from sexton.errors import UsageInvalid
 from sexton.model.spend import Unit
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class TurnCounts(NamedTuple):
     spent: Mapping[Unit, int] = {}
     grants: tuple[Grant, ...] = ()
     first: Grant | None = None
+    is_closed: bool = False
 
     def held(self, unit: Unit) -> int:
         """What the open grants hold of a unit."""
@@ -36,8 +38,14 @@ class TurnCounts(NamedTuple):
         return self._replace(spent={**self.spent, **total})
 
     def holding(self, grant: Grant) -> TurnCounts:
-        """The same with one more grant."""
+        """The same with one more grant; UsageInvalid once the turn is over."""
+        if self.is_closed:  # a signal handler or a thread has ended it since it was asked
+            raise UsageInvalid("the turn is over")
         return self._replace(grants=(*self.grants, grant), first=self.first or grant)
+
+    def closed(self) -> TurnCounts:
+        """The same at the end of the turn."""
+        return self._replace(is_closed=True)
 
     def settled(self, grant: Grant, used: Mapping[Unit, int]) -> TurnCounts:
         """The same after a grant was settled; once, however often it is tried."""
