@@ -199,13 +199,18 @@ def test_a_reset_that_a_process_holds_back_is_told_as_the_release_writes_it_down
     else:
         (scene.path / "sessions").mkdir(exist_ok=True)
         (scene.path / "sessions" / "sessions.json").write_text(json.dumps({key: route}))
-    # This very process: `processes.json` is written by the release's own registry.
-    given = {"pid": os.getpid(), "started_at": psutil.Process().create_time(), "key": key}
-    environment = {**os.environ, "HERMES_HOME": str(scene.path), "GIVEN": json.dumps(given)}
-    environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
-    subprocess.run([release[1], "-c", WRITE_PROCESS], env=environment, check=True, timeout=240)
-    told = {each["code"]: each for each in examined(cli, scene.path)["findings"]}
-    assert told["held"]["repair"] == f"kill {os.getpid()}"
+    with subprocess.Popen(["sleep", "600"]) as idle:
+        try:  # `processes.json` is written by the release's own registry
+            began = psutil.Process(idle.pid).create_time()
+            given = {"pid": idle.pid, "started_at": began, "key": key}
+            environment = {**os.environ, "HERMES_HOME": str(scene.path), "GIVEN": json.dumps(given)}
+            environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
+            write = [release[1], "-c", WRITE_PROCESS]
+            subprocess.run(write, env=environment, check=True, timeout=240)
+            told = {each["code"]: each for each in examined(cli, scene.path)["findings"]}
+        finally:
+            idle.kill()
+    assert told["held"]["repair"].split()[-2:] == ["stop", str(idle.pid)]
 
 
 def test_a_home_of_the_schema_to_come_is_observed_and_examined(cli: Cli, newest: Path) -> None:
