@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from sexton.errors import ProcessesRunning
 from sexton.ports.processes import Ending
 from sexton.system.processes import start_tick
 from tests.scenario.hermes_home import HermesScene
@@ -86,6 +88,22 @@ def test_what_a_home_names_is_listed_with_its_session_and_explained(
     assert listed(cli, "--session", "hermes/other") == []
     told = cli("why", "hermes/talk", "--json").json()["answers"]
     assert [each["detail"].count(str(tree.pid)) for each in told if each["question"] == "process"]
+
+
+def test_a_reset_is_refused_beside_what_a_home_names_and_done_without_or_by_force(
+    cli: Cli, home: Path, tree: Tree
+) -> None:
+    write(home, tree)
+    settings = home.parent / "sexton.yaml"
+    settings.write_text(yaml.safe_dump({"homes": [{"path": str(home), "act": True}]}))
+    asked = ("sessions", "reset", "hermes/talk", "--json", "--config", str(settings))
+    refused = cli(*asked)
+    assert (refused.code, refused.error()["error"]) == (24, ProcessesRunning.__name__)
+    assert "hunter2" not in refused.err
+    other = (*asked[:2], "hermes/other", *asked[3:])
+    assert cli(*other).code == 0, "it has none"
+    assert cli(*asked, "--force").code == 0
+    assert lives(tree.pid)
 
 
 def test_it_is_stopped_with_its_children_also_unattended(cli: Cli, home: Path, tree: Tree) -> None:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from sexton.engine.estate import Estate
 from sexton.engine.observe import observe_home
 from sexton.engine.preconditions import as_seen
+from sexton.engine.process_view import of_session
 from sexton.errors import (
     HomeObserved,
     InputInvalid,
@@ -75,7 +76,7 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
     if not force:
         if estate.is_busy(found):
             raise SessionBusy(f"a turn is running in the session {found.name}")
-        if reason.code == RESET and (left := running(estate.overseer.of_native(found))):
+        if reason.code == RESET and (left := running(of_session(estate, found))):
             raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
     return Plan(
         id=uuid.uuid4().hex,
@@ -92,7 +93,7 @@ def check_as_shown(estate: Estate, plan: Plan) -> None:
         if not isinstance(action, EndSession) or action.reason.code != RESET:
             continue
         for session in estate.ledger.index.find(action.seen.home, action.seen.id):
-            left = running(estate.overseer.of_native(session))
+            left = running(of_session(estate, session))
             late = [each for each in left if each.process.started_at > plan.made_at]
             if late:
                 words = f"processes of the session {session.name} began since: {listed(late)}"
