@@ -58,6 +58,19 @@ def test_a_job_ends_with_the_iterations_of_its_turn(home: Spender) -> None:
     assert ends(home) == {"budget:turn.iterations"}
 
 
+@pytest.mark.parametrize("action", [Act.KILL, Act.RESET])
+def test_a_job_that_a_budget_ends_asks_nothing_more_and_its_row_says_why(
+    home: Spender, action: Act
+) -> None:
+    home.publish(budget(Scope.SESSION, Unit.ITERATIONS, 4, action))
+    home.run_job()
+    assert len(home.model.asked) == 4
+    [session] = home.sessions()
+    assert (session.end_reason, session.holders) == ("budget:session.iterations", ())
+    assert ends(home) == {"budget:session.iterations"}
+    assert home.codes("end") == ["budget:session.iterations"]
+
+
 def test_a_job_whose_session_a_person_ends_asks_nothing_more(home: Spender) -> None:
     def ending(messages: list[Any]) -> str | ToolUse:
         if len(home.model.asked) == 3:

@@ -21,10 +21,11 @@ from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import EndSession, Plan, Reason
 from sexton.model.session import NATIVE, Session
 from sexton.policies.processes import listed, running
-from sexton.ports import Ledger
+from sexton.ports import Entry, Ledger
 
 RESET = "reset"
 """The reason of an end that an operator asks for so that the key begins anew."""
+PINNED_THERE = "its home pins or archives it, and only there can that be taken back"
 Verb = Literal["retry", "discard"]
 DECIDABLE: Final[Mapping[Verb, tuple[FinalizationState, ...]]] = {
     "retry": (FinalizationState.DEAD,),
@@ -85,6 +86,16 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
         made_at=estate.clock.now(),
         actions=(EndSession(seen=as_seen(found), reason=reason),),
     )
+
+
+def pin(estate: Estate, session: Session, noted: Entry, *, pinned: bool) -> Session:
+    """Pin a session, or let go of it; as it stands then, since its home may pin it as well."""
+    found = changeable(estate, session)
+    if found.pinned is not pinned or found.home != NATIVE:
+        estate.ledger.book.mark(found.ref, pinned=pinned, noted=(noted, estate.clock.now()))
+    if not pinned and (record := estate.records.get(found.home)) is not None:
+        observe_home(estate, estate.homes[found.home], record, anew=True)
+    return next(iter(estate.ledger.index.find(found.home, found.id)), found)
 
 
 def check_as_shown(estate: Estate, plan: Plan) -> None:
