@@ -134,6 +134,32 @@ def wait(terminal: Terminal, happened: Callable[[], bool]) -> None:
     wait_until(looked)
 
 
+def test_what_is_said_is_neither_in_the_ledger_nor_in_our_lines_of_the_log(home: Spender) -> None:
+    """The user is shown what a tool said last; nothing else of it leaves Hermes."""
+    secret = "swordfish-4711"
+
+    def telling(messages: list[Any]) -> str | ToolUse:
+        wish = failing(messages)
+        if isinstance(wish, str):
+            return wish
+        return ToolUse(wish.tool, {"command": f"echo {secret}; {wish.arguments['command']}"})
+
+    home.model.reply = telling
+    assert secret in home.lab.ask(f"Look for {secret}", "--yolo")
+    assert home.codes("pause") + home.codes("end")
+    with closing(apsw.Connection(home.ledger.removeprefix("sqlite:///"))) as ledger:
+        tables = [
+            name
+            for (name,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        rows = [row for name in tables for row in ledger.execute(f'SELECT * FROM "{name}"')]
+    assert rows
+    assert secret not in repr(rows)
+    logs = (home.lab.home / "logs").rglob("*.log")
+    lines = [line for each in logs for line in each.read_text(errors="replace").splitlines()]
+    assert secret not in "".join(line for line in lines if "sexton." in line)
+
+
 def test_the_review_of_a_turn_spends_from_the_budgets_of_its_session(home: Spender) -> None:
     """Hermes looks back after ten tools, in another thread and under the same id."""
     home.publish(budget(Scope.SESSION, Unit.INPUT, 10_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from sexton.errors import ProcessesRunning
+from sexton.homes.hermes.kernel import began
 from sexton.ports.processes import Ending
 from sexton.system.processes import start_tick
 from tests.scenario.hermes_home import HermesScene
@@ -130,6 +132,30 @@ def test_a_number_that_is_somebody_elses_now_is_nobodys_process(
     assert listed(cli) == []
     assert cli("processes", "stop", str(tree.pid), "--yes").code != 0
     assert lives(tree.pid)
+
+
+def test_whoever_writes_the_file_names_no_process_of_somebody_else(
+    cli: Cli, home: Path, tree: Tree
+) -> None:
+    """With the rights of another user Sexton would end for them what they can not end."""
+    write(home, tree)
+    if os.getuid() == 0:
+        os.chown(home / "processes.json", 4711, 4711)
+        pid = tree.pid
+    else:
+        pid = 1  # that of root
+        write(home, tree, pid=pid, host_start_time=start_tick(pid), started_at=began(pid))
+    assert listed(cli) == []
+    assert cli("processes", "stop", str(pid), "--yes").code != 0
+    assert lives(pid)
+
+
+@pytest.mark.parametrize("moment", [0, 1, -1, 1e30, "now", None, float("nan"), True])
+def test_a_start_at_no_moment_is_no_proof(cli: Cli, home: Path, tree: Tree, moment: object) -> None:
+    write(home, tree, started_at=moment)
+    assert cli("processes", "stop", str(tree.pid), "--yes").code != 0
+    assert lives(tree.pid)
+    assert lives(tree.child)
 
 
 def test_a_start_tick_of_another_boot_is_no_proof(cli: Cli, home: Path, tree: Tree) -> None:
