@@ -91,8 +91,7 @@ def test_a_budget_ends_a_conversation_and_its_next_message_begins_another_one(
     bound(inside, action)
     inside.model.reply = eager
     with inside.gateway():
-        said = inside.say(ALICE, "Go on for ever")
-        assert "[sexton]" in said
+        assert inside.say(ALICE, "Go on for ever").count("[sexton]") == 1
         assert len(inside.model.asked) == 2
         [left] = inside.sessions()
         assert inside.rows()[left.id] == ("session_reset",)
@@ -132,9 +131,42 @@ def test_an_operator_ends_a_turn_at_its_next_call(inside: Conversations, cli: Cl
         inside.model.go_on()
         inside.signal.wait_for_turn(stamp, 0)
         assert len(inside.model.asked) == 2, "nobody asked the model again"
-        assert "[sexton]" in inside.signal.to(ALICE)[-1]
+        assert ["[sexton]" in each for each in inside.signal.to(ALICE)] == [True], "once"
         assert ANSWER in inside.say(ALICE, SETTLING)
         assert inside.row_of(ALICE) != running.id
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [("end", "--yes"), ("end", "--yes", "--reason", "abandoned"), ("reset",)],
+    ids=["end", "end in other words", "reset"],
+)
+def test_a_terminal_whose_session_an_operator_ended_is_told_so_and_begins_another_one(
+    inside: Conversations, cli: Cli, verb: tuple[str, ...]
+) -> None:
+    config = settings(inside)
+    with inside.lab.terminal("--yolo") as terminal:
+        terminal.wait_for("❯")
+        terminal.type("Good morning")
+        terminal.wait_for(ANSWER)
+
+        def rests() -> bool:
+            terminal.read()
+            [found] = inside.sessions()
+            return all(each.busy_since is None for each in found.holders)
+
+        wait_until(rests)
+        [left] = inside.sessions()
+        first, *options = verb
+        cli.ok("sessions", first, left.name, *options, *config)
+        asked = len(inside.model.asked)
+        terminal.type("And now?")
+        terminal.wait_for("[sexton]")
+        assert len(inside.model.asked) == asked, "nothing more is done in its name"
+        terminal.type("/new")
+        terminal.type("Good evening")
+        terminal.wait_for(ANSWER, times=2)
+        assert {left.id} < {each.id for each in inside.sessions()}
 
 
 def test_every_verb_of_an_operator_works_on_a_home_that_may_be_changed(

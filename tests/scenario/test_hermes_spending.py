@@ -58,6 +58,19 @@ def test_a_job_ends_with_the_iterations_of_its_turn(home: Spender) -> None:
     assert ends(home) == {"budget:turn.iterations"}
 
 
+@pytest.mark.parametrize("action", [Act.KILL, Act.RESET])
+def test_a_job_that_a_budget_ends_asks_nothing_more_and_its_row_says_why(
+    home: Spender, action: Act
+) -> None:
+    home.publish(budget(Scope.SESSION, Unit.ITERATIONS, 4, action))
+    home.run_job()
+    assert len(home.model.asked) == 4
+    [session] = home.sessions()
+    assert (session.end_reason, session.holders) == ("budget:session.iterations", ())
+    assert ends(home) == {"budget:session.iterations"}
+    assert home.codes("end") == ["budget:session.iterations"]
+
+
 def test_a_job_whose_session_a_person_ends_asks_nothing_more(home: Spender) -> None:
     def ending(messages: list[Any]) -> str | ToolUse:
         if len(home.model.asked) == 3:
@@ -119,6 +132,32 @@ def wait(terminal: Terminal, happened: Callable[[], bool]) -> None:
         return happened()
 
     wait_until(looked)
+
+
+def test_what_is_said_is_neither_in_the_ledger_nor_in_our_lines_of_the_log(home: Spender) -> None:
+    """The user is shown what a tool said last; nothing else of it leaves Hermes."""
+    secret = "swordfish-4711"
+
+    def telling(messages: list[Any]) -> str | ToolUse:
+        wish = failing(messages)
+        if isinstance(wish, str):
+            return wish
+        return ToolUse(wish.tool, {"command": f"echo {secret}; {wish.arguments['command']}"})
+
+    home.model.reply = telling
+    assert secret in home.lab.ask(f"Look for {secret}", "--yolo")
+    assert home.codes("pause") + home.codes("end")
+    with closing(apsw.Connection(home.ledger.removeprefix("sqlite:///"))) as ledger:
+        tables = [
+            name
+            for (name,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        rows = [row for name in tables for row in ledger.execute(f'SELECT * FROM "{name}"')]
+    assert rows
+    assert secret not in repr(rows)
+    logs = (home.lab.home / "logs").rglob("*.log")
+    lines = [line for each in logs for line in each.read_text(errors="replace").splitlines()]
+    assert secret not in "".join(line for line in lines if "sexton." in line)
 
 
 def test_the_review_of_a_turn_spends_from_the_budgets_of_its_session(home: Spender) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from sexton.errors import ProcessesRunning
+from sexton.homes.hermes.kernel import began
 from sexton.ports.processes import Ending
 from sexton.system.processes import start_tick
 from tests.scenario.hermes_home import HermesScene
@@ -88,6 +92,22 @@ def test_what_a_home_names_is_listed_with_its_session_and_explained(
     assert [each["detail"].count(str(tree.pid)) for each in told if each["question"] == "process"]
 
 
+def test_a_reset_is_refused_beside_what_a_home_names_and_done_without_or_by_force(
+    cli: Cli, home: Path, tree: Tree
+) -> None:
+    write(home, tree)
+    settings = home.parent / "sexton.yaml"
+    settings.write_text(yaml.safe_dump({"homes": [{"path": str(home), "act": True}]}))
+    asked = ("sessions", "reset", "hermes/talk", "--json", "--config", str(settings))
+    refused = cli(*asked)
+    assert (refused.code, refused.error()["error"]) == (24, ProcessesRunning.__name__)
+    assert "hunter2" not in refused.err
+    other = (*asked[:2], "hermes/other", *asked[3:])
+    assert cli(*other).code == 0, "it has none"
+    assert cli(*asked, "--force").code == 0
+    assert lives(tree.pid)
+
+
 def test_it_is_stopped_with_its_children_also_unattended(cli: Cli, home: Path, tree: Tree) -> None:
     write(home, tree)
     done = cli("processes", "stop", str(tree.pid), "--yes", "--json").json()
@@ -112,6 +132,30 @@ def test_a_number_that_is_somebody_elses_now_is_nobodys_process(
     assert listed(cli) == []
     assert cli("processes", "stop", str(tree.pid), "--yes").code != 0
     assert lives(tree.pid)
+
+
+def test_whoever_writes_the_file_names_no_process_of_somebody_else(
+    cli: Cli, home: Path, tree: Tree
+) -> None:
+    """With the rights of another user Sexton would end for them what they can not end."""
+    write(home, tree)
+    if os.getuid() == 0:
+        os.chown(home / "processes.json", 4711, 4711)
+        pid = tree.pid
+    else:
+        pid = 1  # that of root
+        write(home, tree, pid=pid, host_start_time=start_tick(pid), started_at=began(pid))
+    assert listed(cli) == []
+    assert cli("processes", "stop", str(pid), "--yes").code != 0
+    assert lives(pid)
+
+
+@pytest.mark.parametrize("moment", [0, 1, -1, 1e30, "now", None, float("nan"), True])
+def test_a_start_at_no_moment_is_no_proof(cli: Cli, home: Path, tree: Tree, moment: object) -> None:
+    write(home, tree, started_at=moment)
+    assert cli("processes", "stop", str(tree.pid), "--yes").code != 0
+    assert lives(tree.pid)
+    assert lives(tree.child)
 
 
 def test_a_start_tick_of_another_boot_is_no_proof(cli: Cli, home: Path, tree: Tree) -> None:

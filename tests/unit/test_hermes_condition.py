@@ -89,7 +89,7 @@ def test_processes_are_those_that_run_and_are_the_ones_that_were_meant(tmp_path:
         "host_start_time": start_tick(os.getpid()),
         "session_key": "k",
     }
-    mine |= {"command": "run\nme", "started_at": 1.0}
+    mine |= {"command": "run\nme", "started_at": 1_700_000_000.0}
     others = (
         {"host_start_time": 1}, {"pid": True}, {"pid": -1}, {"pid": "1"}, {"pid": 2**40},
         {"pid_scope": "sandbox"}, {"host_start_time": None}, {"started_at": None},

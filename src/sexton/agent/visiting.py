@@ -16,6 +16,7 @@ from sexton.agent.opening import known_worker
 from sexton.agent.turn import Turn
 from sexton.agent.worker import AgentWorker
 from sexton.errors import HomeRewound, SessionNotFound
+from sexton.model.endings import EndKind, end_kind
 from sexton.model.record import replace
 from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, Session
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from sexton.policies.spend import SpendRules
 
 ATTEMPTS = 5
+RECENT = 50
+BY_POLICY = (EndKind.IDLE_RESET, EndKind.DAILY_RESET, EndKind.SIZE_RESET)
 
 
 class GuestTurn(Turn):
@@ -131,6 +134,19 @@ class Visitor(AgentWorker):
         """Why the ledger takes a session of the home to have ended; None if it is open."""
         found = self._desk.ledger.index.find(self.home.name, id)
         return found[0].end_reason or "ended" if found and not found[0].is_open else None
+
+    def is_over(self, id: str) -> bool:
+        """Whether a session was ended from here, and not only for its time or its size.
+
+        It must not go on under its old id; what its home has ended, the home may go on with.
+        """
+        found = self.known(id)
+        if found is None or found.is_open:
+            return False
+        said = self._desk.ledger.journal.page(found, None, None, RECENT)
+        ends = {each.reason.code for each in said if each.action == "end"}
+        kind = end_kind(found.end_reason, found.home)
+        return found.end_reason in ends and kind not in BY_POLICY
 
     def running(self, is_meant: Callable[[Session], bool]) -> list[Watched]:
         """The processes of the home's sessions that are meant, also of those that have ended.

@@ -38,8 +38,10 @@ class LedgerKnows:
         return frozenset(self.homes.ids(self.record, open_only=False))
 
 
-def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observed:
-    """Bring what changed in one home into the ledger, part by part."""
+def observe_home(
+    estate: Estate, home: Observable, record: HomeRecord, *, anew: bool = False
+) -> Observed:
+    """Bring what changed in one home into the ledger, part by part; or all of it, anew."""
     homes = estate.ledger.homes
     # By its place: a ledger that was set back may have given its number to another home.
     place = (record.host, record.path)
@@ -54,7 +56,7 @@ def observe_home(estate: Estate, home: Observable, record: HomeRecord) -> Observ
     rulebook = _rulebook(estate, home)
     rules = encode(rulebook)
     # Other rules mean other due times for every session, so everything is looked at again.
-    mark = record.mark if rules == record.rules else None
+    mark = record.mark if rules == record.rules and not anew else None
     timeless = _is_timeless(rulebook)
     for sighting in home.look(mark, LedgerKnows(homes, record)):
         seen = sighting.seen

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from sexton.engine.estate import Estate
 from sexton.engine.observe import observe_home
 from sexton.engine.preconditions import as_seen
+from sexton.engine.process_view import of_session
 from sexton.errors import (
     HomeObserved,
     InputInvalid,
@@ -20,10 +21,11 @@ from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import EndSession, Plan, Reason
 from sexton.model.session import NATIVE, Session
 from sexton.policies.processes import listed, running
-from sexton.ports import Ledger
+from sexton.ports import Entry, Ledger
 
 RESET = "reset"
 """The reason of an end that an operator asks for so that the key begins anew."""
+PINNED_THERE = "its home pins or archives it, and only there can that be taken back"
 Verb = Literal["retry", "discard"]
 DECIDABLE: Final[Mapping[Verb, tuple[FinalizationState, ...]]] = {
     "retry": (FinalizationState.DEAD,),
@@ -75,7 +77,7 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
     if not force:
         if estate.is_busy(found):
             raise SessionBusy(f"a turn is running in the session {found.name}")
-        if reason.code == RESET and (left := running(estate.overseer.of_native(found))):
+        if reason.code == RESET and (left := running(of_session(estate, found))):
             raise ProcessesRunning(f"the session {found.name} has processes: {listed(left)}")
     return Plan(
         id=uuid.uuid4().hex,
@@ -86,13 +88,23 @@ def plan_end(estate: Estate, session: Session, reason: Reason, *, force: bool) -
     )
 
 
+def pin(estate: Estate, session: Session, noted: Entry, *, pinned: bool) -> Session:
+    """Pin a session, or let go of it; as it stands then, since its home may pin it as well."""
+    found = changeable(estate, session)
+    if found.pinned is not pinned or found.home != NATIVE:
+        estate.ledger.book.mark(found.ref, pinned=pinned, noted=(noted, estate.clock.now()))
+    if not pinned and (record := estate.records.get(found.home)) is not None:
+        observe_home(estate, estate.homes[found.home], record, anew=True)
+    return next(iter(estate.ledger.index.find(found.home, found.id)), found)
+
+
 def check_as_shown(estate: Estate, plan: Plan) -> None:
     """Raise ProcessesRunning if a reset that was shown would leave processes that began since."""
     for action in plan.actions:
         if not isinstance(action, EndSession) or action.reason.code != RESET:
             continue
         for session in estate.ledger.index.find(action.seen.home, action.seen.id):
-            left = running(estate.overseer.of_native(session))
+            left = running(of_session(estate, session))
             late = [each for each in left if each.process.started_at > plan.made_at]
             if late:
                 words = f"processes of the session {session.name} began since: {listed(late)}"

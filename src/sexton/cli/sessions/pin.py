@@ -9,7 +9,7 @@ from sexton.cli.arguments import session_argument
 from sexton.cli.command import Command, shared
 from sexton.cli.opening import reaching
 from sexton.cli.terminal import document, say
-from sexton.engine.verbs import changeable
+from sexton.engine.verbs import PINNED_THERE, changeable, pin
 from sexton.model.plan import Reason
 from sexton.model.session import Session
 from sexton.ports import Entry
@@ -31,13 +31,13 @@ def command(ctx: click.Context, session: str, off: bool) -> None:
     """
     options = shared(ctx)
     with reaching(options) as opened:
-        found = changeable(opened.estate(), opened.find(session))
-        if found.pinned is off:
-            entry = _entry(opened, found, "unpin" if off else "pin")
-            noted = (entry, opened.clock.now())
-            opened.ledger.book.mark(found.ref, pinned=not off, noted=noted)
+        estate = opened.estate()
+        asked = changeable(estate, opened.find(session))
+        found = pin(estate, asked, _entry(opened, asked, "unpin" if off else "pin"), pinned=not off)
     if options.json:
-        document({"home": found.home, "session": found.id, "pinned": not off})
+        document({"home": found.home, "session": found.id, "pinned": found.pinned})
+    elif off and found.pinned:
+        say(f"{found.name} stays pinned: {PINNED_THERE}")
     else:
         say(f"{found.name} is {'not pinned any more' if off else 'pinned'}")
 

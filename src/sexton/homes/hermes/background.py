@@ -12,7 +12,6 @@ from pathlib import Path
 
 from sexton.homes.hermes import kernel
 from sexton.homes.hermes.running import Background, background_processes
-from sexton.homes.hermes.statements import EARLIEST, LATEST
 from sexton.model.masking import masked
 from sexton.model.process import Process, ProcessKind
 from sexton.model.record import replace
@@ -22,10 +21,15 @@ FILE = "processes.json"
 
 
 def hinted(home: Path, name: str, here: Identity) -> Iterator[Process]:
-    """The entries whose very process is alive on this machine; none of them is a row of ours."""
+    """The entries whose very process is alive on this machine; none of them is a row of ours.
+
+    Whoever wrote the file names processes of their own only: with other rights we would end for
+    them what they can not end.
+    """
+    writer = kernel.owner(home / FILE)
     for each in background_processes(home / FILE, kernel.lives, kernel.began):
         ticks = kernel.start_ticks(each.pid)
-        if ticks is not None:
+        if ticks is not None and kernel.owner(f"/proc/{each.pid}") == writer:
             yield as_process(each, name, replace(here, pid=each.pid, started=ticks, inode=None))
 
 
@@ -38,13 +42,8 @@ def as_process(each: Background, home: str, who: Identity) -> Process:
         kind=ProcessKind.UNKNOWN,
         command=each.command or masked(kernel.command(each.pid)),
         cwd=each.cwd,
-        started_at=_moment(each),
+        started_at=datetime.fromtimestamp(each.started_at, UTC),
         registered_by=FILE,
         ref=-each.pid,
         home=home,
     )
-
-
-def _moment(each: Background) -> datetime:
-    known = EARLIEST <= each.started_at <= LATEST and each.started_at
-    return datetime.fromtimestamp(each.started_at if known else kernel.began(each.pid), UTC)

@@ -36,6 +36,14 @@ def began(pid: int) -> float:
         return 0.0
 
 
+def owner(place: str | os.PathLike[str]) -> int | None:
+    """Whose a file is, or the process behind a directory of /proc; None if that is not told."""
+    try:
+        return os.stat(place).st_uid
+    except OSError:
+        return None
+
+
 def command(pid: int) -> tuple[str, ...]:
     """The command line of a process; nothing if it is gone or has none."""
     text = _text(f"/proc/{pid}/cmdline") or b""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sexton.homes.hermes.documents import moment, read_json
+from sexton.homes.hermes.statements import EARLIEST, LATEST
 from sexton.model.evidence import Sight
 from sexton.model.masking import masked
 from sexton.model.message import one_line
@@ -54,7 +55,7 @@ def background_processes(file: Path, runs: Runs, begun_at: Begun) -> Iterator[Ba
             continue
         pid, ticks = entry.get("pid"), entry.get("host_start_time")
         begun = moment(entry.get("started_at"))
-        if begun is None or not _is_pid(pid):
+        if begun is None or not EARLIEST <= begun <= LATEST or not _is_pid(pid):
             continue
         if runs(pid, ticks) or (ticks is None and _began_then(pid, begun, begun_at)):
             yield Background(

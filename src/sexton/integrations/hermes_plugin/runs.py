@@ -19,16 +19,14 @@ from sexton.agent.visiting import GuestSession, GuestTurn
 from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError, SextonError
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import Foreseen
-from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.guests import ANEW, Guests
 from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.model.spend import Unit
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import SpendRules
 
 T = TypeVar("T")
-
-ENDED_FOR = ("budget:", "breaker:", "closed")
-"""How the reasons begin for which a session must not go on under its old id."""
+TERMINAL = "cli"
 
 
 class Away(Enum):
@@ -190,8 +188,9 @@ class Run:
                 return Refused(str(refused))
             except SessionError as lost:
                 self.leave(completed=False)
-                if self._end_if_ended(str(lost), was_held=was_held):
-                    return Refused(str(lost))
+                words = f"{lost}. {ANEW}" if self._source == TERMINAL else str(lost)
+                if self._end_if_ended(words, was_held=was_held):
+                    return Refused(words)
         return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did
 
     def _entered(self) -> GuestTurn:
@@ -208,7 +207,9 @@ class Run:
         """Do nothing more in the name of a session that has ended in its turn, or for good."""
         visitor = self._guests.visitor
         reason = None if visitor is None else visitor.ended(self.session_id)
-        if reason is None or not (was_held or reason.startswith(ENDED_FOR)):
+        if visitor is None or reason is None:
+            return False
+        if not (was_held or visitor.is_over(self.session_id)):
             return False
         self._over = words
         if self._source in UNATTENDED:

@@ -12,7 +12,7 @@ from sexton.engine.process_stops import (
     stop_processes,
     would_stop,
 )
-from sexton.engine.verbs import changeable, check_decidable
+from sexton.engine.verbs import PINNED_THERE, changeable, check_decidable, pin
 from sexton.errors import InputInvalid, ProcessNotFound
 from sexton.model.finalization import Finalization, FinalizationState
 from sexton.model.plan import Reason
@@ -25,6 +25,7 @@ from sexton.web.desk import Desk
 from sexton.web.proposals import Done, Errand, Proposal, Step, of_errand
 
 ASKED = "asked for by an operator in the dashboard"
+LET_GO = "it is not pinned any more"
 _PAGE = 500
 
 
@@ -42,11 +43,12 @@ def propose_pin(desk: Desk, name: str, *, pinned: bool) -> Proposal:
     def carry_out(receipt: str) -> Done:
         now = desk.house.find(f"{found.home}/{found.id}")
         if now.pinned is pinned:
-            said = "it is pinned already" if pinned else "it is not pinned any more"
-            return Done(is_done=False, detail=said)
+            return Done(is_done=False, detail="it is pinned already" if pinned else LET_GO)
         entry = _entry(desk, receipt, kind, reason, (found.home, found.id))
-        desk.house.ledger.book.mark(found.ref, pinned=pinned, noted=(entry, desk.house.clock.now()))
-        return Done(is_done=True, detail="it is pinned" if pinned else "it is not pinned any more")
+        stands = pin(desk.lookout.fresh(), found, entry, pinned=pinned)
+        if stands.pinned and not pinned:
+            return Done(is_done=False, detail=f"it stays pinned: {PINNED_THERE}")
+        return Done(is_done=True, detail="it is pinned" if pinned else LET_GO)
 
     return _shown(
         desk,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from sexton.engine.apply import new_receipt
+from sexton.engine.process_view import of_session
 from sexton.engine.removing.recover import recover
 from sexton.engine.removing.undo import removed_with, undo
 from sexton.engine.verbs import endable, plan_end
@@ -38,10 +39,10 @@ def ending(desk: Desk, home: str, id: str, *, force: bool) -> Response:
 
 def _in_use(desk: Desk, found: Session) -> str:
     """What goes on in it, for who is about to end it."""
-    words = ["Whoever still writes to it is refused from then on."]
-    if desk.lookout.fresh().is_busy(found):
+    words, estate = ["Whoever still writes to it is refused from then on."], desk.lookout.fresh()
+    if estate.is_busy(found):
         words.insert(0, "A turn is running in it right now.")
-    if left := running(desk.house.overseer.of_native(found)):
+    if left := running(of_session(estate, found)):
         words.append(f"It has processes: {listed(left)}.")
     return " ".join(words)
 
