@@ -8,14 +8,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "guarantees.md"
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
+REPORTED = ROOT / "docs" / "hermes.md"
 PROOF = re.compile(r"`((?:tests|src)/[\w/]+\.py)(?:::(test_\w+))?`")
+
+HEADS = ("| promise | shown by |", "| reported |")
 
 
 def unproven(page: str, root: Path) -> list[str]:
     """The lines of the page's tables that name no proof, or one that does not exist."""
     found = []
     for line in page.splitlines():
-        if line.startswith("| ") and line != "| promise | shown by |":
+        if line.startswith("| ") and not line.startswith(HEADS):
             proofs = PROOF.findall(line)
             exist = all(_exists(root / file, name) for file, name in proofs)
             if not proofs or not exist:
@@ -36,6 +39,17 @@ def test_every_guarantee_names_a_test_that_exists() -> None:
 def test_a_guarantee_without_a_proof_is_noticed() -> None:
     lines = ("| trust us | |", "| x | `tests/unit/test_gone.py::test_x` |")
     assert unproven("\n".join(lines), ROOT) == list(lines)
+
+
+def test_all_that_was_reported_about_hermes_names_a_test_that_exists() -> None:
+    page = REPORTED.read_text(encoding="utf-8")
+    _, _, section = page.partition("\n## What was reported")
+    section, _, _ = section.partition("\n## ")
+    lines = [each for each in section.splitlines() if each.startswith("| ")]
+    assert section.count("\n### ") == sum(each.startswith(HEADS) for each in lines) == 5
+    assert unproven(section, ROOT) == []
+    rows = [each for each in lines if not each.startswith(HEADS)]
+    assert [each for each in rows if not any(name for _, name in PROOF.findall(each))] == []
 
 
 def test_every_place_that_the_guides_name_exists() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -21,8 +21,9 @@ class ToolUse(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-Reply = Callable[[list[Any]], str | ToolUse]
-"""What a model says to the messages it was sent."""
+Said = str | ToolUse | Sequence[ToolUse]
+Reply = Callable[[list[Any]], Said]
+"""What a model says to the messages it was sent; it may wish for several tools at once."""
 
 
 class FakeModel:
@@ -73,7 +74,7 @@ class FakeModel:
         """Answer everybody again."""
         self._free.set()
 
-    def answer(self, messages: list[Any]) -> str | ToolUse:
+    def answer(self, messages: list[Any]) -> Said:
         """What is said to a question, when it may be."""
         self.asked.append(messages)
         if len(self.asked) > self._answers:
@@ -136,13 +137,17 @@ class _Answering(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
-def _message(said: str | ToolUse, number: int) -> tuple[dict[str, Any], str]:
+def _message(said: Said, number: int) -> tuple[dict[str, Any], str]:
     if isinstance(said, str):
         return {"role": "assistant", "content": said}, "stop"
-    call = {
-        "index": 0,
-        "id": f"call_{number}",
-        "type": "function",
-        "function": {"name": said.tool, "arguments": json.dumps(said.arguments)},
-    }
-    return {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
+    wishes = [said] if isinstance(said, ToolUse) else said
+    calls = [
+        {
+            "index": place,
+            "id": f"call_{number}_{place}",
+            "type": "function",
+            "function": {"name": each.tool, "arguments": json.dumps(each.arguments)},
+        }
+        for place, each in enumerate(wishes)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}, "tool_calls"

@@ -48,8 +48,11 @@ class Conversations:
     @contextmanager
     def gateway(self) -> Iterator[int]:
         """The home's gateway, listening to people; its pid."""
-        with self.lab.gateway() as pid:
-            yield pid
+        try:
+            with self.lab.gateway() as pid:
+                yield pid
+        finally:
+            self.signal.hang_up()
 
     def say(self, user: str, text: str) -> str:
         """Somebody writes, and waits until the gateway is through; all it said to them.

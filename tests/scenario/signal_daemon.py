@@ -76,6 +76,13 @@ class SignalDaemon:
                 stream.put(json.dumps({"envelope": envelope}))
             return self._stamp
 
+    def hang_up(self) -> None:
+        """Nobody listens any more: the gateway is gone, and the next one is waited for."""
+        with self._changed:
+            for stream in self._streams:
+                stream.put(None)
+        self.wait_for(lambda: not self._streams)
+
     def wait_for_turn(self, stamp: int, told: int) -> str:
         """Wait until the gateway is through with a message, and how it reacted to it.
 
