@@ -205,8 +205,8 @@ def test_a_reset_that_a_process_holds_back_is_told_as_the_release_writes_it_down
             given = {"pid": idle.pid, "started_at": began, "key": key}
             environment = {**os.environ, "HERMES_HOME": str(scene.path), "GIVEN": json.dumps(given)}
             environment["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
-            write = [release[1], "-c", WRITE_PROCESS]
-            subprocess.run(write, env=environment, check=True, timeout=240)
+            python = release[1]
+            subprocess.run([python, "-c", WRITE_PROCESS], env=environment, check=True, timeout=240)
             told = {each["code"]: each for each in examined(cli, scene.path)["findings"]}
         finally:
             idle.kill()
