@@ -160,30 +160,30 @@ def test_the_files_of_sessions_go_and_their_rows_stay(
             (over,) = set(left) - runs - {goes_on}
             assert (len(runs), len(left)) == (2, 4), "Hermes leaves every one of them"
 
-            config = tmp_path / "sexton.yaml"
-            config.write_text(WEEK % home.lab.home)
-            told = cli("doctor", "--json", "--config", str(config)).json()["homes"]
-            [disk] = [each["disk"] for each in told if each["name"] == HOME]
-            assert disk["files"]["snapshots"]["files"] == 4
-            rows = set(home.rows())
-            with open_house(home.ledger, config, clock) as house:
-                house.sweep()
-                assert set(files()) == {over, goes_on}, "a job's file goes with its end"
-            clock.by = 8 * DAY
-            with open_house(home.ledger, config, clock) as house:
-                house.sweep()
-                assert set(files()) == {goes_on}, "after a week that of a chat that is over"
-                done = house.ledger.journal.page(None, None, None, 100)
-                (receipt,) = {each.receipt for each in done if each.session == over[8:]} - {None}
-                house.undo(str(receipt))
-            assert files() == {name: left[name] for name in (over, goes_on)}, "and it comes back"
-            config.write_text(PUT_AWAY % home.lab.home)
-            clock.by = 20 * DAY  # what came back is left alone for a while
-            with open_house(home.ledger, config, clock) as house:
-                house.sweep()
-            assert set(files()) == {goes_on}
-            assert list((tmp_path / "kept").glob("*.gz"))
-            assert set(home.rows()) == rows
+        config = tmp_path / "sexton.yaml"
+        config.write_text(WEEK % home.lab.home)
+        told = cli("doctor", "--json", "--config", str(config)).json()["homes"]
+        [disk] = [each["disk"] for each in told if each["name"] == HOME]
+        assert disk["files"]["snapshots"]["files"] == 4
+        rows = set(home.rows())
+        with open_house(home.ledger, config, clock) as house:
+            house.sweep()
+            assert set(files()) == {over, goes_on}, "a job's file goes with its end"
+        clock.by = 8 * DAY
+        with open_house(home.ledger, config, clock) as house:
+            house.sweep()
+            assert set(files()) == {goes_on}, "after a week that of a chat that is over"
+            done = house.ledger.journal.page(None, None, None, 100)
+            (receipt,) = {each.receipt for each in done if each.session == over[8:]} - {None}
+            house.undo(str(receipt))
+        assert files() == {name: left[name] for name in (over, goes_on)}, "and it comes back"
+        config.write_text(PUT_AWAY % home.lab.home)
+        clock.by = 20 * DAY  # what came back is left alone for a while
+        with open_house(home.ledger, config, clock) as house:
+            house.sweep()
+        assert set(files()) == {goes_on}
+        assert list((tmp_path / "kept").glob("*.gz"))
+        assert set(home.rows()) == rows
 
 
 @WHERE
@@ -237,7 +237,7 @@ def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left
         ]  # fmt: skip
         with serving(cli.url, tmp_path, settings=Settings(homes=homes)) as site:
             active = site.get("/v1/activity").json()["sessions"]
-        assert [each["home"] for each in active] == [talked.home.name]
+        assert [each["id"] for each in active] == list(rows(talked.home))
         assert (active[0]["worker"] is not None) == plugin, "from inside its holder is known"
         terminal.type("Are you still there?")
         terminal.wait_for(ANSWER, 2)
