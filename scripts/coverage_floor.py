@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-FLOORS = {"policies": 0, "engine": 0, "settings": 0}
+FLOORS = {"policies": 98, "engine": 94, "settings": 98}
 """Per cent of lines and branches together."""
 
 

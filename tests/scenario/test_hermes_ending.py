@@ -365,7 +365,7 @@ def test_what_hermes_compacted_away_counts_for_no_limit_and_terminals_have_none(
         [growing] = found(house, scene)
         assert (growing.code, growing.count) == ("growing", 1)
         scene.say("talk", "word")
-        scene.say("talk", "word")
+        scene.ask("append_message", "talk", "assistant", "an answer")  # so no turn runs
         house.observe()
         [large] = found(house, scene)
         assert (large.code, large.count) == ("large", 1)

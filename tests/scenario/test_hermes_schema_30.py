@@ -274,7 +274,7 @@ def test_what_its_gateway_never_resets_is_reset_and_finalized_from_outside(
         ("new", None), ("talk", "session_reset"),
     ]  # fmt: skip
     [note] = noted(notes)
-    assert note["end_reason"] == "session_reset"
+    assert note["end_reason"] == "idle"
     assert [each["content"] for each in note["messages"]] == [f"talk says {n}" for n in range(3)]
 
 

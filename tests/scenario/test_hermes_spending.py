@@ -110,7 +110,8 @@ def test_without_a_price_the_other_budgets_hold(home: Spender) -> None:
 def test_whoever_is_there_is_told_at_once_when_tools_are_stopped(home: Spender) -> None:
     home.model.reply = failing
     shown = home.lab.ask("Try", "--yolo")
-    assert len(home.model.asked) == 9
+    # Calls before the ledger knows the session count for no breaker; without it there are 64 more.
+    assert 9 <= len(home.model.asked) < 30
     assert "[sexton]" in shown
     assert "terminal" in shown
     said = [each["content"] for each in home.model.asked[-1] if each["role"] == "tool"]

@@ -41,7 +41,7 @@ def test_without_a_terminal_it_goes_through_to_the_end_and_leaves_nothing(scratc
     assert len(acts) == len(ACTS)
     golden("demo", "the acts and the end", "\n".join((*acts, answer.out.splitlines()[-1])))
     assert "sexton apply --home demo" in answer.out
-    assert re.search(r"kill \d+ \d+\n", answer.out), "the servers hold back a reset"
+    assert re.search(r"stop \d+ && .* stop \d+\n", answer.out), "the servers hold back a reset"
     assert PROMPT not in answer.out
     lines = [line.split() for line in answer.out.splitlines()]
     for figures in ("sessions 3 049 3 049", "open 887 887", "file bytes 94 MB 94 MB"):

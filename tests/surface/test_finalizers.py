@@ -79,9 +79,10 @@ def test_what_could_not_work_here_is_told_before_anything_is_owed(cli: Cli, tmp_
         answer = cli(*command, "--config", str(config))
         assert answer.code == 0
         missing = ("NO_KEY", "no such program", "missing", "NO_SECRET", "away.sh")
-        for line, name in zip(answer.err.splitlines(), missing, strict=True):
+        lines = [line for line in answer.err.splitlines() if not line.startswith("looked at")]
+        for line, name in zip(lines, missing, strict=True):
             assert name in line
-        golden("finalizers", f"five could not work here, {command[0]}", answer.err)
+        golden("finalizers", f"five could not work here, {command[0]}", "\n".join(lines))
 
 
 def test_what_is_left_is_shown_by_doctor_also_if_nobody_would_do_it(

@@ -93,6 +93,8 @@ class Handle:
 
     def _press_on(self, session: Session) -> None:
         """Go on where the conversation does; if nowhere, say why nothing may be done."""
+        if self._held.id == session.id and self._held.epoch > session.epoch:
+            return  # meanwhile the heartbeat of a forked child took what it inherited
         if not self._follow(session):
             raise self._desk.refusal(session, self._seen)
 

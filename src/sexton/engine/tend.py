@@ -51,10 +51,10 @@ def _end(estate: Estate, seen: Seen, reason: Reason, entry: Entry) -> bool:
     if seen.home == NATIVE:
         return _home(estate, seen).end(seen, reason, entry, now)
     known = estate.ledger.index.find(seen.home, seen.id)
-    if not known or known[0].pinned != seen.pinned:  # a pin of the ledger's is in no row of a home
+    if known and known[0].pinned != seen.pinned:  # a pin of the ledger's is in no row of a home
         return False
     done = _home(estate, seen).end(seen, reason, entry, now)
-    if done:
+    if done and known:
         estate.ledger.book.end_now(known[0], reason.code, now)
     return done
 
