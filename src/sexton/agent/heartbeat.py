@@ -162,6 +162,8 @@ class Heartbeat:
         try:
             if departure.name in self._due:  # else it had left before
                 departure.leave()
+        except LedgerClosed:
+            pass  # by its owner, for good: the keeper finds out when this process ends
         except Exception as trouble:  # noqa: BLE001  # the keeper finds out when this process ends
             self._complain(trouble)
             departure.tries += 1

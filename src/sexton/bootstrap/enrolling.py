@@ -27,6 +27,7 @@ def enrol(opened: Sexton, kind: str) -> AgentWorker:
 
 def desk_for(opened: Sexton, kind: str) -> Desk:
     """What a worker of this process works with; it is registered by that."""
+    opened.rules()  # how often it beats is a rule, and this thread may load what reading one takes
     membership = Membership(
         opened.ledger,
         opened.clock,
