@@ -110,11 +110,13 @@ def test_without_a_price_the_other_budgets_hold(home: Spender) -> None:
 def test_whoever_is_there_is_told_at_once_when_tools_are_stopped(home: Spender) -> None:
     home.model.reply = failing
     shown = home.lab.ask("Try", "--yolo")
+    # Hermes may look back on the turn before it exits; its review asks as the user once more.
+    turn = [asked for asked in home.model.asked if [m["role"] for m in asked].count("user") == 1]
     # Calls before the ledger knows the session count for no breaker; without it there are 64 more.
-    assert 9 <= len(home.model.asked) < 30
+    assert 9 <= len(turn) < 30
     assert "[sexton]" in shown
     assert "terminal" in shown
-    said = [each["content"] for each in home.model.asked[-1] if each["role"] == "tool"]
+    said = [each["content"] for each in turn[-1] if each["role"] == "tool"]
     assert sum("[sexton]" in each for each in said) == 2, "the model was warned before"
     assert home.codes("pause") == ["breaker:tool_errors"]
 
