@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -32,6 +32,7 @@ from sexton.model.message import Message
 from sexton.policies.compression import span
 from sexton.policies.reset import Mode, ResetPolicy
 from sexton.policies.rulebook import Rulebook
+from sexton.ports import Appended, Batch
 from sexton.settings.values import Settings
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery, Report
@@ -486,6 +487,26 @@ def test_threads_that_share_a_session_lose_nothing_while_it_is_compressed(
     now = house.find(session.id)
     assert now.message_count == len(list(session.messages()))
     assert all(holder.busy_since is None for holder in now.holders)
+
+
+def test_what_was_stored_before_a_compression_is_not_missed_after_it(
+    house: Sexton, worker: AgentWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread hears that its message is stored when another has gone on to the next session."""
+    session = talk(worker)
+    stored = house.ledger.messages.append
+
+    def and_then_another_compresses(batch: Batch, now: datetime) -> Appended | None:
+        appended = stored(batch, now)
+        monkeypatch.undo()
+        assert session.compress(telling(), keep_tail=3)
+        return appended
+
+    monkeypatch.setattr(house.ledger.messages, "append", and_then_another_compresses)
+    session.append(role="user", content="just before")
+    assert "just before" in words(session.messages())
+    session.append(role="user", content="just after")
+    assert words(session.messages())[-1] == "just after"
 
 
 def compress_for_ever(report: Report, url: str, tag: str) -> None:

@@ -149,7 +149,7 @@ SINCE_THE_LAST_BEAT: dict[str, Callable[[OpenSession, AgentWorker], object]] = {
     "compress": lambda held, _: held.compress(lambda _: "shorter"),
     "history": lambda held, _: list(held.history()),
     "messages": lambda held, _: list(held.messages()),
-    "messages behind the last": lambda held, _: list(held.messages(after=held._seen.count)),
+    "messages behind the last": lambda held, _: list(held.messages(after=held._place[1].count)),
     "turn": lambda held, _: held.turn().__enter__(),
     "its key": lambda held, worker: _refused_after(held, lambda: worker.session("talk")),
     "its id": lambda held, worker: _refused_after(held, lambda: worker.resume(held.id)),

@@ -18,6 +18,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import Limit, Session
 
 if TYPE_CHECKING:
+    from sexton.agent.watermarks import Watermark
     from sexton.model.message import Message
     from sexton.policies.rulebook import InForce
     from sexton.ports import Appended
@@ -58,11 +59,19 @@ class Handle:
         return self._held.epoch
 
     @property
+    def _held(self) -> Session:
+        return self._place[0]
+
+    @property
     def _session(self) -> Session:
         """The session that is held; SessionRewound if the ledger was set back since."""
+        return self._trusted()[0]
+
+    def _trusted(self) -> tuple[Session, Watermark]:
+        """The session that is held and what was seen of it; SessionRewound as above."""
         if self._timeline != self._desk.membership.timeline:
             raise self._desk.rewound(self._held)
-        return self._held
+        return self._place
 
     def hold_on(self, *, inherited: bool) -> None:
         """Make this process a holder of the session, unless somebody took it over meanwhile.
@@ -96,13 +105,13 @@ class Handle:
         if self._held.id == session.id and self._held.epoch > session.epoch:
             return  # meanwhile the heartbeat of a forked child took what it inherited
         if not self._follow(session):
-            raise self._desk.refusal(session, self._seen)
+            raise self._desk.refusal(session, self._place[1])
 
     def _follow(self, session: Session) -> bool:
         """Go on where the conversation does; False if that is this session still."""
         tip = following(self._desk, session)
         if tip is not None:
-            if look_back(self._desk.membership, self._seen):  # compressed without what was lost
+            if look_back(self._desk.membership, self._place[1]):  # compressed without what was lost
                 raise self._desk.rewound(session)
             self._go_on(tip)
         return tip is not None
@@ -112,9 +121,9 @@ class Handle:
         self._follow(self._session)
 
     def _go_on(self, session: Session) -> None:
-        self._held = session
+        # One step for both: a thread must never hold one session to what was seen of another.
+        self._place = session, self._desk.membership.watermarks.of(session, self._timeline)
         self._warned = session.warned
-        self._seen = self._desk.membership.watermarks.of(session, self._timeline)
 
     def _read(self, ref: int, after: int) -> Iterator[Message]:
         while page := self._page(ref, after):
@@ -122,7 +131,8 @@ class Handle:
             after = page[-1].seq
 
     def _page(self, ref: int, after: int) -> Sequence[Message]:
-        mark = self._seen if ref == self._seen.ref else None
+        _, held = self._place
+        mark = held if ref == held.ref else None
         seen = mark.count if mark else 0
         try:
             found = self._desk.ledger.messages.page(ref, after, PAGE_BYTES, seen)
@@ -145,9 +155,11 @@ class Handle:
             self._planned = (self._rules.serial, self._warned), planned
         return planned
 
-    def _learn(self, appended: Appended) -> None:
+    def _learn(self, session: Session, appended: Appended) -> None:
         """Take over what the ledger said: newer rules, warnings already given, what is stored."""
-        self._seen.count = max(self._seen.count, appended.last_seq)
+        held, mark = self._place
+        if held.id == session.id:  # else another thread went on from there meanwhile
+            mark.count = max(mark.count, appended.last_seq)
         self._warned = appended.warned
         if appended.serial != self._rules.serial:
             self._obey(self._desk.rules(appended.serial))

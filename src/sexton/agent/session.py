@@ -244,7 +244,7 @@ class OpenSession(Handle):
         preview = None if self._has_preview else self._preview(drafts)
         from_human = self._is_attended and "user" in map(_ROLE, drafts)
         while True:
-            session = self._session
+            session, mark = self._trusted()
             batch = Batch(
                 session=session,
                 drafts=drafts,
@@ -252,13 +252,13 @@ class OpenSession(Handle):
                 preview=preview,
                 from_human=from_human,
                 spend=self._spent_by(session, len(drafts)) if self._counts_messages else None,
-                seen=self._seen.count,
+                seen=mark.count,
             )
             appended = desk.ledger.messages.append(batch, now)
             if appended is not None:
                 break
             self._press_on(session)
-        self._learn(appended)
+        self._learn(session, appended)
         guard = self._guard or desk.guards.known(desk, session)
         if guard is not None:
             guard.pulse.beat(messages=len(drafts))

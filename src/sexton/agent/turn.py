@@ -46,7 +46,7 @@ class Turn:
         desk: Desk,
         session: Session,
         schedule: Callable[[datetime], Schedule],
-        learn: Callable[[Appended], None],
+        learn: Callable[[Session, Appended], None],
         guard: Guard,
     ) -> None:
         self._desk = desk
@@ -72,7 +72,7 @@ class Turn:
             while (started := self._begun(now)) is None:
                 if not self._moved():
                     raise self._desk.refusal(self._session)
-            self._learn(started)
+            self._learn(self._session, started)
             self._spend = spend
             self._guard.before_turn()
             self._desk.turns.add(self)
