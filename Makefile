@@ -4,7 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-WORKERS ?= 3
+WORKERS ?= 4
 # Each worker gets neighbours, which share what a module sets up; who is done early takes over from others.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
@@ -26,9 +26,9 @@ run: $(READY) ## Keep the Hermes homes of this machine once and report; with non
 	@$(BIN)/python scripts/run.py
 
 quick: $(READY) ## Run the tests that need nothing but Python, in under a minute
-	$(PYTEST) --hypothesis-profile quick -m "not (postgres or hermes or systemd or slow)"
+	$(PYTEST) --hypothesis-profile quick -m "not (postgres or hermes or systemd or browser or slow)"
 
-test: $(READY) ## Run all tests (WORKERS=3)
+test: $(READY) ## Run all tests (WORKERS=4)
 	$(PYTEST)
 
 flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONLY="tests/unit/test_x.py")
@@ -66,8 +66,7 @@ bench: $(READY) ## Measure against the peers; a table, and all figures as JSON
 crash: $(READY) ## Kill, pause and mislead processes on each engine and look for losses (N=... SEED=...)
 	$(BIN)/python -m tests.crash
 
-e2e: $(READY) ## Test the dashboard in a real browser (PICTURES=dir keeps its pictures)
-	@sh scripts/install_chromium.sh
+e2e: $(READY) ## Test the dashboard in a real browser alone (PICTURES=dir keeps its pictures)
 	$(BIN)/python -m pytest tests/e2e
 
 hermes-all: $(READY) ## Observe and examine homes of every Hermes from 0.14 to 0.19

@@ -46,7 +46,7 @@ def load(is_wanted: bool) -> Iterator[None]:
 
 def run(only: list[str], log: Path) -> int:
     """One run, its output in a file; the exit code of pytest."""
-    workers = os.environ.get("WORKERS") or "3"
+    workers = os.environ.get("WORKERS") or "4"
     command = [
         *(sys.executable, "-m", "pytest", "-n", workers, "--dist", "worksteal"),
         *("-p", "no:cacheprovider", *only),

@@ -32,17 +32,18 @@ settings.load_profile("fuzz" if FUZZ else "test")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-INSTALLING = ("hermes_python", "release")
+INSTALLING = ("hermes_python", "release", "browser")
 LONGEST_INSTALL = 1200.0
 LONGEST_DEATH = 240.0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what tests need, and let a test wait while Hermes is installed over a slow network."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what tests need, and let a test wait while a slow network brings a program."""
     for item in items:
         layers.mark(item)
         if not set(INSTALLING).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.timeout(LONGEST_INSTALL))
+    items[:] = layers.spread(items, getattr(config, "workerinput", {}).get("workercount", 1))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,6 +26,8 @@ FIXTURES = {
     "release": "hermes",
     "systemd": "systemd",
     "report": "hermes",
+    "browser": "browser",
+    "town": "browser",
 }
 CAMPAIGNS = ROOT / "tests" / "crash"
 
@@ -39,6 +44,35 @@ def mark(item: pytest.Item) -> None:
     is_race = module.startswith("sexton.testing.") and module.endswith("_races")
     if item.path.is_relative_to(CAMPAIGNS) or is_race:
         item.add_marker("slow")
+
+
+def spread(items: Sequence[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The tests in the order in which that many workers of xdist are done together.
+
+    xdist gives each worker one stretch of the list, and whoever is done takes from the end of the
+    longest stretch left. So each begins with a share of the files that take long.
+    """
+    if workers == 1:
+        return list(items)
+    files = defaultdict[Path, list[pytest.Item]](list)
+    for item in items:
+        files[item.path].append(item)
+    cost = {path: sum(map(_is_long, tests)) for path, tests in files.items()}
+    shares = [(0, number, list[pytest.Item]()) for number in range(workers)]
+    for path in sorted(filter(cost.__getitem__, cost), key=cost.__getitem__, reverse=True):
+        taken, number, share = min(shares)
+        shares[number] = taken + cost[path], number, [*share, *files[path]]
+    others = (item for item in items if not cost[item.path])
+    spread = list[pytest.Item]()
+    for _, number, share in shares:
+        size = (len(items) - len(spread)) // (workers - number)
+        spread += [*share, *islice(others, max(size - len(share), 0))]
+    return [*spread, *others]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    return not marks.isdisjoint(("hermes", "browser")) or item.path.is_relative_to(CAMPAIGNS)
 
 
 def provide(script: str, *, seconds: float = 600, **chosen: str) -> None:

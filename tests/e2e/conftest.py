@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from sexton.homes.hermes.demo.writer import write_home
 from sexton.system.clock import SystemClock
+from tests import layers
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -55,7 +56,7 @@ class Town:
     ids: dict[str, Any]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def town() -> Iterator[Town]:
     """A damaged home of the demonstration's size and a few agents, kept and served."""
     with tempfile.TemporaryDirectory(prefix="sexton-") as folder:
@@ -102,16 +103,17 @@ def program(
             process.wait(ENDING)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Debian's Chromium, which is installed if it is not there."""
+    layers.provide("install_chromium.sh")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE)
         yield started
         started.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def entered(browser: Browser, town: Town) -> Any:
     """What a browser remembers that followed the one-time link."""
     context = browser.new_context()
