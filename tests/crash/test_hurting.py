@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -75,6 +76,18 @@ def test_every_blow_ends_a_child(nursery: Nursery, tmp_path: Path, blow: str) ->
     FATAL[blow](child)
     child.fall()
     assert child.wait() != 0
+
+
+def test_a_child_that_ends_before_it_told_enough_is_not_taken_for_one_that_told_it(
+    nursery: Nursery, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    child = nursery.start(HOLD, url, "worker", "shared", "0.01")
+    Victim(child=child).introduce()
+    child.wait_for(lambda lines: sum(line.startswith("done") for line in lines) > 1)
+    child.signal(signal.SIGKILL)
+    with pytest.raises(AssertionError, match="done|busy|idle"):  # and shows what it told last
+        child.wait_for(lambda lines: "what it never tells" in lines)
 
 
 def test_a_pid_that_can_not_be_chosen_is_not_passed_over(nursery: Nursery) -> None:
