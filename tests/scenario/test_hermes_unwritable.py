@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sexton.homes.hermes.acting import PATIENCE
 from sexton.model.plan import Result
+from tests.crash.small_disk import told_on_a_small_disk
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, make_older
 
@@ -117,9 +116,9 @@ def test_a_home_on_a_full_or_read_only_disk_stays_whole_and_the_hint_says_which(
     disk, ledgers = tmp_path / "disk", tmp_path / "ledgers"
     disk.mkdir()
     ledgers.mkdir()
-    told = on_a_small_disk(disk, str(overdue.path), str(ledgers))
-    if told is None:  # no disk can be mounted here: the test before stands in for this one
-        return
+    program = [sys.executable, "-m", "tests.scenario.hermes_small_disk"]
+    lines = told_on_a_small_disk(disk, *program, str(overdue.path), str(ledgers), megabytes=8)
+    told = [json.loads(line) for line in lines]
     words = {"full": "no room left on the disk", "read only": "can only be read"}
     hints = {"full": "Free some space", "read only": "Mount its disk writable"}
     for each in told[:2]:
@@ -165,20 +164,3 @@ def plain_user(folder: Path) -> Iterator[None]:
         if mighty:
             os.seteuid(0)
         home.chmod(0o755)
-
-
-def on_a_small_disk(disk: Path, *words: str) -> list[dict[str, Any]] | None:
-    """What the program tells on a disk of 8 MB; None if this user can mount nothing."""
-    mount = 'mount -t tmpfs -o size=8m tmpfs "$0" || exit 97; exec "$@" "$0"'
-    rights = [] if os.geteuid() == 0 else ["--map-root-user"]
-    unshare = shutil.which("unshare") or "false"
-    program = [sys.executable, "-m", "tests.scenario.hermes_small_disk", *words]
-    done = subprocess.run(
-        [unshare, *rights, "--mount", "sh", "-c", mount, str(disk), *program],
-        check=False, capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    if done.returncode == 97 or (done.returncode and not done.stdout):
-        assert "Traceback" not in done.stderr, done.stderr
-        return None
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
