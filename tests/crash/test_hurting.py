@@ -39,6 +39,7 @@ from tests.layers import unavailable
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.fleet import Site, beat, codes, pass_time
 
+PATIENCE = 240.0
 MANY = REAPS_TOGETHER + 30
 """More than are reaped in one transaction."""
 
@@ -51,7 +52,7 @@ def tally() -> Tally:
 @pytest.fixture
 def house(engine_url: str) -> Iterator[Sexton]:
     """A keeper's Sexton."""
-    with Sexton(open_ledger(engine_url), Settings()) as opened:
+    with Sexton(open_ledger(engine_url, patience=PATIENCE), Settings()) as opened:
         yield opened
 
 
