@@ -43,7 +43,7 @@ OTHERS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = %s AND pid <> pg_backend_pid()
 """
-TRIES, PAUSE = 6000, 0.005
+PATIENCE, PAUSE = 240.0, 0.005
 
 
 class EmptiedDatabase:
@@ -82,11 +82,10 @@ class EmptiedDatabase:
 
 def _end_others(connection: psycopg.Connection, database: str) -> None:
     """Not by the server's own waiting: it asks for numbers that other processes may have by now."""
-    for _ in range(TRIES):
-        if not connection.execute(OTHERS, [database]).fetchall():
-            return
+    until = time.monotonic() + PATIENCE
+    while connection.execute(OTHERS, [database]).fetchall():
+        assert time.monotonic() < until, f"somebody is still connected to {database}"
         time.sleep(PAUSE)
-    raise AssertionError(f"somebody is still connected to {database}")
 
 
 def _tell(connection: psycopg.Connection, statement: str, *names: str) -> None:

@@ -70,7 +70,7 @@ def publish(url: str, liveness: LivenessPolicy) -> None:
     """Make a ledger in which only death ends a session, under these rules."""
     endless = ResetPolicy(mode=Mode.NONE, max_messages=None, max_bytes=None)
     rules = Rulebook(reset=endless, liveness=liveness)
-    with Sexton(open_ledger(url), Settings(rulebook=rules)) as opened:
+    with Sexton(open_ledger(url, patience=PATIENCE), Settings(rulebook=rules)) as opened:
         opened.publish()
 
 

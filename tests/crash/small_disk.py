@@ -1,4 +1,4 @@
-"""A disk of 4 MB for a program that fills it, where this user may mount one."""
+"""A small disk for a program that fills it, where this user may mount one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from tests.layers import unavailable
 
 MOUNTED = "mounted"
-MOUNT = f'mount -t tmpfs -o size=4m tmpfs "$0" && echo {MOUNTED} && exec "$@" "$0"'
+MOUNT = f'mount -t tmpfs -o size=$SIZE tmpfs "$0" && echo {MOUNTED} && exec "$@" "$0"'
 PATIENCE = 240.0
 
 
-def told_on_a_small_disk(directory: Path, *command: str) -> list[str]:
+def told_on_a_small_disk(directory: Path, *command: str, megabytes: int = 4) -> list[str]:
     """What a program tells that runs on a disk of its own and is given its directory."""
     unshare = shutil.which("unshare")
     if unshare is None:
@@ -23,6 +23,7 @@ def told_on_a_small_disk(directory: Path, *command: str) -> list[str]:
     done = subprocess.run(
         [unshare, *rights, "--mount", "sh", "-c", MOUNT, str(directory), *command],
         check=False, capture_output=True, text=True, timeout=PATIENCE,
+        env={**os.environ, "SIZE": f"{megabytes}m"},
     )  # fmt: skip
     first, *told = done.stdout.splitlines() or [""]
     if first != MOUNTED:

@@ -11,10 +11,12 @@ from sexton.ledger.postgres import PostgresTransaction
 from sexton.settings.values import Settings
 from sexton.testing.crash import Report
 
+PATIENCE = 240.0
+
 
 def reserve(report: Report, url: str, gate: str) -> None:
     """Stand still with the rows of a shared budget locked, then go on."""
-    house = Sexton(open_ledger(url), Settings())
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings())
     session = house.worker().session("still", source="shared")
     with session.turn() as turn:
         _stand_still_after("take_slices", report, gate)
@@ -24,7 +26,7 @@ def reserve(report: Report, url: str, gate: str) -> None:
 
 def sweep(report: Report, url: str, gate: str) -> None:
     """Stand still with the grants of a dead worker locked."""
-    house = Sexton(open_ledger(url), Settings())
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings())
     _stand_still_after("free_grants", report, gate)
     house.sweep()
     report.tell("swept")
@@ -32,7 +34,7 @@ def sweep(report: Report, url: str, gate: str) -> None:
 
 def hold(report: Report, url: str) -> None:
     """Hold some of the budget, and die of it."""
-    house = Sexton(open_ledger(url), Settings())
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings())
     with house.worker().session("dead", source="shared").turn() as turn:
         turn.reserve(input_tokens=1)
         report.tell("holds")

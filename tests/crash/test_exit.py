@@ -28,7 +28,10 @@ import sexton
 if len(sys.argv) > 2:
     from tests.crash.appending import fold_often
     fold_often()
-sexton_ = sexton.open(sys.argv[1])
+from sexton.bootstrap import Sexton
+from sexton.ledger.opening import open_ledger
+from sexton.settings.values import Settings
+sexton_ = Sexton(open_ledger(sys.argv[1], patience=240), Settings())
 worker = sexton_.worker()
 session = worker.session("talk", source="chat")
 atexit.register(say, "before-everything-else")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -34,9 +35,11 @@ from tests.crash.pausing import library
 from tests.crash.reusing_apart import REUSE_APART
 from tests.crash.running import LONGER, Place, Tally
 from tests.crash.victims import Victim, assert_go_on
+from tests.layers import unavailable
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.fleet import Site, beat, codes, pass_time
 
+PATIENCE = 240.0
 MANY = REAPS_TOGETHER + 30
 """More than are reaped in one transaction."""
 
@@ -49,7 +52,7 @@ def tally() -> Tally:
 @pytest.fixture
 def house(engine_url: str) -> Iterator[Sexton]:
     """A keeper's Sexton."""
-    with Sexton(open_ledger(engine_url), Settings()) as opened:
+    with Sexton(open_ledger(engine_url, patience=PATIENCE), Settings()) as opened:
         yield opened
 
 
@@ -77,6 +80,18 @@ def test_every_blow_ends_a_child(nursery: Nursery, tmp_path: Path, blow: str) ->
     assert child.wait() != 0
 
 
+def test_a_child_that_ends_before_it_told_enough_is_not_taken_for_one_that_told_it(
+    nursery: Nursery, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    child = nursery.start(HOLD, url, "worker", "shared", "0.01")
+    Victim(child=child).introduce()
+    child.wait_for(lambda lines: sum(line.startswith("done") for line in lines) > 1)
+    child.signal(signal.SIGKILL)
+    with pytest.raises(AssertionError, match=r"done|busy|idle"):  # what it told last
+        child.wait_for(lambda lines: "what it never tells" in lines)
+
+
 def test_a_pid_that_can_not_be_chosen_is_not_passed_over(nursery: Nursery) -> None:
     if may_choose_pids():
         with pytest.raises(PidTaken):  # somebody who lives has this one
@@ -91,13 +106,13 @@ def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
 ) -> None:
     child = nursery.start("sexton.testing.apart:apart", REUSE_APART, engine_url)
     code = child.wait()
-    if may_live_apart():
-        [line] = child.lines()
-        assert line.startswith("reused"), line
-        assert int(line.split()[1]) < child.pid, "a new namespace begins to count anew"
-        assert code == 0
-    else:  # then it is said, not passed over
-        assert (child.lines(), code) == (["forbidden"], 1)
+    if not may_live_apart():
+        assert (child.lines(), code) == (["forbidden"], 1)  # it is said, not passed over
+        unavailable("pids: this user may not have a pid namespace")
+    [line] = child.lines()
+    assert line.startswith("reused"), line
+    assert int(line.split()[1]) < child.pid, "a new namespace begins to count anew"
+    assert code == 0
 
 
 def test_a_keeper_killed_in_mid_sweep_leaves_what_the_next_sweep_completes_without_a_double_end(
@@ -146,20 +161,20 @@ def test_a_server_that_stands_still_for_longer_than_a_ttl_costs_nobody_its_sessi
 def test_a_worker_that_was_paused_goes_on_as_if_nothing_had_been(
     house: Sexton, nursery: Nursery, engine_url: str, way: str
 ) -> None:
+    if way == "frozen" and not may_freeze():
+        with pytest.raises(PermissionError):  # it is said, not passed over
+            Freezer()
+        unavailable("freezer: this user may not make a cgroup")
     publish(engine_url, HASTY)
     victim = Victim(child=nursery.start(HOLD, engine_url, "worker", "shared", "0.01"))
     victim.introduce()
-    if way == "frozen" and not may_freeze():  # then it is said, not passed over
-        with pytest.raises(PermissionError):
-            Freezer()
-    else:
-        with ExitStack() as stack:
-            if way == "frozen":
-                stack.enter_context(frozen(victim.child, stack.enter_context(Freezer())))
-            else:
-                stack.enter_context(stopped(victim.child))
-            # Only planned: it may stand still with the lock of the ledger.
-            assert house.plan().actions == ()
+    with ExitStack() as stack:
+        if way == "frozen":
+            stack.enter_context(frozen(victim.child, stack.enter_context(Freezer())))
+        else:
+            stack.enter_context(stopped(victim.child))
+        # Only planned: it may stand still with the lock of the ledger.
+        assert house.plan().actions == ()
     assert_go_on([victim])
     for id in victim.sessions.values():
         assert_lives_on(house.ledger, house.find(id), [victim.worker])

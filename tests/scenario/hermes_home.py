@@ -8,6 +8,7 @@ import select
 import subprocess
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -129,3 +130,8 @@ class HermesScene:
             place: (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
             for place, s in status.items()
         }
+
+
+def in_local_words(moment: datetime) -> str:
+    """A moment as Hermes writes it into routes: by the clock on the wall, without a zone."""
+    return moment.astimezone().replace(tzinfo=None).isoformat()

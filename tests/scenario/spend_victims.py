@@ -13,11 +13,12 @@ from sexton.settings.values import Settings
 from sexton.testing.crash import Report
 
 THREADS = 64
+PATIENCE = 240.0
 
 
 def spend(report: Report, url: str, gate: str, tokens: str) -> None:
     """Spend from many threads until the budget is spent; what was granted and used in all."""
-    house = Sexton(open_ledger(url), Settings())
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings())
     session = house.worker().session(f"mine {os.getpid()}", source="shared")
     used: list[int] = []
     report.tell("ready")
@@ -43,7 +44,7 @@ def spend(report: Report, url: str, gate: str, tokens: str) -> None:
 
 def hold(report: Report, url: str) -> None:
     """Hold the whole budget, and wait to be killed."""
-    house = Sexton(open_ledger(url), Settings())
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings())
     session = house.worker().session("killed", source="shared")
     with session.turn() as turn:
         turn.reserve(input_tokens=1000)

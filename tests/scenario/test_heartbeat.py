@@ -78,7 +78,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def house(engine_url: str) -> Iterator[Sexton]:
-    with Sexton(open_ledger(engine_url), Settings()) as house:
+    with Sexton(open_ledger(engine_url, patience=BOUND), Settings()) as house:
         yield house
 
 

@@ -72,12 +72,15 @@ def outside(home: Conversations) -> Iterator[House]:
 def seen(house: House, doing: Doing) -> Watched:
     """The only process the home names, once it does that."""
 
-    def found() -> list[Watched]:
-        house.observe()
-        return [each for each in hints(house.sexton.estate(), []) if each.doing is doing]
+    found: list[Watched] = []
 
-    wait_until(lambda: bool(found()))
-    [only] = found()
+    def looked() -> bool:
+        house.observe()
+        found[:] = [each for each in hints(house.sexton.estate(), []) if each.doing is doing]
+        return bool(found)
+
+    wait_until(looked)
+    [only] = found
     return only
 
 

@@ -53,12 +53,12 @@ INTERRUPTED_ALL_THE_TIME = """
 import itertools, random, signal, sys, sexton
 house = sexton.open(sys.argv[1]); worker = house.worker()
 spoken, noted = worker.session("spoken"), worker.session("noted")
-heard = []
+heard, chance = [], random.Random(1)
 def handle(*_):
     heard.append(noted.append(role="user", content="n"))
     if len(heard) == 300:
         raise SystemExit(7)
-    signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.003))
+    signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.0001, 0.003))
 signal.signal(signal.SIGALRM, handle)
 signal.setitimer(signal.ITIMER_REAL, 0.001)
 said = 0
@@ -225,12 +225,6 @@ def test_a_signal_handler_may_close_the_ledger_in_the_middle_of_a_write(tmp_path
 
 def test_a_signal_handler_may_fork_in_the_middle_of_a_read(tmp_path: Path) -> None:
     assert run_alone(FORKS_IN_A_READ, tmp_path / "ledger.db") == 0
-
-
-def _interrupted(call: Callable[..., object], statement: str) -> None:
-    """Have a statement carried out, and an alarm ring meanwhile."""
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    call(lambda tx: tx._connection.execute(statement))
 
 
 class Late(Exception):

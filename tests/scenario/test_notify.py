@@ -602,6 +602,32 @@ def test_a_ledger_that_can_not_be_told_of_a_delivery_is_told_later_and_nobody_he
     post.house.close()
 
 
+def test_news_that_could_not_be_posted_is_posted_later_however_often_that_failed(
+    tmp_path: Path, manual_clock: ManualClock, server: Server
+) -> None:
+    path = tmp_path / "ledger.db"
+    post = Post(f"sqlite:///{path}", manual_clock, hook(server, manual_clock), Interest(), 1.0)
+    other = Entry(actor="a", receipt=None, action="noted", result="done", reason=Reason("x", "y"))
+    post.ledger.journal.write([other], manual_clock.now())
+    post.round()
+    post.round()
+    session = post.talk()
+    manual_clock.advance(timedelta(hours=2))
+    post.sweep()
+    with closing(apsw.Connection(str(path))) as holder:
+        holder.set_busy_timeout(240_000)
+        for _ in range(2):
+            holder.execute("BEGIN IMMEDIATE")
+            with pytest.raises(LedgerBusy):
+                post.messenger.after([])
+            holder.execute("ROLLBACK")
+            post.ledger.journal.write([other], manual_clock.now())
+    assert post.letters() == []
+    post.messenger.after([])
+    assert [each.notice.session for each in post.letters()] == [session.id]
+    post.house.close()
+
+
 def test_without_a_target_there_is_no_channel(manual_clock: ManualClock) -> None:
     assert channels(NotifyPlan(), manual_clock, {}) == {}
 

@@ -830,6 +830,32 @@ def test_the_files_of_another_agent_are_looked_through_once_for_a_plan(
     assert plan[FlatFiles] == sweep[FlatFiles] == 1
 
 
+def test_an_apply_looks_through_files_once_however_many_of_nobody_it_removes(
+    foreign: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sexton.engine.removing.files.MOST_SESSIONS", 1)  # so they go one by one
+    home: Foreign = foreign()
+    [beside, _] = home.session("20260301_115900_a1b2c3", ended=False)
+    nobodys = [beside.with_name(f"session_20260301_11590{n}_a1b2c3.json") for n in range(1, 6)]
+    for file in nobodys:
+        file.write_text("{}")
+    home.look()
+    home.pass_days(8)
+    plan = home.sexton.plan("work")
+    assert [each.seen.ref for each in plan.actions] == [0] * 5
+    claimed = plan.actions[-1].seen.id
+    with scans(monkeypatch) as apply:
+        applying = home.sexton.applying(plan, observed=True)
+        outcomes = [next(applying)]
+        home.scene.start(claimed, "cli")  # its owner is known only now
+        outcomes += applying
+    assert apply[FlatFiles] == 1
+    assert len(home.done(outcomes)) == 4
+    assert [file for file in nobodys if file.exists()] == [
+        beside.with_name(f"session_{claimed}.json")
+    ]
+
+
 def test_a_session_that_its_agent_went_on_with_since_the_plan_keeps_its_files(
     foreign: Any,
 ) -> None:

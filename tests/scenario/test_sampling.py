@@ -23,6 +23,7 @@ from sexton.system.listening import Ports
 from sexton.system.refusals import UNREADABLE
 from sexton.system.sampling import Sampler, presence
 from sexton.system.stopping import Stopper
+from tests.layers import unavailable
 from tests.scenario.process_programs import (
     BURN,
     HEADLESS,
@@ -291,26 +292,24 @@ def test_psutil_sees_what_the_kernel_s_own_table_says(
         assert read(2**22 + 1) is None
 
 
+@pytest.mark.parametrize(
+    ("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+)
 def test_without_the_right_to_ask_the_kernel_its_tables_say_which_ports_are_open(
-    monkeypatch: pytest.MonkeyPatch,
+    family: socket.AddressFamily, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError
 
-    with socket.create_server(("127.0.0.1", 0)) as one, _listener_v6() as two:
-        ports = {each.getsockname()[1] for each in (one, two)}
-        myself = {(os.getpid(), 0)}
-        assert ports <= set(Ports().of(myself)[os.getpid()])
-        monkeypatch.setattr(socket, "socket", refuse)
-        assert ports <= set(Ports().of(myself)[os.getpid()])
-
-
-def _listener_v6() -> socket.socket:
-    """One of the newer protocol, where there is that."""
     try:
-        return socket.create_server(("::1", 0), family=socket.AF_INET6)
-    except OSError:
-        return socket.create_server(("127.0.0.1", 0))
+        listener = socket.create_server((address, 0), family=family)
+    except OSError as problem:
+        unavailable(f"network: no socket of {address} can be had here: {problem}")
+    with listener:
+        port, myself = listener.getsockname()[1], {(os.getpid(), 0)}
+        assert port in Ports().of(myself)[os.getpid()]
+        monkeypatch.setattr(socket, "socket", refuse)
+        assert port in Ports().of(myself)[os.getpid()]
 
 
 def test_what_could_not_be_read_although_it_is_there_is_not_gone(nest: Nest) -> None:

@@ -17,6 +17,7 @@ from sexton.settings.values import Settings
 from sexton.testing.crash import Nursery
 
 PROCESSES = 8
+PATIENCE = 240.0
 VICTIMS = "tests.scenario.spend_victims"
 CALM = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
 
@@ -24,7 +25,7 @@ CALM = RunawayPolicy(messages=None, tokens=None, tool_calls=None)
 def opened(url: str, limit: int) -> Sexton:
     budget = Budget(name="all", scope=Scope.SOURCE, unit=Unit.TOKENS, limit=limit)
     rules = Rulebook(spend=SpendRules(budgets=(budget,), runaway=CALM))
-    house = Sexton(open_ledger(url), Settings(rulebook=rules))
+    house = Sexton(open_ledger(url, patience=PATIENCE), Settings(rulebook=rules))
     house.publish()
     return house
 

@@ -6,6 +6,7 @@ import json
 import sys
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -20,11 +21,16 @@ from sexton.integrations.mcp.answers import Answers
 from sexton.integrations.mcp.scope import Operator
 from tests.scenario.effects_server import Server, reply
 from tests.scenario.finalizers_scene import configure, open_house, owed, states, wait_until, webhook
+from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_house import make_older
 from tests.surface.program import Cli
-from tests.surface.visitor import routes_of, serving_client
+from tests.surface.visitor import Page, Visitor, routes_of, serving_client
 
 UNLISTED = {"/login", "/login/{code}", "/v1/events"}
 """Asked in another way, or not about a ledger's sessions."""
+
+
+ENTRANCES = {"/login", "/logout", "/v1/links"}
 
 
 @pytest.fixture(params=[False, True], ids=["messages off", "messages on"])
@@ -38,7 +44,27 @@ def secret() -> str:
 
 
 @pytest.fixture
-def config(tmp_path: Path, secret: str, is_shown: bool) -> Iterator[Path]:
+def hermes_home(scene: HermesScene, secret: str) -> HermesScene:
+    """A home with the secret in messages and in an error, whose sessions are overdue or garbage."""
+    (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}\n")
+    for id in ("talk", "stuck"):
+        scene.start(id, "telegram", session_key=f"agent:main:telegram:dm:{id}")
+        scene.say(id, f"tell nobody {secret}")
+    for id in ("small", "little"):
+        scene.start(id)
+        scene.say(id, secret)
+        scene.end(id)
+    scene.sql(
+        "UPDATE sessions SET compression_failure_error = ?, compression_fallback_streak = 3 "
+        "WHERE id = 'stuck'",
+        f"the model does not like {secret}",
+    )
+    make_older(scene, timedelta(days=40))
+    return scene
+
+
+@pytest.fixture
+def config(tmp_path: Path, secret: str, is_shown: bool, hermes_home: HermesScene) -> Iterator[Path]:
     """Settings with a program that fails and a webhook that refuses, both quoting the secret."""
     failing = tmp_path / "failing.py"
     failing.write_text(f"import sys; sys.exit('cannot do {secret}')")
@@ -49,6 +75,7 @@ def config(tmp_path: Path, secret: str, is_shown: bool) -> Iterator[Path]:
              "command": [sys.executable, str(failing)]},
             webhook(server.url, attempts=1),
             serve={"messages": is_shown},
+            homes=[{"path": str(hermes_home.path), "name": "work"}],
         )  # fmt: skip
 
 
@@ -105,7 +132,7 @@ def asked_of(route: APIRoute, pairs: list[tuple[str, str]]) -> Iterator[str]:
 
 CONTENT = {
     "/v1/sessions", "/v1/finalizers", "/v1/plan", "/sessions", "/session", "/finalizers",
-    "/act/retry", "/v1/sessions/",
+    "/act/retry", "/v1/sessions/", "/settings",
 }  # fmt: skip
 
 
@@ -116,6 +143,40 @@ def test_no_route_shows_what_was_said_unless_it_may(
     roots = {"/v1/sessions/" if each.startswith("/v1/sessions/") else each.partition("?")[0]
              for each in telling}  # fmt: skip
     assert roots == (CONTENT if is_shown else set())
+
+
+def test_no_answer_to_a_deed_shows_what_was_said(
+    house: Sexton, client: TestClient, secret: str, is_shown: bool
+) -> None:
+    visitor, told = Visitor(client), dict[str, str]()
+
+    def post(path: str, **body: Any) -> Any:
+        answer = client.post(path, json=body)
+        assert answer.status_code == 200, answer.text
+        told[path] = answer.text
+        return answer.json()
+
+    def send(asked: str, path: str) -> Page:
+        answer = visitor.send(visitor.see(asked), path, allow_observed="yes")
+        told[path] = told.get(path, "") + answer.html
+        return answer
+
+    assert (secret in client.get("/v1/sessions?home=work").text) == is_shown
+    for job in owed(house):
+        send(f"/act/retry?ref={job.ref}", "/apply")
+    plan = visitor.fetch("/v1/plan?home=work")
+    assert len(plan["actions"]) == 2, plan
+    report = post("/v1/apply", **plan, allow_observed=True)
+    assert [each["result"] for each in report["outcomes"]] == ["done", "done"]
+    post("/v1/undo", receipt=report["receipt"])
+    done = send("/plan?what=gc&home=work", "/apply")
+    send("/act/restore?home=work&id=small", "/act/restore")
+    [undo] = {to for to in done.links.values() if to.startswith("/act/undo?")}
+    send(undo, "/act/undo")
+    posted = {route.path for route in routes_of(house) if "POST" in (route.methods or ())}
+    assert told.keys() == posted - ENTRANCES
+    # Whoever was shown a plan has read it; what came of it is told without a word of it.
+    assert [path for path, text in told.items() if secret in text] == []
 
 
 def test_no_event_and_no_word_to_an_agent_tells_it(

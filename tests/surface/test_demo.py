@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -17,6 +18,8 @@ import pytest
 
 from sexton.cli.demo import PROMPT
 from sexton.cli.demo.acts import ACTS
+from sexton.cli.demo.servers import preview_servers
+from sexton.system.listening import Ports
 from tests.golden import golden
 from tests.surface.program import PATIENCE, call, environment, program
 
@@ -95,6 +98,16 @@ def test_a_home_can_be_kept_but_never_over_another(scratch: Path, tmp_path: Path
     assert answer.code != 0
     golden("errors", "a place for a demonstration is taken", answer.err)
     assert _servers(scratch) == []
+
+
+def test_the_servers_of_a_demonstration_listen_on_ports_of_their_own(tmp_path: Path) -> None:
+    with preview_servers(tmp_path) as servers:
+        ports = Ports().of({(each.pid, each.ticks) for each in servers})
+        commands = [shlex.join(psutil.Process(each.pid).cmdline()) for each in servers]
+        assert commands == [each.command for each in servers]
+    assert [len(ports[each.pid]) for each in servers] == [1, 1]
+    assert len(set(ports.values())) == 2
+    assert _servers(tmp_path) == []
 
 
 def _servers(place: Path) -> list[int]:

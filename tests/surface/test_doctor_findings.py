@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sexton.model.session import NATIVE
 from sexton.system.files.own import OwnFiles
 from sexton.system.processes import start_tick
 from tests.golden import golden
-from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_home import HermesScene, in_local_words
 from tests.surface.program import Cli
 
 KEY = "agent:main:telegram:dm:7"
@@ -47,10 +47,10 @@ def damaged(scene: HermesScene, server: int) -> HermesScene:
         scene.ask("end_session", f"run{number}", "cron_complete")
     scene.start("failing", "cli")
     scene.sql("UPDATE sessions SET compression_fallback_streak = 2 WHERE id = 'failing'")
-    used = datetime.now() - timedelta(hours=5)  # noqa: DTZ005  # as Hermes writes it
+    used = in_local_words(datetime.now(UTC) - timedelta(hours=5))
     route = {
         "session_key": KEY, "session_id": "talk", "platform": "telegram", "chat_type": "dm",
-        "updated_at": used.isoformat(),
+        "updated_at": used,
     }  # fmt: skip
     scene.sql(
         "INSERT INTO gateway_routing (session_key, entry_json, updated_at) VALUES (?, ?, ?)",

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from sexton.homes.hermes.installed import Installed
 from sexton.policies.rulebook import decode
 from tests import layers
 from tests.golden import golden
-from tests.scenario.hermes_home import Hermes, HermesScene
+from tests.scenario.hermes_home import Hermes, HermesScene, in_local_words
 from tests.surface.program import ROOT, Cli
 
 USUAL = "0.19.0"
@@ -186,10 +186,10 @@ def test_a_reset_that_a_process_holds_back_is_told_as_the_release_writes_it_down
     scene = HermesScene(release[0], tmp_path / "work")
     scene.start("talk", "telegram")
     (scene.path / "config.yaml").write_text("session_reset: {mode: idle, idle_minutes: 60}\n")
-    key, used = "agent:main:telegram:dm:7", datetime.now() - timedelta(hours=5)  # noqa: DTZ005
+    key, used = "agent:main:telegram:dm:7", in_local_words(datetime.now(UTC) - timedelta(hours=5))
     route = {
         "session_key": key, "session_id": "talk", "platform": "telegram", "chat_type": "dm",
-        "updated_at": used.isoformat(),
+        "updated_at": used,
     }  # fmt: skip
     if scene.sql("SELECT 1 FROM sqlite_master WHERE name = 'gateway_routing'"):
         scene.sql(

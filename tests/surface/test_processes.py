@@ -293,7 +293,8 @@ def test_who_is_shown_the_command_and_says_yes_may_stop_what_nothing_else_proves
         weak = replace(process, identity=replace(process.identity, inode=None))
         opened.ledger.registry.register(weak, opened.find(session.id))
         terminal = Terminal("processes", "stop", str(child.pid), "--ledger", cli.url)
-        terminal.wait_for("Stop 1 process and all they started?")
+        terminal.wait_for("[y/N]")
+        golden("processes", "asked before a stop", terminal.shown.splitlines()[-1])
         assert f"{child.pid}: sleep 6543" in terminal.shown
         terminal.type(f"{said}\n")
         assert (terminal.finish() == 0) == stopped

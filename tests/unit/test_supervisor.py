@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import socket
+import tempfile
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sexton.system.services.notifying import Supervisor
+from sexton.testing.postgres_programs import scratch_parent
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    """A directory with a short name: the address of a socket has about 100 bytes."""
+    with tempfile.TemporaryDirectory(dir=scratch_parent()) as made:
+        yield made
 
 
 @pytest.mark.parametrize("kind", ["path", "abstract"])
-def test_whoever_started_it_hears_how_it_is_doing(kind: str, tmp_path: Path) -> None:
-    name = str(tmp_path / "s") if kind == "path" else f"@sexton-{tmp_path.name}"
+def test_whoever_started_it_hears_how_it_is_doing(kind: str, folder: str) -> None:
+    name = f"{folder}/s" if kind == "path" else f"@sexton-{uuid.uuid4()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(name.replace("@", "\0", 1))
         heard.settimeout(240)

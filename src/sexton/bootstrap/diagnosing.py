@@ -64,7 +64,14 @@ def diagnose(
     names = Names(home=record.name, path=home, usual=_is_usual(home, os.environ))
     said = read_configuration(home)
     seen = condition_of(home, opened.clock, Machine(opened.processes, begun_at), zone, files)
-    seen = replace(seen, processes=_judged(opened, record, seen.processes))
+    seen = replace(
+        seen,
+        processes=_judged(opened, record, seen.processes),
+        # Such an error quotes what was said to a model, or what that answered.
+        compressions=tuple(
+            each._replace(error=opened.content.quote(each.error)) for each in seen.compressions
+        ),
+    )
     own = OwnRules(home, zone, _limits(opened, home)).text(usual_mode(seen.storage.schema))
     back = _brought_back(opened, record, seen)
     ours = opened.rules(None).rules

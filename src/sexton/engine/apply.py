@@ -42,12 +42,16 @@ _REAP, _REMOVAL, _FILES, _LEFT_OUT = "reap", "removal", "files", "left out"
 
 
 class _Order(NamedTuple):
-    """Under which name a plan is carried out, when it was made, and whether that was just now."""
+    """Under which name a plan is carried out, when it was made, and whether that was just now.
+
+    With `scan` the files of each home are looked through once for all of it.
+    """
 
     receipt: str
     planned_at: datetime
     just_made: bool
     gates: Gates
+    scan: Scan | None
 
 
 def new_receipt() -> str:
@@ -81,7 +85,8 @@ def apply(
         return estate.removing is None or not estate.removing.stopping()
 
     leaves_out = estate.observed_homes() if not (observed or estate.unattended) else frozenset()
-    order = _Order(receipt, plan.made_at, just_made, Gates(estate))
+    scan = Scan(estate.removing) if estate.removing is not None else None
+    order = _Order(receipt, plan.made_at, just_made, Gates(estate), scan)
     changed: set[str] = set()
     for outcome in _applied(estate, plan, order, leaves_out, allowed, goes_on):
         if outcome.result is Result.DONE:
@@ -244,7 +249,7 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], order: _Order) -> It
         observe_home(estate, estate.homes[home], estate.records[home])
     back = brought_back(means, [each.seen for each in batch], order.planned_at)
     kept = dict.fromkeys(back, BACK_SINCE)
-    kept |= {} if order.just_made else _claimed(estate, means, batch)
+    kept |= {} if order.just_made else _claimed(estate, means, batch, order.scan or Scan(means))
     loose = [each for each in batch if each.seen.id not in kept]
     kept |= put_files_away(means, loose, order.receipt) if loose else {}
     for action in batch:
@@ -253,10 +258,10 @@ def _remove_files(estate: Estate, batch: list[RemoveFiles], order: _Order) -> It
         yield Outcome(action=action, result=result, detail=why or action.reason.text)
 
 
-def _claimed(estate: Estate, means: Means, batch: list[RemoveFiles]) -> dict[str, str]:
+def _claimed(estate: Estate, means: Means, batch: list[RemoveFiles], scan: Scan) -> dict[str, str]:
     """Files that the plan says are nobody's, and that belong to a session."""
     nobodys = [each.seen.id for each in batch if not each.seen.ref]
     if not nobodys:
         return {}
-    free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home, Scan(means))}
+    free = {owner for owner, _ in orphans(estate, means, batch[0].seen.home, scan)}
     return {owner: "a session owns it now" for owner in nobodys if owner not in free}

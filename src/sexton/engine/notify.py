@@ -85,15 +85,17 @@ class Messenger:
         """
         if not self._channels:
             return
-        now, wants = self._clock.now(), self._interest.events
+        now, wants, read = self._clock.now(), self._interest.events, self._read
         found: list[Occasion] = []
         if wants & {Event.RESET, Event.LIMIT, Event.BUDGET, Event.PROCESS}:
-            found += filter(None, map(journalled, self._new_entries(now)))
+            entries, read = self._new_entries(now)
+            found += filter(None, map(journalled, entries))
         if Event.DEAD_LETTER in wants:
             found += map(dead_letter, self._dead())
         if Event.HELD in wants:
             found += self._long_held(list(held), now)
         self.tell(found)
+        self._read = read  # where nothing could be posted, the next look sees the same entries
 
     def tell(self, occasions: Iterable[Occasion]) -> None:
         """Post what is wanted and was not posted yet."""
@@ -138,8 +140,8 @@ class Messenger:
         self._tidy()
         return sum(self._deliver_to(target) for target in self._channels)
 
-    def _new_entries(self, now: datetime) -> Iterator[JournalEntry]:
-        """Entries of the journal since the last but one look, oldest first.
+    def _new_entries(self, now: datetime) -> tuple[Iterator[JournalEntry], tuple[int, int]]:
+        """Entries of the journal since the last but one look, oldest first; how far it looked.
 
         An entry may become visible after a younger one, so two looks overlap.
         """
@@ -156,8 +158,7 @@ class Messenger:
             if oldest.ref <= last_but_one or (not last_but_one and oldest.at <= now - NEWS):
                 break
             page = self._ledger.journal.page(None, None, oldest.ref, PAGE)
-        self._read = (last, newest)
-        return reversed(found)
+        return reversed(found), (last, newest)
 
     def _dead(self) -> list[Finalization]:
         """The newest dead letters, and each time some of the older ones: they die in any order."""

@@ -19,21 +19,18 @@ class Content:
 
     is_shown: bool = True
 
+    def quote(self, text: str | None) -> str | None:
+        """What somebody wrote, or that it is hidden; nothing stays nothing."""
+        return text if self.is_shown or not text else HIDDEN
+
     def session(self, session: Session) -> Session:
         """The session as it may be shown: without its preview where content is hidden."""
         return session if self.is_shown else replace(session, preview=None)
 
     def job(self, job: Finalization) -> Finalization:
         """The job as it may be shown: without what its program said where content is hidden."""
-        if self.is_shown:
-            return job
-        return replace(
-            job,
-            last_error=HIDDEN if job.last_error else None,
-            note=HIDDEN if job.note else None,
-        )
+        return replace(job, last_error=self.quote(job.last_error), note=self.quote(job.note))
 
     def letter(self, letter: Letter) -> Letter:
         """The notification as it may be shown: without the answer of its target."""
-        error = HIDDEN if letter.last_error else None
-        return letter if self.is_shown else replace(letter, last_error=error)
+        return replace(letter, last_error=self.quote(letter.last_error))

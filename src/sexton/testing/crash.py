@@ -65,10 +65,12 @@ class Child:
             return list(self._lines)
 
     def wait_for(self, enough: Callable[[Sequence[str]], bool], seconds: float = PATIENCE) -> None:
-        """Wait until it has told enough, or has nothing more to tell."""
+        """Wait until it has told enough; a process that ends before that has failed."""
         with self._heard:
-            if not self._heard.wait_for(lambda: enough(self._lines) or self._silent, seconds):
-                raise AssertionError(f"process {self.pid} told only {self._lines[-5:]}")
+            self._heard.wait_for(lambda: enough(self._lines) or self._silent, seconds)
+            if not enough(self._lines):
+                state = "ended and" if self._silent else "has"
+                raise AssertionError(f"process {self.pid} {state} told only {self._lines[-5:]}")
 
     def signal(self, which: signal.Signals) -> None:
         """Send a signal to it and its forks."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +13,11 @@ from pathlib import Path
 from sexton.homes.hermes.demo.writer import Server
 from sexton.system.processes import start_tick
 
-PATIENCE = 10.0
-# The shell outlives nobody: when whoever started it ends, in whatever way, its input ends too.
-GUARD = '"$@" >/dev/null 2>&1 & echo $!; cat >/dev/null; kill $! 2>/dev/null; wait'
+PATIENCE = 240.0
+# A server says its number, and becomes the program, which says a line when it listens. The outer
+# shell outlives nobody: when whoever started it ends, in whatever way, its input ends too.
+SERVER = 'echo $$; exec "$@" 2>/dev/null'
+GUARD = f"""sh -c '{SERVER}' sh "$@" & exec >/dev/null; cat; kill $! 2>/dev/null; wait"""
 
 
 @contextmanager
@@ -27,22 +29,21 @@ def preview_servers(folder: Path, count: int = 2) -> Iterator[tuple[Server, ...]
 
 @contextmanager
 def _server(folder: Path) -> Iterator[Server]:
-    words = [sys.executable, "-m", "http.server", str(_free_port()), "--bind", "127.0.0.1"]
+    """One server, which listens already on a port that the kernel has chosen."""
+    words = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
     words += ["--directory", str(folder)]
     with subprocess.Popen(
-        ["/bin/sh", "-c", GUARD, "sh", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ["/bin/sh", "-c", GUARD, "sh", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as guard:
         assert guard.stdout
         assert guard.stdin
         try:
             pid = int(guard.stdout.readline())
+            guard.stdout.readline()
             yield Server(pid, start_tick(pid) or 0, shlex.join(words))
         finally:
             guard.stdin.close()
             guard.wait(PATIENCE)
-
-
-def _free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
