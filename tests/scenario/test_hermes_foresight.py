@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +18,7 @@ from tests.scenario.fake_model import ANSWER, PICTURE, Said, ToolUse, counting
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Terminal
-from tests.scenario.hermes_spender import Spender, budget, spender, turns_ended
+from tests.scenario.hermes_spender import Spender, budget, spender, turns_ended, working
 
 REFUSED = "[sexton]"
 SLACK = 200
@@ -26,6 +27,7 @@ SEES = {
     "agent: {max_turns: 400}": "agent: {max_turns: 400, image_input_mode: native}",
     "context_length: 131072}": "context_length: 131072, supports_vision: true}",
 }
+DEARER = "{models: {fake-model: {input: 10, output: 10}}}"
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +129,46 @@ def noise(side: int) -> bytes:
         for name, data in parts
     ]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def without_ledger(home: Spender, place: Path, rule: str) -> None:
+    """A home whose ledger can not be used, with a budget that is known from the settings."""
+    Path(home.ledger.removeprefix("sqlite:///")).write_bytes(b"no database" * 1000)
+    settings = place / "sexton.yaml"
+    settings.write_text(f"budgets: [{{scope: session, action: kill, {rule}}}]\nprices: {DEARER}\n")
+    home.lab.add("SEXTON_CONFIG", str(settings))
+    home.model.counts = counting(4)
+
+
+def test_without_a_ledger_a_turn_spends_no_more_dollars_than_a_budget_has(
+    home: Spender, tmp_path: Path
+) -> None:
+    without_ledger(home, tmp_path, "usd: 1")
+    home.run_job()
+    dollar = 100_000
+    assert 0.8 * dollar <= spent(home) <= dollar + longest(home)
+
+
+def test_without_a_ledger_a_turn_brings_no_more_messages_than_a_budget_has(
+    home: Spender, tmp_path: Path
+) -> None:
+    without_ledger(home, tmp_path, "messages: 10")
+    home.run_job()
+    assert len(home.model.asked) == 5, "the question, and a call and its tool for each answer"
+
+
+def test_without_a_ledger_a_turn_takes_no_longer_than_a_budget_has(
+    home: Spender, tmp_path: Path
+) -> None:
+    without_ledger(home, tmp_path, "wall: 5s")
+    began: list[float] = []
+
+    def slow(messages: list[Any]) -> Said:
+        began.append(time.monotonic())
+        if len(began) == 3:
+            wait_until(lambda: time.monotonic() - began[0] > 6)
+        return working(messages)
+
+    home.model.reply = slow
+    home.run_job()
+    assert len(home.model.asked) <= 3

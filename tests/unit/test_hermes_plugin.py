@@ -14,7 +14,7 @@ from sexton.integrations.hermes_plugin.foresight import FIRST, PICTURE, REMEMBER
 from sexton.integrations.hermes_plugin.trying import REST, Trying
 from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.spend import SpendRules
+from sexton.policies.spend import Price, Prices, SpendRules
 from sexton.testing.clock import ManualClock
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -169,7 +169,7 @@ def test_without_a_ledger_a_turn_is_bounded_by_what_it_spends_itself() -> None:
             _budget(Unit.TOKENS, 100, Act.WARN),
         )
     )
-    count = OwnCount()
+    count = OwnCount(ManualClock())
     count.add({Unit.INPUT: 400, Unit.ITERATIONS: 1, Unit.TOOL_CALLS: 1})
     one = {Unit.ITERATIONS: 1}
     assert count.refusal(rules, "cli", {**one, Unit.TOOL_CALLS: 1}) is None
@@ -177,6 +177,48 @@ def test_without_a_ledger_a_turn_is_bounded_by_what_it_spends_itself() -> None:
     count.add(one)
     assert count.refusal(rules, "cli", one) is not None
     assert count.refusal(rules, "cli", {Unit.INPUT: 1}) is None
+
+
+def test_without_a_ledger_messages_and_time_stop_what_comes_after_them() -> None:
+    clock = ManualClock()
+    count, one = OwnCount(clock), {Unit.TOOL_CALLS: 1}
+    few = SpendRules(budgets=(_budget(Unit.MESSAGES, 2),))
+    short = SpendRules(budgets=(_budget(Unit.WALL, 5000),))
+    count.add({Unit.MESSAGES: 1})
+    clock.advance(timedelta(seconds=4))
+    assert [count.refusal(rules, "cli", one) for rules in (few, short)] == [None, None]
+    count.add({Unit.MESSAGES: 1})
+    clock.advance(timedelta(seconds=1))
+    assert all(count.refusal(rules, "cli", one) for rules in (few, short))
+
+
+def test_without_a_ledger_money_is_counted_by_ones_own_price_the_table_or_the_unknown_one() -> None:
+    dollar = (_budget(Unit.USD, 1_000_000),)
+    own = Prices(models=(("m", Price(per_input=10, per_output=10)),))
+    half, call = {Unit.INPUT: 40_000, Unit.OUTPUT: 10_000}, {Unit.INPUT: 60_000}
+    for rules, model in (
+        (SpendRules(budgets=dollar, prices=own), "m"),
+        (SpendRules(budgets=dollar, prices=Prices(unknown=own.models[0][1])), "other"),
+    ):
+        count = OwnCount(ManualClock())
+        assert count.refusal(rules, "cli", call, model) is None
+        count.add(half, model)
+        assert count.refusal(rules, "cli", call, model) is not None
+        assert count.refusal(rules, "cli", {Unit.TOOL_CALLS: 1}) is None
+        assert not count.unpriced
+    count = OwnCount(ManualClock())
+    million = {Unit.INPUT: 10**6}
+    assert count.refusal(SpendRules(budgets=dollar), "cli", million, "gpt-4o") is not None
+    assert not count.unpriced
+
+
+def test_without_a_ledger_a_model_without_a_price_is_named_and_other_budgets_hold() -> None:
+    count = OwnCount(ManualClock())
+    count.add({Unit.INPUT: 10**9}, "strange")
+    rules = SpendRules(budgets=(_budget(Unit.USD, 1), _budget(Unit.ITERATIONS, 1)))
+    assert count.refusal(rules, "cli", {Unit.INPUT: 10**9}, "strange") is None
+    assert count.unpriced == {"strange"}
+    assert count.refusal(rules, "cli", {Unit.ITERATIONS: 2}) is not None
 
 
 def _budget(

@@ -256,8 +256,7 @@ class Turns:
 
     def _tell_unpriced(self, run: Run) -> None:
         """Say once for each model that its money is not bounded."""
-        turn = run.turn
-        found = frozenset() if turn is None else turn.unpriced()
+        found = run.unpriced()
         for model in sorted(found - self._unpriced):
             words = f"sexton does not bound money: the price of the model {model} is unknown"
             log.warning("%s", words)
