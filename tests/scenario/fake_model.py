@@ -21,22 +21,29 @@ class ToolUse(NamedTuple):
     arguments: Mapping[str, Any]
 
 
+PICTURE = 1000
+"""So many tokens a picture takes, where what is sent is counted."""
+
+
 Said = str | ToolUse | Sequence[ToolUse]
 Reply = Callable[[list[Any]], Said]
 """What a model says to the messages it was sent; it may wish for several tools at once."""
+Usage = Mapping[str, int]
 
 
 class FakeModel:
     """Speaks as much of the OpenAI protocol as Hermes needs, streamed and not.
 
-    `asked` are the messages of every question, `usage` is what each answer takes; it can be held
-    to answer nobody.
+    `asked` are the messages of every question, `usage` is what each answer takes, unless `counts`
+    counts what it was sent and says; `used` is what they took. It can be held to answer nobody.
     """
 
     def __init__(self, reply: Reply = lambda _: ANSWER) -> None:
         self.reply = reply
         self.asked: list[list[Any]] = []
-        self.usage: Mapping[str, int] = USAGE
+        self.usage: Usage = USAGE
+        self.counts: Callable[[Any, Said], Usage] | None = None
+        self.used: list[Usage] = []
         self._free = threading.Event()
         self._free.set()
         self._answers = 0
@@ -81,6 +88,33 @@ class FakeModel:
             self._free.wait(PATIENCE)
         return self.reply(messages)
 
+    def use(self, request: Any, said: Said) -> Usage:
+        """What an answer takes."""
+        used = self.usage if self.counts is None else self.counts(request, said)
+        self.used.append(used)
+        return used
+
+
+def counting(size: float) -> Callable[[Any, Said], Usage]:
+    """Counts a token for so many bytes of all that was sent, and of what is said."""
+
+    def count(request: Any, said: Said) -> Usage:
+        pictures = 0
+
+        def without_pictures(part: dict[str, Any]) -> Any:
+            nonlocal pictures
+            is_picture = part.get("type") == "image_url"
+            pictures += is_picture
+            return {} if is_picture else part
+
+        seen = json.loads(json.dumps(request), object_hook=without_pictures)
+        sent = int(len(json.dumps(seen, ensure_ascii=False).encode()) / size) + PICTURE * pictures
+        answered = int(len(json.dumps(said, ensure_ascii=False).encode()) / size)
+        total = {"total_tokens": sent + answered}
+        return {"prompt_tokens": sent, "completion_tokens": answered, **total}
+
+    return count
+
 
 class _Server(ThreadingHTTPServer):
     model: FakeModel
@@ -100,11 +134,11 @@ class _Answering(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
         said = self.server.model.answer(asked.get("messages") or [])
         message, finish = _message(said, len(self.server.model.asked))
+        usage = self.server.model.use(asked, said)
         if asked.get("stream"):
-            self._stream(message, finish)
+            self._stream(message, finish, usage)
         else:
             choice = {"index": 0, "message": message, "finish_reason": finish}
-            usage = self.server.model.usage
             self._tell(
                 {"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage}
             )
@@ -120,13 +154,12 @@ class _Answering(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _stream(self, message: dict[str, Any], finish: str) -> None:
+    def _stream(self, message: dict[str, Any], finish: str, last: Usage) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         begin = {"delta": message, "finish_reason": None}
-        last = self.server.model.usage
         for choices, usage in (([begin], None), ([{"delta": {}, "finish_reason": finish}], last)):
             event: dict[str, Any] = {"id": "1", "object": "chat.completion.chunk", "model": "fake"}
             event |= {"created": 1, "choices": [{"index": 0, **each} for each in choices]}

@@ -108,6 +108,12 @@ class Spender:
         return [each.reason.code for each in self.journal() if each.action == action]
 
 
+def turns_ended(home: Spender) -> int:
+    """How many turns of Hermes are over, those of its reviews too."""
+    log = home.lab.home / "logs" / "agent.log"
+    return log.read_text().count("Turn ended:") if log.exists() else 0
+
+
 def working(messages: list[Any]) -> str | ToolUse:
     """Wants a tool that works, each time another one."""
     return _wish("true", messages)

@@ -19,7 +19,7 @@ from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Terminal
-from tests.scenario.hermes_spender import Spender, budget, failing, spender, working
+from tests.scenario.hermes_spender import Spender, budget, failing, spender, turns_ended, working
 
 LARGE = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
 
@@ -121,12 +121,6 @@ def test_whoever_is_there_is_told_at_once_when_tools_are_stopped(home: Spender) 
     assert home.codes("pause") == ["breaker:tool_errors"]
 
 
-def turns_ended(home: Spender) -> int:
-    """How many turns of Hermes are over, those of its reviews too."""
-    log = home.lab.home / "logs" / "agent.log"
-    return log.read_text().count("Turn ended:") if log.exists() else 0
-
-
 def wait(terminal: Terminal, happened: Callable[[], bool]) -> None:
     """Read on until something has happened: who is not listened to stands still."""
 
@@ -165,7 +159,7 @@ def test_what_is_said_is_neither_in_the_ledger_nor_in_our_lines_of_the_log(home:
 
 def test_the_review_of_a_turn_spends_from_the_budgets_of_its_session(home: Spender) -> None:
     """Hermes looks back after ten tools, in another thread and under the same id."""
-    home.publish(budget(Scope.SESSION, Unit.INPUT, 10_000))
+    home.publish(budget(Scope.SESSION, Unit.INPUT, 100_000))
 
     def sometimes(messages: list[Any]) -> str | ToolUse:
         said = [each["role"] for each in messages]

@@ -10,10 +10,11 @@ from sexton.errors import InputInvalid, LedgerBusy
 from sexton.integrations.hermes_plugin import calls, rows
 from sexton.integrations.hermes_plugin.background import warning
 from sexton.integrations.hermes_plugin.bounded import OwnCount
-from sexton.integrations.hermes_plugin.foresight import FIRST, REMEMBERED, Foresight, Sent
+from sexton.integrations.hermes_plugin.foresight import FIRST, PICTURE, REMEMBERED, Foresight
 from sexton.integrations.hermes_plugin.trying import REST, Trying
+from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.spend import SpendRules
+from sexton.policies.spend import Price, Prices, SpendRules
 from sexton.testing.clock import ManualClock
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -39,29 +40,106 @@ def test_a_command_that_ends_with_an_error_has_failed_whatever_hermes_calls_it(
     assert calls.has_failed(status, result) is failed
 
 
-def test_a_call_is_foreseen_as_the_last_one_of_its_turn_and_what_has_come_since() -> None:
+LONG = "x" * 3000
+PICTURE_URL = "data:image/png;base64," + "A" * 90_000
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"messages": [{"role": "user", "content": LONG}]},
+        {"messages": [], "tools": [{"function": {"description": LONG}}]},
+        {"messages": [], "system": [{"text": LONG}]},
+        {"input": [], "instructions": LONG},
+        {"messages": [], "toolConfig": {"tools": [{"toolSpec": {"description": LONG}}]}},
+    ],
+)
+def test_all_of_a_request_is_foreseen_before_the_model_has_counted(
+    asked: dict[str, object],
+) -> None:
+    foreseen = Foresight().of({**asked, "max_tokens": 65_536}, "m")
+    assert (1000 <= foreseen.sent < 1060, foreseen.answered) == (True, FIRST)
+
+
+def test_the_same_is_foreseen_of_any_script_as_the_model_would_send_it() -> None:
+    foresight, words = Foresight(), {"messages": ["\u0434" * 1500]}
+    assert 1000 <= foresight.of(words, "m").sent < 1030
+    assert foresight.of({"messages": ["\ud800"], "seed": None}, "m").sent < 20
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image_url", "image_url": {"url": PICTURE_URL}},
+        {"type": "input_image", "image_url": PICTURE_URL},
+        {"type": "image", "source": {"type": "base64", "data": "A" * 90_000}},
+        {"type": "document", "source": {"type": "base64", "data": "A" * 90_000}},
+        {"type": "input_file", "file_data": PICTURE_URL},
+        {"image": {"format": "png", "source": {"bytes": b"A" * 90_000}}},
+    ],
+)
+def test_a_picture_is_foreseen_as_one_however_large_it_is(part: dict[str, object]) -> None:
+    request = {"messages": [{"role": "user", "content": [part, part]}]}
+    sent = Foresight().of(request, "m").sent
+    assert 2 * PICTURE < sent < 2 * PICTURE + 100
+
+
+def test_a_picture_that_is_written_out_in_a_text_is_text() -> None:
+    request = {"messages": [{"role": "user", "content": PICTURE_URL}]}
+    assert Foresight().of(request, "m").sent > 30_000
+
+
+def test_a_call_is_foreseen_as_the_last_one_of_its_session_and_what_has_come_since() -> None:
     foresight = Foresight()
-    request = {"messages": [{"role": "user", "content": "x" * 400}], "max_tokens": 65_536}
-    first = foresight.of(request, "m", None)
-    assert (100 < first.sent < 120, first.answered) == (True, FIRST)
-    longer = {**request, "messages": [{"role": "user", "content": "x" * 800}]}
-    second = foresight.of(longer, "m", Sent(9000, first.text))
-    assert second.sent == 9000 + 100
-    shorter = {**request, "messages": []}
-    assert foresight.of(shorter, "m", Sent(5, first.text)).sent == 0
-    assert foresight.of({"messages": None, "max_tokens": "many"}, "m", None).sent == 0
+    request = {"messages": [{"role": "user", "content": LONG}]}
+    first = foresight.of(request, "m", "a")
+    foresight.learn("m", "a", first.length, 2 * first.length.text, 5)
+    assert foresight.of(request, "m", "a").sent == 2 * first.length.text
+    longer = {"messages": [{"role": "user", "content": LONG + "x" * 400}]}
+    assert foresight.of(longer, "m", "a").sent == 2 * first.length.text + 800
+    shorter = {"messages": [{"role": "user", "content": "x"}]}
+    compressed = foresight.of(shorter, "m", "a")
+    assert compressed.sent == 2 * compressed.length.text
+    assert foresight.of(request, "m", "b").sent == 2 * first.length.text, "as its model counts"
+    assert foresight.of(request, "another", "a").sent == first.sent
+
+
+def test_a_picture_that_the_model_has_counted_is_foreseen_as_it_counted() -> None:
+    foresight, picture = Foresight(), {"type": "image", "source": {"type": "base64", "data": "A"}}
+    request = {"messages": [LONG]}
+    foresight.learn("m", "a", foresight.of(request, "m", "a").length, 750, 5)
+    seen = {"messages": [LONG, picture]}
+    before = foresight.of(seen, "m", "a")
+    assert 750 + PICTURE <= before.sent < 750 + PICTURE + 10
+    foresight.learn("m", "a", before.length, 840, 5)
+    assert foresight.of(seen, "m", "a").sent == 840
+    more = {"messages": [LONG, picture, "x" * 3000]}
+    assert 1580 < foresight.of(more, "m", "a").sent < 1600, "text is counted as without pictures"
+
+
+def test_what_a_session_has_taken_is_forgotten_with_it() -> None:
+    foresight, request = Foresight(), {"messages": [LONG]}
+    asked = foresight.of(request, "m", "a").length
+    foresight.learn("m", "a", asked, 9000, 5)
+    foresight.learn("m", "b", asked, 750, 5)
+    foresight.learn("m", "b", asked, 0, 5)
+    assert [foresight.of(request, "m", id).sent for id in "ab"] == [9000, 750]
+    foresight.forget("a")
+    assert [foresight.of(request, "m", id).sent for id in "ab"] == [750, 750]
 
 
 def test_an_answer_is_foreseen_as_the_longest_of_the_last_ones_of_its_model() -> None:
     foresight = Foresight()
     for answered in (700, *range(1, REMEMBERED)):
-        foresight.learn("m", answered)
+        foresight.learn("m", "a", Length(0, 0), 0, answered)
     request = {"messages": [], "max_tokens": 65_536}
-    assert foresight.of(request, "m", None).answered == 700
-    foresight.learn("m", 3)
-    assert foresight.of(request, "m", None).answered == REMEMBERED - 1
-    assert foresight.of(request, "another", None).answered == FIRST
-    assert foresight.of({**request, "max_tokens": 2}, "m", None).answered == 2
+    assert foresight.of(request, "m").answered == 700
+    foresight.learn("m", "a", Length(0, 0), 0, 3)
+    assert foresight.of(request, "m").answered == REMEMBERED - 1
+    assert foresight.of(request, "another").answered == FIRST
+    for most in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+        assert foresight.of({"messages": [], most: 2}, "m").answered == 2
+    assert foresight.of({"messages": None, "max_tokens": "many"}, "m").answered == REMEMBERED - 1
 
 
 def test_every_token_that_a_call_has_used_is_of_one_kind() -> None:
@@ -91,13 +169,56 @@ def test_without_a_ledger_a_turn_is_bounded_by_what_it_spends_itself() -> None:
             _budget(Unit.TOKENS, 100, Act.WARN),
         )
     )
-    count = OwnCount()
+    count = OwnCount(ManualClock())
     count.add({Unit.INPUT: 400, Unit.ITERATIONS: 1, Unit.TOOL_CALLS: 1})
-    assert count.refusal(rules, "cli", {Unit.ITERATIONS: 1, Unit.TOOL_CALLS: 1}) is None
+    one = {Unit.ITERATIONS: 1}
+    assert count.refusal(rules, "cli", {**one, Unit.TOOL_CALLS: 1}) is None
     assert count.refusal(rules, "cron", {Unit.TOOL_CALLS: 1}) is not None
-    count.add({Unit.ITERATIONS: 1})
-    assert count.refusal(rules, "cli", {Unit.ITERATIONS: 1}) is not None
+    count.add(one)
+    assert count.refusal(rules, "cli", one) is not None
     assert count.refusal(rules, "cli", {Unit.INPUT: 1}) is None
+
+
+def test_without_a_ledger_messages_and_time_stop_what_comes_after_them() -> None:
+    clock = ManualClock()
+    count, one = OwnCount(clock), {Unit.TOOL_CALLS: 1}
+    few = SpendRules(budgets=(_budget(Unit.MESSAGES, 2),))
+    short = SpendRules(budgets=(_budget(Unit.WALL, 5000),))
+    count.add({Unit.MESSAGES: 1})
+    clock.advance(timedelta(seconds=4))
+    assert [count.refusal(rules, "cli", one) for rules in (few, short)] == [None, None]
+    count.add({Unit.MESSAGES: 1})
+    clock.advance(timedelta(seconds=1))
+    assert all(count.refusal(rules, "cli", one) for rules in (few, short))
+
+
+def test_without_a_ledger_money_is_counted_by_ones_own_price_the_table_or_the_unknown_one() -> None:
+    dollar = (_budget(Unit.USD, 1_000_000),)
+    own = Prices(models=(("m", Price(per_input=10, per_output=10)),))
+    half, call = {Unit.INPUT: 40_000, Unit.OUTPUT: 10_000}, {Unit.INPUT: 60_000}
+    for rules, model in (
+        (SpendRules(budgets=dollar, prices=own), "m"),
+        (SpendRules(budgets=dollar, prices=Prices(unknown=own.models[0][1])), "other"),
+    ):
+        count = OwnCount(ManualClock())
+        assert count.refusal(rules, "cli", call, model) is None
+        count.add(half, model)
+        assert count.refusal(rules, "cli", call, model) is not None
+        assert count.refusal(rules, "cli", {Unit.TOOL_CALLS: 1}) is None
+        assert not count.unpriced
+    count = OwnCount(ManualClock())
+    million = {Unit.INPUT: 10**6}
+    assert count.refusal(SpendRules(budgets=dollar), "cli", million, "gpt-4o") is not None
+    assert not count.unpriced
+
+
+def test_without_a_ledger_a_model_without_a_price_is_named_and_other_budgets_hold() -> None:
+    count = OwnCount(ManualClock())
+    count.add({Unit.INPUT: 10**9}, "strange")
+    rules = SpendRules(budgets=(_budget(Unit.USD, 1), _budget(Unit.ITERATIONS, 1)))
+    assert count.refusal(rules, "cli", {Unit.INPUT: 10**9}, "strange") is None
+    assert count.unpriced == {"strange"}
+    assert count.refusal(rules, "cli", {Unit.ITERATIONS: 2}) is not None
 
 
 def _budget(

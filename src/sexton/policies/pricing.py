@@ -25,6 +25,16 @@ def own_tariff(prices: Prices, model: str) -> Tariff | None:
     return None
 
 
+def tariff_of(
+    prices: Prices, model: str | None, listed: Callable[[str], Tariff | None]
+) -> Tariff | None:
+    """What calls of a model cost by one's own price, by a table, or as one that nobody knows."""
+    found = own_tariff(prices, model) or listed(model) if model else None
+    if found is None and prices.unknown is not None:
+        return partial(cost, prices.unknown)
+    return found
+
+
 def cost(price: Price, amounts: Mapping[Unit, int]) -> int:
     """The cost in millionths of a dollar, rounded up: nothing that was used is free.
 

@@ -4,28 +4,66 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 
-from sexton.model.spend import Act, Unit
-from sexton.policies.budgets import fits, said, tokens
+from sexton.errors import PriceUnknown
+from sexton.model.spend import Act, Budget, Unit
+from sexton.policies.budgets import fits, is_reached, said, tokens
+from sexton.policies.pricing import tariff_of
 from sexton.policies.spend import SpendRules
+from sexton.ports import Clock
+from sexton.system.prices import listed_tariff
+
+PASSED = (Unit.MESSAGES, Unit.WALL)
+"""Nobody asks before these are spent, so the first one too many stops what comes next."""
 
 
 class OwnCount:
-    """What one turn of Hermes has spent, counted in memory whether there is a ledger or not."""
+    """What one turn of Hermes has spent, counted in memory whether there is a ledger or not.
 
-    def __init__(self) -> None:
+    `unpriced` are the models whose money it can not count, since nobody knows their price.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._began = clock.monotonic()
         self._spent: Counter[Unit] = Counter()
+        self._calls: list[tuple[Mapping[Unit, int], str | None]] = []
+        self.unpriced: set[str] = set()
 
-    def add(self, amounts: Mapping[Unit, int]) -> None:
-        """Count what was spent."""
-        self._spent.update(tokens(amounts))
+    def add(self, amounts: Mapping[Unit, int], model: str | None = None) -> None:
+        """Count what was spent; `model` is the one that was asked, if one was."""
+        counted = tokens(amounts)
+        self._spent.update(counted)
+        if Unit.TOKENS in counted:
+            self._calls.append((amounts, model))
 
-    def refusal(self, rules: SpendRules, source: str, wanted: Mapping[Unit, int]) -> str | None:
+    def refusal(
+        self, rules: SpendRules, source: str, wanted: Mapping[Unit, int], model: str | None = None
+    ) -> str | None:
         """Why so much more is not spent: a budget would not even have room for this turn alone."""
-        asked = tokens(wanted)
-        for budget in rules.budgets:
-            spent, more = self._spent[budget.unit], asked.get(budget.unit, 0)
-            is_bound = budget.action is not Act.WARN and budget.includes(source)
-            if is_bound and more and not fits(budget.limit, spent, more):
-                return f"the ledger can not be used, and this turn alone took {said(budget, spent)}"
+        bounding = [budget for budget in rules.budgets if budget.includes(source)]
+        asked, spent = tokens(wanted), Counter(self._spent)
+        spent[Unit.WALL] = int(1000 * (self._clock.monotonic() - self._began))
+        if Unit.USD in {budget.unit for budget in bounding}:
+            spent[Unit.USD] = sum(self._cost(rules, *call) for call in list(self._calls))
+            asked[Unit.USD] = self._cost(rules, wanted, model) if Unit.TOKENS in asked else 0
+        for budget in bounding:
+            have, more = spent[budget.unit], asked.get(budget.unit, 0)
+            if budget.action is not Act.WARN and _is_spent(budget, have, more):
+                return f"the ledger can not be used, and this turn alone took {said(budget, have)}"
         return None
+
+    def _cost(self, rules: SpendRules, amounts: Mapping[Unit, int], model: str | None) -> int:
+        tariff = tariff_of(rules.prices, model, listed_tariff)
+        if tariff is not None:
+            with suppress(PriceUnknown):  # the table may change while it is used
+                return tariff(amounts)
+        self.unpriced.add(model or "that was not named")
+        return 0
+
+
+def _is_spent(budget: Budget, spent: int, asked: int) -> bool:
+    if budget.unit in PASSED:
+        return is_reached(budget.limit, spent)
+    return asked > 0 and not fits(budget.limit, spent, asked)

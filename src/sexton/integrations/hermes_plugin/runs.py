@@ -59,7 +59,7 @@ class Run:
         self._trying = trying
         self._rules = rules
         self._lock = threading.RLock()
-        self._count = OwnCount()
+        self._count = OwnCount(trying.clock)
         self._turn: GuestTurn | None = None
         self._guest: GuestSession | None = None
         self._uncounted: dict[str, Counter[Unit]] = {}
@@ -71,6 +71,11 @@ class Run:
     def turn(self) -> GuestTurn | None:
         """The turn in the ledger, once there is one."""
         return self._turn
+
+    def unpriced(self) -> frozenset[str]:
+        """The models whose price nobody knows, so that their money is not bounded."""
+        turn = self._turn
+        return frozenset(self._count.unpriced) | (turn.unpriced() if turn else frozenset())
 
     def begin(self) -> None:
         """Hold the session, if that can be: its row may come with its first message only."""
@@ -107,14 +112,14 @@ class Run:
                 Unit.INPUT: foreseen.sent,
                 Unit.OUTPUT: foreseen.answered,
             }
-            if (refused := self._bounded(wanted)) is not None:
+            if (refused := self._bounded(wanted, model)) is not None:
                 return refused
         self._count.add({Unit.ITERATIONS: 1})
         return None if granted is Away.AWAY else granted
 
     def used(self, amounts: Mapping[Unit, int], model: str, *, is_granted: bool) -> None:
         """A call of the model took so much; what nobody granted the ledger learns of later."""
-        self._count.add(amounts)
+        self._count.add(amounts, model)
         if not is_granted:
             with self._lock:
                 self._uncounted.setdefault(model, Counter()).update(amounts)
@@ -137,6 +142,7 @@ class Run:
 
     def heard(self, messages: int = 1) -> None:
         """Hermes stores messages of the turn; a review of it stores none."""
+        self._count.add({Unit.MESSAGES: messages})
         turn, guest = self._turn, self._guest
         if turn is not None and guest is not None and not self._over:
             self._trying(lambda: turn.heard(messages, guest.grown(messages)), None)
@@ -216,8 +222,8 @@ class Run:
             self._guests.settle(self.session_id, reason)
         return True
 
-    def _bounded(self, wanted: Mapping[Unit, int]) -> Refused | None:
-        words = self._count.refusal(self._rules(), self._source, wanted)
+    def _bounded(self, wanted: Mapping[Unit, int], model: str | None = None) -> Refused | None:
+        words = self._count.refusal(self._rules(), self._source, wanted, model)
         if words is None:
             return None
         if self._source in UNATTENDED:

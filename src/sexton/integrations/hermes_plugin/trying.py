@@ -25,19 +25,19 @@ class Trying:
     """
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self.clock = clock
         self._rests_until = 0.0
         self.trouble: str | None = None
 
     def __call__(self, act: Callable[[], T], otherwise: T) -> T:
         """What the act comes to; otherwise what the agent goes on with."""
-        if self._clock.monotonic() < self._rests_until:
+        if self.clock.monotonic() < self._rests_until:
             return otherwise
         try:
             done = act()
         except Exception as trouble:  # noqa: BLE001  # whatever it is, the guard must stand
             if isinstance(trouble, LedgerError | OSError):
-                self._rests_until = self._clock.monotonic() + REST
+                self._rests_until = self.clock.monotonic() + REST
             self._tell(trouble)
             return otherwise
         return done

@@ -11,7 +11,7 @@ from sexton.agent.grant import Grant
 from sexton.agent.tools import ToolCall
 from sexton.integrations.hermes_plugin import calls
 from sexton.integrations.hermes_plugin.beside import Beside, Spent, by_unit
-from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight, Sent
+from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.runs import Refused, Run
 from sexton.integrations.hermes_plugin.trying import Trying, log
@@ -62,7 +62,6 @@ class Turns:
         self._tasks: dict[str, str] = {}
         self._tools: dict[tuple[str, str], ToolCall] = {}
         self._asked: dict[str, Asked] = {}
-        self._last: dict[str, Sent] = {}
         self._unpriced: frozenset[str] = frozenset()
 
     def begin(self, **told: Any) -> None:
@@ -93,8 +92,6 @@ class Turns:
                 if (name == turn_id if turn_id else run.session_id == session_id)
             ]
             runs = [self._runs.pop(name) for name in over]
-            for name in over:
-                self._last.pop(name, None)
             self._tasks = {task: name for task, name in self._tasks.items() if name not in over}
         # In place: others add to them without the lock.
         for id in [id for id, asked in list(self._asked.items()) if asked.run in runs]:
@@ -104,6 +101,7 @@ class Turns:
             run.leave(completed=completed)
         if not turn_id:
             self._beside.forget(session_id)
+            self._foresight.forget(session_id)
             for at in [at for at in list(self._tools) if at[0] == session_id]:
                 self._tools.pop(at, None)
         if session_id:
@@ -166,9 +164,8 @@ class Turns:
         place = _place(told)
         run = self._find(place) or self._begun(place)
         self._count_beside(run)
-        foreseen = self._foresight.of(
-            request if isinstance(request, Mapping) else {}, model, self._last.get(place.name)
-        )
+        asked = request if isinstance(request, Mapping) else {}
+        foreseen = self._foresight.of(asked, model, run.session_id)
         self._release(api_request_id)  # a request that is made again got no answer before
         granted = run.reserve(foreseen, model)
         if isinstance(granted, Refused):
@@ -182,7 +179,7 @@ class Turns:
             raise
 
     def after_model(
-        self, api_request_id: str = "", model: str = "", usage: Any = None, **told: Any
+        self, api_request_id: str = "", model: str = "", usage: Any = None, **_: Any
     ) -> None:
         """Count what a call has used; where nobody says, what was foreseen."""
         asked = self._asked.pop(api_request_id, None)
@@ -192,8 +189,8 @@ class Turns:
         used = calls.used(usage)
         if any(used.values()):
             sent = used["input_tokens"] + used["cached_tokens"]
-            self._foresight.learn(model, used["output_tokens"] + used["reasoning_tokens"])
-            self._last[_place(told).name] = Sent(sent, foreseen.text)
+            answered = used["output_tokens"] + used["reasoning_tokens"]
+            self._foresight.learn(model, run.session_id, foreseen.length, sent, answered)
         else:
             used |= {"input_tokens": foreseen.sent, "output_tokens": foreseen.answered}
         run.used(by_unit(used), model, is_granted=grant is not None)
@@ -259,8 +256,7 @@ class Turns:
 
     def _tell_unpriced(self, run: Run) -> None:
         """Say once for each model that its money is not bounded."""
-        turn = run.turn
-        found = frozenset() if turn is None else turn.unpriced()
+        found = run.unpriced()
         for model in sorted(found - self._unpriced):
             words = f"sexton does not bound money: the price of the model {model} is unknown"
             log.warning("%s", words)
