@@ -82,6 +82,8 @@ def test_an_end_is_told_with_its_counts_and_what_is_open_stays_as_it_was_seen(
         here.tell(told(manual_clock, message_count=9, **end))
         found = house.find("work/a")
         assert (found.message_count, found.end_reason, found.ended_at) == (9, "cli_close", at)
+        [member] = house.ledger.removable.relatives("work", named=["a"], below=[])
+        assert not member.held, "although this process lives on"
         again = here.hold(told(manual_clock))
         assert house.find("work/a").is_open, "it was resumed"
         assert again.others() == []

@@ -102,7 +102,7 @@ class Reaping(Protocol):
         """
 
     def release(self, held: Sequence[tuple[int, str]]) -> None:
-        """Take dead holders off sessions that live on without them."""
+        """Take dead holders off sessions that live on without them, and any off what has ended."""
 
     def revive(self, lost: Sequence[Lost], now: datetime) -> list[Session]:
         """Open sessions again with all they had, which counts as activity; the epoch rises.
