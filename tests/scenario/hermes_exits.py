@@ -184,10 +184,7 @@ def _command(lab: Lab, model: FakeModel, mode: str, how: str) -> bool:
 
 
 def _job(lab: Lab, model: FakeModel, _mode: str, how: str) -> bool:
-    lab.run("cron", "create", "every 12h", "Good morning")
-    jobs: Any = json.loads((lab.home / "cron" / "jobs.json").read_text())
-    job = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]
-    return _watched(lab, model, ("cron", "run", job["id"]), how, 1)
+    return _watched(lab, model, ("cron", "run", lab.job()), how, 1)
 
 
 def _watched(lab: Lab, model: FakeModel, words: tuple[str, ...], how: str, calls: int) -> bool:

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 class House:
-    """A ledger, a clock of its own and a Hermes home called `work`."""
+    """A ledger, a clock of its own and a Hermes home, called `work` if nobody has named it."""
 
     def __init__(
         self,
@@ -33,18 +33,20 @@ class House:
         act: bool = True,
         clock: Clock | None = None,
         max_messages: int | None = 1000,
+        name: str = "work",
     ) -> None:
         """Beside others who write, only a real clock waits for them."""
+        self.name = name
         self.clock = ManualClock(datetime.now(UTC))
         self.ledger = open_ledger(url)
-        home = HomeSetting(path=path, name="work", act=act, max_messages=max_messages)
+        home = HomeSetting(path=path, name=name, act=act, max_messages=max_messages)
         homes = (home,)
         self.sexton = Sexton(self.ledger, Settings(homes=homes), clock=clock or self.clock)
 
     def observe(self) -> None:
         """Look at the home as a keeper does."""
         estate = self.sexton.estate()
-        observe_home(estate, estate.homes["work"], estate.records["work"])
+        observe_home(estate, estate.homes[self.name], estate.records[self.name])
 
     def swept(self) -> dict[str, str]:
         """What one sweep of a keeper did to the sessions of the home, and why."""
@@ -54,12 +56,12 @@ class House:
     def plan(self) -> Plan:
         """What a person is shown, after a look at the home."""
         self.observe()
-        return self.sexton.plan("work")
+        return self.sexton.plan(self.name)
 
     def garbage(self, **wanted: Any) -> Plan:
         """What a person is shown as garbage, after a look at the home."""
         self.observe()
-        return self.sexton.plan("work", gc=wanted or True)
+        return self.sexton.plan(self.name, gc=wanted or True)
 
     def apply(self, plan: Plan, receipt: str = "receipt") -> dict[str, str]:
         """What came of each action, at the word of a person."""
@@ -67,7 +69,7 @@ class House:
 
     def session(self, id: str) -> Session:
         """What the ledger knows of a session of the home."""
-        return self.sexton.find(f"work/{id}")
+        return self.sexton.find(f"{self.name}/{id}")
 
 
 def results(outcomes: list[Outcome]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 CONFIG = """
 model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-fake, context_length: 131072}}
@@ -74,6 +76,13 @@ class Lab:
     def ask(self, question: str, *words: str) -> str:
         """Ask one question and wait for what is answered."""
         return self.run("chat", *words, "-q", question).stdout
+
+    def job(self, task: str = "Good morning") -> str:
+        """A new job of cron; its id."""
+        self.run("cron", "create", "every 12h", task)
+        jobs: Any = json.loads((self.home / "cron" / "jobs.json").read_text())
+        made = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]
+        return str(made["id"])
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command of Hermes to its end."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -50,16 +49,9 @@ class Spender:
         with Sexton(open_ledger(self.ledger), Settings(rulebook=Rulebook(spend=spend))) as house:
             house.publish()
 
-    def job(self) -> str:
-        """A job of cron; its id."""
-        self.lab.run("cron", "create", "every 12h", "Good morning")
-        jobs: Any = json.loads((self.lab.home / "cron" / "jobs.json").read_text())
-        made = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]
-        return str(made["id"])
-
     def run_job(self) -> str:
         """Run a job of cron to its end; what it says of trouble."""
-        return self.lab.run("cron", "run", self.job()).stderr
+        return self.lab.run("cron", "run", self.lab.job()).stderr
 
     def sessions(self) -> list[Session]:
         """What the ledger knows of the home, the newest first."""

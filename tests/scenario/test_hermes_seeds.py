@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timedelta
@@ -20,12 +21,17 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.keeper_log import HeldLines
+from sexton.engine.observe import observe_home
 from sexton.engine.process_view import hints, of_session
+from sexton.model.plan import Plan
 from sexton.model.process import Doing, Watched
+from sexton.policies.notifying import ANNOUNCE_STOP
+from sexton.policies.reset import OWN_TIME
 from sexton.settings.values import HomeSetting, Settings
 from sexton.system.clock import SystemClock
+from sexton.testing.clock import ManualClock
 from tests.scenario.effects_server import Server, say
-from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import (
     Thinking,
     configure,
@@ -34,7 +40,7 @@ from tests.scenario.finalizers_scene import (
     remembered,
     wait_until,
 )
-from tests.scenario.hermes_exits import rows
+from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_gateway import ALICE, BOB, HOME, PLUGIN, Conversations, conversations
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, make_older, many, reasons
@@ -43,11 +49,11 @@ from tests.scenario.hermes_spender import spender
 from tests.scenario.process_programs import lives
 from tests.scenario.test_hermes_leaving import granting
 from tests.scenario.test_hermes_leaving import listed as shown
-from tests.surface.program import Cli
+from tests.surface.program import Cli, environment, program
 from tests.surface.web_site import serving
 
 CAROL = "+15551003"
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 IDLE = "session_reset: {mode: idle, idle_minutes: 60}\n"
 WHERE = pytest.mark.parametrize("plugin", [False, True], ids=["outside", "inside"])
 
@@ -80,45 +86,86 @@ def acting(home: Conversations) -> list[dict[str, Any]]:
 
 @WHERE
 def test_what_expired_is_remembered_once_through_every_restart_and_holds_nobody_up(
-    furnished_python: Path, tmp_path: Path, clock: Ahead, *, plugin: bool
+    furnished_python: Path,
+    tmp_path: Path,
+    clock: Ahead,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    plugin: bool,
 ) -> None:
-    slow = Thinking.held()
+    caplog.set_level(logging.INFO, "sexton")
+    slow, killed = Thinking.held(), Thinking.held()
     with (
         conversations(furnished_python, tmp_path, plugin=plugin, config=IDLE) as home,
         Server([say("- likes the sea")]) as router,
     ):
         notes = memory(router.url, min_messages=2)
-        config = configure(tmp_path, notes, homes=acting(home), keeper={"sweep_every": "1s"})
+        also = {"homes": acting(home), "keeper": {"sweep_every": "1s"}}
+        config = configure(tmp_path, notes, **also)
 
         def sweep() -> int:
             with open_house(home.ledger, config, clock) as house:
                 return house.sweep().finalizing + house.sweep().finalizing
 
+        def expired() -> list[str]:
+            ended = home.rows("end_reason", "message_count")
+            return [id for id, (end, count) in ended.items() if end == "session_reset" and count]
+
         with home.gateway():
             for user in (ALICE, BOB, CAROL):
                 home.say(user, "Good morning")
-            expired = set(home.rows())
             assert sweep() == 0
         clock.by = 2 * HOUR
-        assert sweep() == len(router.requests) == len(remembered(tmp_path)) == 3
-        assert home.rows() == dict.fromkeys(expired, ("session_reset",))
+        configure(tmp_path, {**notes, "per_minute": 1}, **also)
+        minutes = ManualClock(clock.now())
+        with open_house(home.ledger, config, minutes) as house:
+            for requests in (1, 2, 3):
+                house.sweep()
+                house.sweep()
+                assert len(router.requests) == requests, "the router gets one in a minute"
+                minutes.advance(60)
+        assert len(expired()) == len(home.rows()) == len(remembered(tmp_path)) == 3
+        configure(tmp_path, notes, **also)
+        caplog.clear()
         for _ in range(3):
             with home.gateway():
                 assert sweep() == 0
         assert len(router.requests) == 3, "nothing that is done is asked for again"
         assert len(home.model.asked) == 3, "nor does Hermes ask for it"
+        assert caplog.messages == [], "and no line is written about it"
 
-        router.replies = [slow]
-        with home.gateway(), open_house(home.ledger, config, clock) as house:
+        router.replies = [killed, say("- likes the sea"), slow]
+        with home.gateway():
             home.say(ALICE, "And another thing")
-            house.keep()
-            router.wait_for(4)
-            home.say(BOB, "Me too")
-            wait_until(lambda: list(home.rows().values()).count(("session_reset",)) == 5)
-            assert len(remembered(tmp_path)) == 3, "while the first of them is not answered"
-            slow.gate.set()
-            wait_until(lambda: len(remembered(tmp_path)) == 5)
-        assert len(router.requests) == 5
+            home.say(ALICE, "/new")
+            with keeper(home.ledger, config) as process:
+                router.wait_for(4)
+                process.kill()
+            assert sweep() == 1, "what a killed keeper began is finished"
+            assert (len(router.requests), len(remembered(tmp_path))) == (5, 4)
+            killed.gate.set()
+            with open_house(home.ledger, config, clock) as house:
+                home.say(CAROL, "And another thing")
+                house.keep()
+                router.wait_for(6)
+                home.say(BOB, "Me too")
+                wait_until(lambda: len(expired()) == 6)
+                assert len(remembered(tmp_path)) == 4, "while the first of them is not answered"
+                slow.gate.set()
+                wait_until(lambda: len(remembered(tmp_path)) == 6)
+        assert len(router.requests) == 7
+        assert len(set(remembered(tmp_path))) == 6
+
+
+@contextmanager
+def keeper(ledger: str, config: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A keeper in a process of its own."""
+    command = program("keep", "--config", str(config), "--ledger", ledger)
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 SNAPSHOTS = "sessions: {write_json_snapshots: true}\n"
@@ -128,6 +175,12 @@ retention:
   max_age: 7d
   classes: [{sources: [cron], database_only: true}]
 """
+FULL = """
+homes: [{path: %s, name: hermes, act: true}]
+retention: {max_age: 90d}
+disk: {max_use: 6MB}
+"""
+BIG = "word " * 1_500_000
 PUT_AWAY = """
 homes: [{path: %s, name: hermes, act: true}]
 retention: {max_age: 90d, on_reset: archive}
@@ -145,9 +198,11 @@ def test_the_files_of_sessions_go_and_their_rows_stay(
         def files() -> dict[str, bytes]:
             return {each.stem: each.read_bytes() for each in kept.glob("session_*.json")}
 
-        home.lab.run("cron", "create", "every 12h", "Good morning")
-        jobs: Any = json.loads((home.lab.home / "cron" / "jobs.json").read_text())
-        job = (jobs["jobs"] if isinstance(jobs, dict) else jobs)[-1]["id"]
+        home.model.reply = lambda _: BIG
+        home.lab.run("-z", "Tell me everything")
+        home.model.reply = lambda _: ANSWER
+        (oldest,) = files()
+        job = home.lab.job()
         home.lab.run("cron", "run", job)
         home.lab.run("cron", "run", job)
         with home.gateway():
@@ -155,42 +210,64 @@ def test_the_files_of_sessions_go_and_their_rows_stay(
             home.say(ALICE, "/new")
             home.say(ALICE, "Good morning again")
             left = files()
+            assert len(left.pop(oldest)) > len(BIG)
             runs = {each for each in left if each.startswith("session_cron_")}
             goes_on = f"session_{home.row_of(ALICE)}"
             (over,) = set(left) - runs - {goes_on}
             assert (len(runs), len(left)) == (2, 4), "Hermes leaves every one of them"
 
-        config = tmp_path / "sexton.yaml"
-        config.write_text(WEEK % home.lab.home)
-        told = cli("doctor", "--json", "--config", str(config)).json()["homes"]
-        [disk] = [each["disk"] for each in told if each["name"] == HOME]
-        assert disk["files"]["snapshots"]["files"] == 4
-        rows = set(home.rows())
-        with open_house(home.ledger, config, clock) as house:
-            house.sweep()
-            assert set(files()) == {over, goes_on}, "a job's file goes with its end"
-        clock.by = 8 * DAY
-        with open_house(home.ledger, config, clock) as house:
-            house.sweep()
-            assert set(files()) == {goes_on}, "after a week that of a chat that is over"
-            done = house.ledger.journal.page(None, None, None, 100)
-            (receipt,) = {each.receipt for each in done if each.session == over[8:]} - {None}
-            house.undo(str(receipt))
-        assert files() == {name: left[name] for name in (over, goes_on)}, "and it comes back"
-        config.write_text(PUT_AWAY % home.lab.home)
-        clock.by = 20 * DAY  # what came back is left alone for a while
-        with open_house(home.ledger, config, clock) as house:
-            house.sweep()
-        assert set(files()) == {goes_on}
-        assert list((tmp_path / "kept").glob("*.gz"))
-        assert set(home.rows()) == rows
+            config = tmp_path / "sexton.yaml"
+            config.write_text(FULL % home.lab.home)
+            for _ in range(2):  # a process that has exited holds its session until it is noticed
+                with open_house(home.ledger, config, clock) as house:
+                    house.sweep()
+            assert files() == left, "the longest unused goes where the disk is full, and no other"
+            config.write_text(WEEK % home.lab.home)
+            told = cli("doctor", "--json", "--config", str(config)).json()["homes"]
+            [disk] = [each["disk"] for each in told if each["name"] == HOME]
+            assert disk["files"]["snapshots"]["files"] == 4
+            rows = set(home.rows())
+            with open_house(home.ledger, config, clock) as house:
+                house.sweep()
+                assert set(files()) == {over, goes_on}, "a job's file goes with its end"
+            clock.by = 8 * DAY
+            with open_house(home.ledger, config, clock) as house:
+                house.sweep()
+                assert set(files()) == {goes_on}, "after a week that of a chat that is over"
+                done = house.ledger.journal.page(None, None, None, 100)
+                (receipt,) = {each.receipt for each in done if each.session == over[8:]} - {None}
+                house.undo(str(receipt))
+            assert files() == {name: left[name] for name in (over, goes_on)}, "and it comes back"
+            config.write_text(PUT_AWAY % home.lab.home)
+            clock.by = 20 * DAY  # what came back is left alone for a while
+            with open_house(home.ledger, config, clock) as house:
+                house.sweep()
+            assert set(files()) == {goes_on}
+            assert list((tmp_path / "kept").glob("*.gz"))
+            assert set(home.rows()) == rows
+
+
+SIGNALS = signal.SIGTERM, signal.SIGHUP, signal.SIGKILL
+
+
+@contextmanager
+def heard(*signals: signal.Signals) -> Iterator[None]:
+    """What was told to ignore a signal, as by nohup, would have its children ignore it too."""
+    before = {each: signal.getsignal(each) for each in signals if each is not signal.SIGKILL}
+    for each in before:
+        signal.signal(each, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for each, way in before.items():
+            signal.signal(each, way)
 
 
 @WHERE
 def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left_alone(
     furnished_python: Path, tmp_path: Path, cli: Cli, *, plugin: bool
 ) -> None:
-    """A question that was answered, one that was killed, a script, and a terminal that lives."""
+    """A question that was answered, three ended by signals, a script, a terminal that lives."""
     with FakeModel() as model, ExitStack() as running:
         labs = []
         for number in range(4):
@@ -213,12 +290,17 @@ def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left
 
         asked, killed, scripted, talked = labs
         assert ANSWER in asked.run("-z", "Good morning").stdout
+        held = len(model.asked) + len(SIGNALS)
         model.hold_from(len(model.asked) + 1)
-        with killed.started("-z", "Good morning") as process:
-            held = len(model.asked) + 1
+        with ExitStack() as waiting, heard(*SIGNALS):
+            processes = [
+                waiting.enter_context(killed.started("chat", "-q", "Good morning")) for _ in SIGNALS
+            ]
             wait_until(lambda: len(model.asked) >= held)
-            process.kill()
-            process.wait()
+            for process, each in zip(processes, SIGNALS, strict=True):
+                process.send_signal(each)
+            for process in processes:
+                process.wait(PATIENCE)
         model.go_on()
         with Hermes(furnished_python, tmp_path / "scratch") as script:
             script.ask(scripted.home, "create_session", "script", "cli")
@@ -228,13 +310,15 @@ def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left
         terminal.type("Good morning")
         terminal.wait_for(ANSWER)
 
-        assert told("leaked") == 2
+        by_signal = ["cli_close", "cli_close", "reaped"] if plugin else ["reaped"] * 3
+        leaked = by_signal.count("reaped") + 1
+        assert told("leaked") == leaked
         cli.ok("keep", "--once", "--config", str(config))
         assert told("leaked") == 0
-        found = [list(rows(each.home).values()) for each in labs]
-        assert found == [
-            [("cli", "agent_close")], [("cli", "reaped")], [("cli", "reaped")], [("cli", None)],
-        ]  # fmt: skip
+        found = [sorted(str(end) for _, end in rows(each.home).values()) for each in labs]
+        assert found == [["agent_close"], by_signal, ["reaped"], ["None"]]
+        reaped = cli("report", "leaks", "--since", "2d", "--json").json()["before"]["days"]
+        assert sum(each["reaped"] for each in reaped) == leaked
         with serving(cli.url, tmp_path, settings=Settings(homes=homes)) as site:
             active = site.get("/v1/activity").json()["sessions"]
         assert [each["id"] for each in active] == list(rows(talked.home))
@@ -310,6 +394,39 @@ def test_two_forgotten_servers_are_shown_named_and_hold_no_reset_back(
             assert not any(map(lives, pids))
 
 
+def test_a_daily_reset_announces_that_it_stops_a_server_and_then_stops_it(
+    furnished_python: Path, tmp_path: Path, clock: Ahead
+) -> None:
+    due = clock.now().astimezone().replace(minute=0, second=0, microsecond=0) + 12 * HOUR
+    daily = f"session_reset: {{mode: daily, at_hour: {due.hour}}}\n"
+    with (
+        conversations(furnished_python, tmp_path, plugin=True, config=daily) as home,
+        home.gateway(),
+    ):
+        stopping = {"window": "2s", "on_daily_reset": "stop"}
+        config = configure(tmp_path, homes=acting(home), processes=stopping)
+        with open_house(home.ledger, config, clock) as house, ended(house):
+            home.model.reply = granting
+            home.say(ALICE, "please serve")
+            left = home.row_of(ALICE)
+            [server] = house.ledger.registry.running()
+
+            def announced(after: timedelta) -> int:
+                clock.by += due + after - clock.now()
+                house.sweep()
+                lines = house.ledger.journal.page(None, None, None, 100)
+                return [each.action for each in lines if each.session == left].count(ANNOUNCE_STOP)
+
+            assert announced(-HOUR) == 0
+            assert announced(-20 * MINUTE) == announced(-MINUTE) == 1, "once, before its time"
+            assert lives(server.identity.pid)
+            assert home.rows()[left] == (None,)
+            assert announced(OWN_TIME + MINUTE) == 1
+            house.sweep()
+            assert home.rows()[left] == ("session_reset",)
+            wait_until(lambda: not lives(server.identity.pid))
+
+
 @contextmanager
 def ended(house: Sexton) -> Iterator[None]:
     """What was started in the background ends with the test."""
@@ -365,6 +482,127 @@ def test_garbage_is_what_was_said_to_be_and_a_child_stands_for_itself(
         scene.sql(f"SELECT * FROM {table} ORDER BY id") for table in ("sessions", "messages")
     ]
     house.sexton.close()
+
+
+GC = ("gc", "--trivial-days", "0", "--yes", "--json")
+
+
+def delegating(messages: list[Any]) -> str | ToolUse:
+    """A model that has somebody else do the work, who does more than a little."""
+    tools = sum(each["role"] == "tool" for each in messages)
+    said = str([each["content"] for each in messages if each["role"] == "user"])
+    if GOAL in said:
+        return ANSWER if tools == 3 else ToolUse("terminal", {"command": f"echo {tools}"})
+    return ToolUse("delegate_task", {"goal": GOAL}) if "delegate" in said and not tools else ANSWER
+
+
+@WHERE
+def test_garbage_goes_beside_a_hermes_at_work_and_comes_back(
+    furnished_python: Path, tmp_path: Path, cli: Cli, clock: Ahead, *, plugin: bool
+) -> None:
+    with conversations(furnished_python, tmp_path, plugin=plugin) as home:
+        home.model.reply = delegating
+        home.lab.run("-z", "Please delegate it", "--yolo")
+        home.lab.run("cron", "run", home.lab.job())
+        config = configure(tmp_path, homes=acting(home))
+        with home.gateway():
+            for user, times in ((ALICE, 1), (CAROL, 3)):
+                for _ in range(times):
+                    home.say(user, "Good morning")
+                home.say(user, "/new")
+                home.say(user, "Good evening")
+            asked = len(home.model.asked)
+            home.model.hold_from(asked + 1)
+            stamp = home.signal.write(BOB, "Good morning")
+            wait_until(lambda: len(home.model.asked) > asked)
+
+            facts = home.rows("source", "message_count", "user_id", "ended_at")
+            over = {id for id, (*_, ended_at) in facts.items() if ended_at}
+            few = {id for id in over if facts[id][1] <= 5}
+            assert sorted(facts[id][0] for id in over) == [
+                "cli", "cron", "signal", "signal", "subagent",
+            ]  # fmt: skip
+            assert sorted(facts[id][0] for id in few) == ["cli", "cron", "signal"]
+
+            def everything() -> list[list[tuple[Any, ...]]]:
+                those = "IN (SELECT value FROM json_each(?)) ORDER BY id"
+                return [
+                    home.sql(f"SELECT * FROM {table} WHERE {id} {those}", json.dumps(sorted(over)))
+                    for table, id in (("sessions", "id"), ("messages", "session_id"))
+                ]
+
+            before = everything()
+            (job,) = (id for id in few if facts[id][0] == "cron")
+            here = ("--config", str(config), "--home", HOME)
+            shown = cli(*GC, "--source", "cron", "--dry-run", *here).json()
+            assert [each["session"]["id"] for each in shown["actions"]] == [job]
+            assert everything() == before, "a preview changes nothing"
+            done = cli(*GC, "--source", "cron", *here).json()
+            assert set(facts) - set(home.rows()) == {job}
+            cli.ok("undo", done["receipt"], *here[:2])
+            assert everything() == before
+
+            with open_house(home.ledger, config, clock) as house:
+
+                def garbage() -> Plan:
+                    estate = house.estate()
+                    observe_home(estate, estate.homes[HOME], estate.records[HOME])
+                    return house.plan(HOME, gc=True)
+
+                house.sweep()  # a process that has exited holds its session until it is noticed
+                clock.by = 6 * DAY
+                assert reasons(garbage()) == {}
+                clock.by = 8 * DAY
+                plan = garbage()
+                assert set(reasons(plan)) == few, "a child stands for itself"
+                house.apply(plan, "cleaning")
+                assert set(facts) - set(home.rows()) == few
+                home.model.go_on()
+                home.signal.wait_for_turn(stamp, 0)
+                assert home.signal.to(BOB) == [ANSWER]
+                house.undo("cleaning")
+            assert everything() == before
+
+
+NAMES = """
+model: {provider: custom, default: fake-model}
+session_reset: {mode: both, idle_minutes: 120, at_hour: 6}
+fallback_providers: [{provider: openrouter, model: m}]
+sessions: {auto_prune: true, retention_days: 90}
+custom_providers: []
+TELEGRAM_HOME_CHANNEL: "12"
+"""
+MISTAKES = """
+session_reset: {mode: idle, idle_minutes: 0}
+fallback_providers: openrouter
+"""
+
+
+def test_settings_that_hermes_takes_in_silence_are_found_on_their_line(
+    hermes_python: Path, scene: HermesScene, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{hermes_python.parent}{os.pathsep}{os.environ['PATH']}")
+    config, dotenv = scene.path / "config.yaml", scene.path / ".env"
+
+    def found() -> dict[str, str]:
+        [told] = cli("doctor", str(scene.path), "--json").json()["homes"]
+        known = {each["code"]: each["where"] for each in told["findings"]}
+        return {code: where for code, where in known.items() if code.startswith("config.")}
+
+    config.write_text(NAMES)
+    assert found() == {}, "Hermes knows these names"
+    config.write_text(MISTAKES)
+    dotenv.write_text("A=1\nAPI_SERVER_KEY=changeme\n")
+    assert scene.ask("reset_policy")[:2] == ["idle", 1440], "Hermes takes another one"
+    assert found() == {
+        "config.idle_minutes": f"{config}:2",
+        "config.fallback_providers": f"{config}:3",
+        "config.api_server_key": f"{dotenv}:2",
+    }
+    dotenv.unlink()
+    config.write_text(f"{MISTAKES}a: b: c\n")
+    assert scene.ask("reset_policy")[0] == "none", "Hermes reads none of it and goes on"
+    assert found() == {"config.unreadable": f"{config}:4"}
 
 
 @pytest.mark.parametrize("at_once", [1, 4])

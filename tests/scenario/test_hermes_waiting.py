@@ -1,4 +1,4 @@
-"""A reset beside background processes, from outside of a real gateway and without the plugin."""
+"""A keeper's reset beside background processes of a real gateway, with and without the plugin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from sexton.bootstrap import Sexton
 from sexton.engine.explain import explain
 from sexton.engine.keeper_log import HeldLines
-from sexton.engine.process_view import hints
+from sexton.engine.process_view import hints, view
 from sexton.model.process import Doing, Watched
 from sexton.policies.handling import ProcessPolicy
 from sexton.policies.reset import OWN_TIME
@@ -27,7 +27,7 @@ from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
-from tests.scenario.hermes_gateway import ALICE, BOB, Conversations, conversations
+from tests.scenario.hermes_gateway import ALICE, BOB, HOME, Conversations, conversations
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import House, ends, make_older
 from tests.scenario.test_hermes_background import entry
@@ -39,6 +39,7 @@ SERVE = ToolUse(
 )
 BUILD = ToolUse("terminal", {"command": "yes without end > /dev/null", "background": True})
 TALK = "agent:main:telegram:dm:7"
+WHERE = pytest.mark.parametrize("plugin", [False, True], ids=["outside", "inside"])
 
 
 def granting(messages: list[Any]) -> str | ToolUse:
@@ -56,27 +57,34 @@ def watch_closely(house: House) -> None:
 
 
 @contextmanager
-def outside(home: Conversations) -> Iterator[House]:
+def beside(home: Conversations) -> Iterator[House]:
     """A keeper beside the gateway; what that has started ends with the test."""
-    house = House(home.ledger, home.lab.home)
+    house = House(home.ledger, home.lab.home, name=HOME)
     watch_closely(house)
     try:
         yield house
     finally:
-        for each in hints(house.sexton.estate(), []):
+        for each in started(house):
             with suppress(ProcessLookupError):
                 os.killpg(each.process.identity.pid, signal.SIGKILL)
         house.sexton.close()
 
 
+def started(house: House) -> list[Watched]:
+    """What runs, whether the home alone names it or the plugin too."""
+    estate = house.sexton.estate()
+    registered = estate.ledger.registry.running()
+    return [*view(estate, registered), *hints(estate, registered)]
+
+
 def seen(house: House, doing: Doing) -> Watched:
-    """The only process the home names, once it does that."""
+    """The only process that runs, once it does that."""
 
     found: list[Watched] = []
 
     def looked() -> bool:
         house.observe()
-        found[:] = [each for each in hints(house.sexton.estate(), []) if each.doing is doing]
+        found[:] = [each for each in started(house) if each.doing is doing]
         return bool(found)
 
     wait_until(looked)
@@ -84,14 +92,15 @@ def seen(house: House, doing: Doing) -> Watched:
     return only
 
 
+@WHERE
 def test_a_forgotten_server_holds_nothing_back_and_the_keeper_resets_where_hermes_waits(
-    furnished_python: Path, tmp_path: Path
+    furnished_python: Path, tmp_path: Path, *, plugin: bool
 ) -> None:
     """Hermes would wait a day for it; the user of the seed waited 36 hours."""
     with (
-        conversations(furnished_python, tmp_path, config=IDLE) as home,
+        conversations(furnished_python, tmp_path, plugin=plugin, config=IDLE) as home,
         home.gateway(),
-        outside(home) as house,
+        beside(home) as house,
     ):
         home.model.reply = granting
         home.say(ALICE, "please serve")
@@ -112,14 +121,15 @@ def test_a_forgotten_server_holds_nothing_back_and_the_keeper_resets_where_herme
         assert home.row_of(ALICE) != left, "the gateway begins anew"
 
 
+@WHERE
 def test_a_build_at_work_holds_it_back_by_name_until_its_time_is_over(
-    furnished_python: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    furnished_python: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, *, plugin: bool
 ) -> None:
     caplog.set_level(logging.INFO, "sexton.keeper")
     with (
-        conversations(furnished_python, tmp_path, config=IDLE) as home,
+        conversations(furnished_python, tmp_path, plugin=plugin, config=IDLE) as home,
         home.gateway(),
-        outside(home) as house,
+        beside(home) as house,
     ):
         home.model.reply = granting
         home.say(BOB, "please build")
@@ -133,7 +143,7 @@ def test_a_build_at_work_holds_it_back_by_name_until_its_time_is_over(
         lines = [each.getMessage() for each in caplog.records if each.levelno == logging.INFO]
         (line,) = [each for each in lines if str(pid) in each]
         assert "yes without end" in line
-        session = house.sexton.find(f"work/{left}")
+        session = house.session(left)
         said = {each.question: each for each in explain(house.sexton.estate(), session).answers}
         assert said["reset"].answer == "held"
         assert str(pid) in said["reset"].detail
@@ -142,11 +152,12 @@ def test_a_build_at_work_holds_it_back_by_name_until_its_time_is_over(
         assert house.swept() == {left: "done idle"}
 
 
-def test_no_turn_is_cut_in_two(furnished_python: Path, tmp_path: Path) -> None:
+@WHERE
+def test_no_turn_is_cut_in_two(furnished_python: Path, tmp_path: Path, *, plugin: bool) -> None:
     with (
-        conversations(furnished_python, tmp_path, config=IDLE) as home,
+        conversations(furnished_python, tmp_path, plugin=plugin, config=IDLE) as home,
         home.gateway(),
-        outside(home) as house,
+        beside(home) as house,
     ):
         home.say(ALICE, "Good morning")
         left = home.row_of(ALICE)

@@ -19,6 +19,7 @@ from sexton.model.session import Relation, Session, State
 from sexton.model.spend import Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Prices, SpendRules
+from sexton.ports import Sighting
 from sexton.settings.values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
 
@@ -81,9 +82,31 @@ def test_an_end_is_told_with_its_counts_and_what_is_open_stays_as_it_was_seen(
         here.tell(told(manual_clock, message_count=9, **end))
         found = house.find("work/a")
         assert (found.message_count, found.end_reason, found.ended_at) == (9, "cli_close", at)
+        [member] = house.ledger.removable.relatives("work", named=["a"], below=[])
+        assert not member.held, "although this process lives on"
         again = here.hold(told(manual_clock))
         assert house.find("work/a").is_open, "it was resumed"
         assert again.others() == []
+
+
+@pytest.mark.parametrize("died", ["first", "last"])
+def test_who_died_holds_nothing_that_its_home_has_ended(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path, died: str
+) -> None:
+    with house:
+        here = visitor(house, tmp_path)
+        here.hold(told(manual_clock))
+        [worker] = house.ledger.reaping.suspects()
+        dead = [(worker, "process_gone: x")]
+        if died == "first":
+            house.ledger.reaping.declare(dead, manual_clock.now())
+        end = {"state": State.ENDED, "ended_at": manual_clock.now(), "end_reason": "agent_close"}
+        seen = Sighting(seen=(told(manual_clock, home="work", **end),), mark={})
+        [record] = [each for each in house.ledger.homes.all() if each.name == "work"]
+        house.ledger.homes.store(record, seen, None, manual_clock.now())
+        assert [each.id for each in house.ledger.reaping.suspects()] == [worker.id], "it holds it"
+        house.ledger.reaping.declare(dead, manual_clock.now())
+        assert house.ledger.reaping.suspects() == []
 
 
 def test_a_home_that_is_known_stays_as_it_is(

@@ -188,16 +188,18 @@ class Visitor(AgentWorker):
         """Let the ledger know of a session, or of its end, where it has not looked itself.
 
         What it has seen of an open one stands: whoever ends it goes by that. What was said in one
-        after its end is owed as well.
+        after its end is owed as well. This process holds one that has ended no longer.
         """
         known = self._known(told)
-        if known is not None:
-            is_more = not told.is_open and told.message_count > known.message_count
-            if known.is_open == told.is_open and not is_more:
-                return
+        if known is None:
+            self._bring(told)
+            return
+        is_more = not told.is_open and told.message_count > known.message_count
+        if known.is_open != told.is_open or is_more:
             ended = {"ended_at": told.ended_at, "end_reason": told.end_reason}
-            told = replace(_counted(known, told), state=told.state, **ended)
-        self._bring(told)
+            self._bring(replace(_counted(known, told), state=told.state, **ended))
+        if not told.is_open:
+            self._desk.ledger.reaping.release([(known.ref, self.id)])
 
     def count(self, told: Session) -> None:
         """Let the ledger know how much has been said in an open session that is about to end."""

@@ -64,7 +64,9 @@ class LedgerReaping:
 
         def job(tx: Transaction) -> int:
             tx.all("lock_workers", deaths=deaths)
-            return len(tx.all("declare_dead", deaths=deaths, now=micros(now)))
+            declared = len(tx.all("declare_dead", deaths=deaths, now=micros(now)))
+            tx.all("release_ended")
+            return declared
 
         return self._database.write(job) if dead else 0
 

@@ -96,10 +96,13 @@ class Reaping(Protocol):
         """End each session that still is as seen and whose holders have not beaten since."""
 
     def declare(self, dead: Sequence[tuple[Worker, str]], now: datetime) -> int:
-        """Record deaths with their evidence, unless the worker has beaten since."""
+        """Record deaths with their evidence, unless the worker has beaten since.
+
+        No dead worker holds a session afterwards that has ended by other means.
+        """
 
     def release(self, held: Sequence[tuple[int, str]]) -> None:
-        """Take dead holders off sessions that live on without them."""
+        """Take dead holders off sessions that live on without them, and any off what has ended."""
 
     def revive(self, lost: Sequence[Lost], now: datetime) -> list[Session]:
         """Open sessions again with all they had, which counts as activity; the epoch rises.

@@ -125,10 +125,17 @@ RETURNING sessions.ref;
 DELETE FROM holders WHERE session IN ({refs});
 
 -- release_holders
--- Only who was declared dead: whoever beat in between keeps what it holds.
+-- Only who was declared dead, or whose session has ended: whoever beat in between keeps what it holds.
 DELETE FROM holders
 WHERE (session, worker) IN (SELECT session, worker FROM ({held}) AS freed)
-  AND EXISTS (SELECT 1 FROM workers WHERE workers.id = holders.worker AND workers.dead_at IS NOT NULL);
+  AND (EXISTS (SELECT 1 FROM workers WHERE workers.id = holders.worker AND workers.dead_at IS NOT NULL)
+       OR EXISTS (SELECT 1 FROM sessions WHERE sessions.ref = holders.session AND sessions.state <> 'open'));
+
+-- release_ended
+-- What ended otherwise, by its home's own hand, is free of whoever died with it.
+DELETE FROM holders
+WHERE worker IN (SELECT id FROM workers WHERE dead_at IS NOT NULL)
+  AND EXISTS (SELECT 1 FROM sessions WHERE sessions.ref = holders.session AND sessions.state <> 'open');
 
 -- declare_dead
 UPDATE workers
