@@ -23,7 +23,7 @@ from tests.frozen.places import place
 from tests.surface.program import ROOT
 
 FOLDER = Path(__file__).parent / "files"
-PATIENCE = 900.0
+PATIENCE = 800.0
 POSTGRES = "schema-postgres.sql"
 PLAIN: dict[str, Callable[[Path], str]] = {
     "schema-sqlite.sql": lambda place: parts.sqlite_schema(place / "fresh.db"),

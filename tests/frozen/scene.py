@@ -30,20 +30,9 @@ TOKEN = "t" * 32
 SETTINGS = {
     "homes": [{"path": "hermes", "name": "demo"}],
     "finalizers": [
-        {
-            "name": "fails",
-            "kind": "command",
-            "command": ["false"],
-            "attempts": 1,
-            "sources": ["mail"],
-        },
-        {
-            "name": "works",
-            "kind": "command",
-            "command": ["true"],
-            "sources": ["chat"],
-            "concurrency": 1,
-        },
+        {"name": "fails", "kind": "command", "command": ["false"], "sources": ["mail"]}
+        | {"attempts": 1},
+        {"name": "works", "kind": "command", "command": ["true"], "sources": ["chat"]},
     ],
     "keeper": {"finalizers_at_once": 1},
     "budgets": [
@@ -59,6 +48,7 @@ SETTINGS = {
 MCP: tuple[tuple[str, dict[str, Any]], ...] = (
     ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
                     "clientInfo": {"name": "frozen", "version": "1"}}),
+    ("notifications/initialized", {}),
     ("tools/list", {}),
     ("resources/list", {}),
     ("prompts/list", {}),
@@ -108,17 +98,13 @@ class Scene:
         with sexton.open(self.url, self.config) as house:
             yield house
 
-    def program(self, command: str, *arguments: str, given: str = "") -> subprocess.Popen[str]:
+    def program(self, command: str, *arguments: str) -> subprocess.Popen[str]:
         """The real program, whose clock is the machine's."""
         line = program(*command.split(), *arguments, "--json", "--ledger", self.url)
-        running = subprocess.Popen(
+        return subprocess.Popen(
             line, env=environment(SEXTON_TOKEN=TOKEN), cwd=self.directory, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        assert running.stdin is not None
-        running.stdin.write(given)
-        running.stdin.flush()
-        return running
 
 
 def _values(text: str) -> Any:
@@ -313,19 +299,26 @@ def install(scene: Scene) -> None:
 
 def serve(scene: Scene) -> Any:
     """The two surfaces that go on: what each says first; the description of the API."""
-    given = [{"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-             for number, (method, params) in enumerate(MCP)]  # fmt: skip
-    given.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     with scene.program("mcp", "--operator") as running:
-        out, _ = running.communicate("".join(json.dumps(each) + "\n" for each in given), PATIENCE)
-        scene.note("mcp", ["mcp", "--operator", "--json"], running.returncode, out)
+        assert running.stdin is not None
+        assert running.stdout is not None
+        replies = ""
+        for number, (method, params) in enumerate(MCP):
+            asked = {"jsonrpc": "2.0", "method": method, "params": params}
+            wants = {} if method.startswith("notifications/") else {"id": number}
+            running.stdin.write(json.dumps(asked | wants) + "\n")
+            running.stdin.flush()
+            replies += running.stdout.readline() if wants else ""
+        running.stdin.close()
+        code = running.wait(PATIENCE)
+        scene.note("mcp", ["mcp", "--operator", "--json"], code, replies)
     with scene.program("serve", "--port", "0", "--no-keep") as running:
         assert running.stdout is not None
         try:
             line = running.stdout.readline()
             url = f"{json.loads(line)['url']}/v1/openapi.json"
-            asked = Request(url, headers={"Authorization": f"Bearer {TOKEN}"})
-            with urlopen(asked, timeout=PATIENCE) as reply:
+            request = Request(url, headers={"Authorization": f"Bearer {TOKEN}"})
+            with urlopen(request, timeout=PATIENCE) as reply:
                 described = json.load(reply)
             running.terminate()
             running.wait(PATIENCE)
