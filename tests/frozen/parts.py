@@ -8,6 +8,7 @@ import inspect
 import random
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,7 +67,8 @@ SELECT 'schema', nspname, '' FROM pg_namespace WHERE oid IN (SELECT oid FROM her
 UNION ALL SELECT 'extension', extname, '' FROM pg_extension
 UNION ALL SELECT 'relation', named, concat_ws(' ', relkind, relpersistence, reloptions::text)
     FROM relations WHERE relkind NOT IN ('i', 'I')
-UNION ALL SELECT 'column', named || '.' || lpad(a.attnum::text, 2, '0') || ' ' || a.attname,
+UNION ALL SELECT 'column', named || '.' || lpad((row_number()
+        OVER (PARTITION BY attrelid ORDER BY attnum))::text, 2, '0') || ' ' || a.attname,
         concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL'
         END,
         'identity ' || nullif(a.attidentity::text, ''),
@@ -158,8 +160,9 @@ def _lines(members: dict[str, Any], owner: object) -> Iterator[str]:
         bare = inspect.unwrap(getattr(value, "__func__", value))
         if isinstance(value, ModuleType):
             continue
-        if isinstance(value, property):
-            gives = getattr(value.fget, "__annotations__", {}).get("return")
+        if isinstance(value, property | cached_property):
+            asked = value.fget if isinstance(value, property) else value.func
+            gives = getattr(asked, "__annotations__", {}).get("return")
             yield f"    {name}: {_said(gives)} (property)"
         elif isinstance(value, type):
             yield f"    {name} (class)"
@@ -167,12 +170,18 @@ def _lines(members: dict[str, Any], owner: object) -> Iterator[str]:
             kind = {classmethod: " (class)", staticmethod: " (static)"}.get(type(value), "")
             yield f"    {name}{_signature(bare)}{kind}"
         else:
-            said = {n: a for b in reversed(getattr(owner, "__mro__", ())) for n, a in
-                    getattr(b, "__annotations__", {}).items()}.get(name)  # fmt: skip
-            shown = (
-                f" = {value!r}" if isinstance(value, int | str) and name != "__version__" else ""
-            )
+            said = _annotated(owner).get(name)
+            is_simple = isinstance(value, int | str) and name != "__version__"
+            shown = f" = {getattr(value, 'value', value)!r}" if is_simple else ""
             yield f"    {name}{f': {_said(said)}' if said else ''}{shown}"
+
+
+def _annotated(owner: object) -> dict[str, Any]:
+    """The types that a class and those it comes from give to their values."""
+    found: dict[str, Any] = {}
+    for base in reversed(getattr(owner, "__mro__", ())):
+        found |= getattr(base, "__annotations__", {})
+    return found
 
 
 def _signature(of: Any) -> str:

@@ -224,6 +224,7 @@ def ask(scene: Scene, ids: dict[str, str], pid: int) -> None:
     for options in ((ids["held"],), (ids["held"], "--tree"), ("--source", "chat"), ()):
         scene("budget show", *options)
     scene("report leaks")
+    scene("plan")
     scene("plan", "-o", scene.directory / "plan.json")
     scene("gc", "--dry-run")
     scene("apply", "--dry-run")
@@ -288,8 +289,8 @@ def decide(scene: Scene, ids: dict[str, str], pid: int, other: int) -> None:
 
 def install(scene: Scene) -> None:
     """What is put into other programs, on a PATH where none of those is."""
-    scene("service install", "--dry-run")
     path, os.environ["PATH"] = os.environ["PATH"], str(scene.directory / "none")
+    scene("service install", "--dry-run")
     for word in ("install", "uninstall"):
         scene(f"hermes {word}", scene.directory / "hermes")
     for word in ("install", "status", "logs", "uninstall"):
