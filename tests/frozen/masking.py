@@ -10,21 +10,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import sexton
 from tests.frozen.places import place
 from tests.surface.program import ROOT
 
 LONG = 8
 KINDS = (
-    "kind",
-    "action",
-    "result",
-    "state",
-    "event",
-    "code",
-    "holds",
-    "finalizer",
-    "verdict",
-    "home",
+    *("kind", "action", "result", "state", "event", "code"),
+    *("holds", "finalizer", "verdict", "home"),
 )
 """What tells things of a list apart: of each sort the first is shown."""
 MEASURED = (
@@ -45,7 +38,10 @@ VALUES = (
     ("user", r"[\w.-]+(?=@<host>)"),
 )
 MOMENTS = (
-    ("<time>", r"\b202[1-9]-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: UTC|Z|\+00:00)?"),
+    (
+        "<time>",
+        r"\b20(?:2[1-9]|[3-9]\d)-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+)?(?: UTC|Z|\+00:00)?",
+    ),
     ("<seconds>", r"(?<= in )\d+\.\d s$"),
 )
 """What the machine's own clock says; that of the scene stands in 2020."""
@@ -55,9 +51,11 @@ class Mask:
     """Names for what differs, numbered in order of appearance, the same for the same."""
 
     def __init__(self, known: Mapping[str, object]) -> None:
-        usual = {"python": sys.executable, "repository": ROOT, "host": place("host")()}
+        usual = {"python": sys.executable, "repository": ROOT, "version": sexton.__version__}
         found = ((str(value), f"<{name}>") for name, value in {**known, **usual}.items())
         self._known = sorted(found, key=lambda each: -len(each[0]))
+        host = re.escape(place("host")())
+        self._host = re.compile(rf"(?<=@){host}\b|(?<=\bon ){host}\b|^{host}$")
         self._seen: dict[str, dict[str, str]] = defaultdict(dict)
 
     def name(self, kind: str, value: object) -> str:
@@ -69,6 +67,7 @@ class Mask:
         """A text whose values have names."""
         for value, name in self._known:
             text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", name, text)
+        text = self._host.sub("<host>", text)
         for kind, pattern in VALUES:
             text = re.sub(pattern, partial(self._named, kind), text)
         for name, pattern in MOMENTS:
