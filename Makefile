@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs
 HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.2 0.19.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test flake golden fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
+.PHONY: help setup run quick test flake golden frozen fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
 	constraints
 
 help: ## Show this list
@@ -37,6 +37,9 @@ flake: $(READY) ## Run the tests N times and print each failure (N=10 LOAD=1 ONL
 golden: $(READY) ## Write the words of screens and pages in tests/golden anew (ONLY="tests/surface/test_x.py")
 	rm -f $(if $(ONLY),,tests/golden/*.txt)
 	GOLDEN=1 $(BIN)/python -m pytest $(or $(ONLY),$$(grep -rl "import golden" tests --include='test_*.py'))
+
+frozen: $(READY) ## Compare schema, statements, answers, API and public names with tests/frozen (FROZEN=1 writes)
+	@$(BIN)/python -m tests.frozen
 
 fuzz: $(READY) ## Try new examples of every property, many times as many as the tests do (FUZZ=20)
 	FUZZ=$${FUZZ:-20} $(PYTEST) --timeout 3600 tests/unit tests/contract

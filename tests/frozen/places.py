@@ -1,0 +1,23 @@
+"""Where is what the frozen files are made of? Nothing else here names a module of the package."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+PLACES = {
+    "clock": "sexton.system.clock:SystemClock",
+    "commands": "sexton.cli.root:root",
+    "run": "sexton.cli:run",
+    "statements": "sexton.ledger.statements:statements",
+    "damaged home": "sexton.homes.hermes.demo.writer:write_home",
+    "host": "sexton.system.processes:host",
+    "postgres server": "sexton.testing.postgres:PostgresServer",
+    "simulate": "sexton.testing.simulation:simulate",
+}
+
+
+def place(name: str) -> Any:
+    """What has this name."""
+    module, _, what = PLACES[name].partition(":")
+    return getattr(import_module(module), what)
