@@ -7,9 +7,11 @@ import pty
 import select
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.scenario.finalizers_scene import wait_until
 
 CONFIG = """
 model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-fake, context_length: 131072}}
@@ -126,6 +128,22 @@ class Terminal:
                 self.shown += shown
                 if WHERE_IS_THE_CURSOR in shown:
                     os.write(self._master, AT_THE_TOP)
+
+
+def turns_ended(lab: Lab) -> int:
+    """How many turns of Hermes are over, those of its reviews too."""
+    log = lab.home / "logs" / "agent.log"
+    return log.read_text().count("Turn ended:") if log.exists() else 0
+
+
+def listen(terminal: Terminal, happened: Callable[[], bool]) -> None:
+    """Read on until something has happened: a terminal that nobody reads stands still."""
+
+    def looked() -> bool:
+        terminal.read()
+        return happened()
+
+    wait_until(looked)
 
 
 def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:

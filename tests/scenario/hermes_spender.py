@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from sexton.model.plan import JournalEntry
 from sexton.model.session import Session
 from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules, usual_name
+from sexton.policies.spend import BreakerPolicy, RunawayPolicy, SpendRules, usual_name
 from sexton.ports import Filter
 from sexton.settings.values import Settings
 from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
@@ -43,10 +43,11 @@ class Spender:
     model: FakeModel
     ledger: str
 
-    def publish(self, *budgets: Budget) -> None:
+    def publish(self, *budgets: Budget, cool_down: timedelta = timedelta(minutes=1)) -> None:
         """Put budgets in force; nothing else stops a loop of tools that work."""
         calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None, warn_messages=None)
-        spend = SpendRules(budgets=budgets, runaway=calm)
+        breaker = BreakerPolicy(cool_down=cool_down)
+        spend = SpendRules(budgets=budgets, runaway=calm, breaker=breaker)
         with Sexton(open_ledger(self.ledger), Settings(rulebook=Rulebook(spend=spend))) as house:
             house.publish()
 

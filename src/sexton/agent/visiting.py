@@ -27,6 +27,7 @@ from sexton.ports import Appended, HomeRecord, Sighting
 if TYPE_CHECKING:
     from sexton.agent.ending import EndInHome
     from sexton.agent.processes import Facts
+    from sexton.agent.tools import Stop
     from sexton.model.process import Process, Watched
     from sexton.policies.spend import SpendRules
 
@@ -48,6 +49,14 @@ class GuestTurn(Turn):
     def beside(self, used: Mapping[Unit, int], model: str | None) -> None:
         """Count tokens that the session has used without a reservation."""
         self._running().beside(used, model)
+
+    def stop(self) -> Stop | None:
+        """Why tools are stopped now and until when, or None; the ledger is not asked."""
+        return self._guard.watch(self._running().watch).stopped()
+
+    def remember(self, failure: str) -> None:
+        """Keep how the last tool failed for later turns of this process; empty if it worked."""
+        self._guard.watch(self._running().watch).remember(failure)
 
     def unpriced(self) -> frozenset[str]:
         """The models whose price nobody knows, so that their money is not bounded."""

@@ -14,9 +14,10 @@ from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from sexton.agent.grant import Grant
-from sexton.agent.tools import ToolCall
+from sexton.agent.tools import Stop, ToolCall
 from sexton.agent.visiting import GuestSession, GuestTurn
 from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError, SextonError
+from sexton.integrations.hermes_plugin import stopping
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import Foreseen
 from sexton.integrations.hermes_plugin.guests import ANEW, Guests
@@ -65,7 +66,6 @@ class Run:
         self._uncounted: dict[str, Counter[Unit]] = {}
         self._over: str | None = None
         self._are_tools_stopped = False
-        self._failure = ""
 
     @property
     def turn(self) -> GuestTurn | None:
@@ -89,7 +89,7 @@ class Run:
 
     def reserve(self, foreseen: Foreseen, model: str) -> Grant | Refused | None:
         """Room for one call of the model, or why it is not made; None: the turn's own count."""
-        if self._are_tools_stopped and (refused := self._stopped()) is not None:
+        if self._are_tools_stopped and (refused := self.stopped()) is not None:
             return refused
         self._catch_up()
         granted = self._guarded(
@@ -153,10 +153,11 @@ class Run:
 
     def after_tool(self, call: ToolCall, name: str, failure: str | None, result: object) -> None:
         """Take in how a tool did."""
-        if failure is not None:
-            self._failure = f"{name} said last: {failure}"
         self._trying(lambda: call.ok(result) if failure is None else call.error(result), None)
-        self._are_tools_stopped |= self._why_stopped() is not None
+        if (turn := self._turn) is not None:
+            with suppress(SextonError):
+                turn.remember("" if failure is None else f"{name} said last: {failure}")
+        self._are_tools_stopped |= self._stop() is not None
 
     def leave(self, *, completed: bool) -> None:
         """The turn is over."""
@@ -224,27 +225,22 @@ class Run:
             self._over = words
         return Refused(words)
 
-    def _why_stopped(self) -> str | None:
+    def _stop(self) -> Stop | None:
         """Why the breaker lets no tool through now; that is in memory, with or without a ledger."""
         turn = self._turn
         with suppress(SextonError):
-            return None if turn is None else turn.tools_stopped()
+            return None if turn is None else turn.stop()
         return None
 
-    def _stopped(self) -> Refused | None:
+    def stopped(self) -> Refused | None:
         """While tools are stopped there is nothing for a model to do: the user is told at once."""
-        why = self._why_stopped()
-        if why is None and self._over is None:
+        stop = self._stop()
+        if stop is None and self._over is None:
             self._are_tools_stopped = False  # they have rested: one more may be tried
             return None
-        words = f"This turn is stopped: {why}. {self._failure}\n{NEXT}"
+        words = self._over if stop is None else stopping.words(stop)
+        assert words is not None
         self._trying(lambda: self._end_if_ended(words), None)
         if self._source in UNATTENDED:
             self._over = self._over or words
         return Refused(words)
-
-
-NEXT = (
-    "What to do: mend what the error names (a path, a command, an access), or say how to go on "
-    "another way. Your next message begins a new turn."
-)

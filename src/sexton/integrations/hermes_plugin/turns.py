@@ -44,6 +44,10 @@ class Place(NamedTuple):
         return self.turn_id or self.session_id
 
 
+def _is_review() -> bool:
+    return threading.current_thread().name == REVIEW
+
+
 def _place(told: Mapping[str, Any]) -> Place:
     return Place(*(str(told.get(name) or "") for name in Place._fields))
 
@@ -166,6 +170,8 @@ class Turns:
         place = _place(told)
         run = self._find(place) or self._begun(place)
         self._count_beside(run)
+        if _is_review() and (stopped := run.stopped()) is not None:
+            return calls.answer(f"[sexton] {stopped.words}", model, api_mode)
         foreseen = self._foresight.of(
             request if isinstance(request, Mapping) else {}, model, self._last.get(place.name)
         )
@@ -250,7 +256,7 @@ class Turns:
             self._trying(grant.release, None)
 
     def _hear(self, run: Run) -> None:
-        if threading.current_thread().name != REVIEW:  # what it says is stored nowhere
+        if not _is_review():  # what it says is stored nowhere
             run.heard()
 
     def _count_beside(self, run: Run) -> None:
