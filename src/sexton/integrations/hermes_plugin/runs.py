@@ -27,7 +27,7 @@ from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import SpendRules
 
 T = TypeVar("T")
-TERMINAL = "cli"
+TERMINAL, SUBAGENT = "cli", "subagent"
 
 
 class Away(Enum):
@@ -180,7 +180,8 @@ class Run:
         for _ in range(2):
             was_held = self._turn is not None
             try:
-                return act(self._entered())
+                turn = self._entered()
+                return self._ended_above() or act(turn)
             except HomeNotFound:
                 return Away.AWAY
             except (BudgetExceeded, BreakerOpen) as refused:
@@ -193,6 +194,19 @@ class Run:
                 if self._end_if_ended(words, was_held=was_held):
                     return Refused(words)
         return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did
+
+    def _ended_above(self) -> Refused | None:
+        """A subagent does nothing more once a session that it works for was ended for good."""
+        visitor = self._guests.visitor
+        if self._source != SUBAGENT or visitor is None:
+            return None
+        above = visitor.ended_above(self.session_id)
+        if above is None:
+            return None
+        self._over = f"the session {above.id}, for which this one works, ended {above.end_reason}"
+        self.leave(completed=False)
+        self._guests.settle(self.session_id, above.end_reason)
+        return Refused(self._over)
 
     def _entered(self) -> GuestTurn:
         with self._lock:
