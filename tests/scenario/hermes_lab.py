@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.scenario.finalizers_scene import wait_until
-
 CONFIG = """
 model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-fake, context_length: 131072}}
 security: {{allow_lazy_installs: false, tirith_enabled: false}}
@@ -138,12 +136,10 @@ def turns_ended(lab: Lab) -> int:
 
 def listen(terminal: Terminal, happened: Callable[[], bool]) -> None:
     """Read on until something has happened: a terminal that nobody reads stands still."""
-
-    def looked() -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, terminal.shown[-2000:]
         terminal.read()
-        return happened()
-
-    wait_until(looked)
 
 
 def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:

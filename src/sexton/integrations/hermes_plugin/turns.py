@@ -75,6 +75,8 @@ class Turns:
         if place.session_id:
             run = self._begun(place)
             self._count_beside(run)
+            if not (_is_review() or self._is_asking(run.session_id)):
+                self._beside.hooked(run.session_id, is_hooked=False)
             self._hear(run)
 
     def progress(self, **told: Any) -> None:
@@ -180,6 +182,8 @@ class Turns:
         if isinstance(granted, Refused):
             return calls.answer(f"[sexton] {granted.words}", model, api_mode)
         self._tell_unpriced(run)
+        if not _is_review():  # Hermes counts its calls in no row
+            self._beside.hooked(run.session_id, is_hooked=True)
         self._asked[api_request_id] = Asked(run, granted, foreseen)
         try:
             return next_call(request)
@@ -258,6 +262,10 @@ class Turns:
     def _hear(self, run: Run) -> None:
         if not _is_review():  # what it says is stored nowhere
             run.heard()
+
+    def _is_asking(self, session_id: str) -> bool:
+        """Whether a call of the model that a hook told of is under way in a session."""
+        return any(each.run.session_id == session_id for each in list(self._asked.values()))
 
     def _count_beside(self, run: Run) -> None:
         nothing: Spent = []
