@@ -8,7 +8,7 @@ import pty
 import select
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,20 @@ class Terminal:
                 self.shown += shown
                 if WHERE_IS_THE_CURSOR in shown:
                     os.write(self._master, AT_THE_TOP)
+
+
+def turns_ended(lab: Lab) -> int:
+    """How many turns of Hermes are over, those of its reviews too."""
+    log = lab.home / "logs" / "agent.log"
+    return log.read_text().count("Turn ended:") if log.exists() else 0
+
+
+def listen(terminal: Terminal, happened: Callable[[], bool]) -> None:
+    """Read on until something has happened: a terminal that nobody reads stands still."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, terminal.shown[-2000:]
+        terminal.read()
 
 
 def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from sexton.model.plan import JournalEntry
 from sexton.model.session import Session
 from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules, usual_name
+from sexton.policies.spend import BreakerPolicy, RunawayPolicy, SpendRules, usual_name
 from sexton.ports import Filter
 from sexton.settings.values import Settings
 from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
@@ -42,10 +42,11 @@ class Spender:
     model: FakeModel
     ledger: str
 
-    def publish(self, *budgets: Budget) -> None:
+    def publish(self, *budgets: Budget, cool_down: timedelta = timedelta(minutes=1)) -> None:
         """Put budgets in force; nothing else stops a loop of tools that work."""
         calm = RunawayPolicy(messages=None, tokens=None, tool_calls=None, warn_messages=None)
-        spend = SpendRules(budgets=budgets, runaway=calm)
+        breaker = BreakerPolicy(cool_down=cool_down)
+        spend = SpendRules(budgets=budgets, runaway=calm, breaker=breaker)
         with Sexton(open_ledger(self.ledger), Settings(rulebook=Rulebook(spend=spend))) as house:
             house.publish()
 
@@ -98,12 +99,6 @@ class Spender:
     def codes(self, action: str) -> list[str]:
         """The reasons in the journal for which something was done."""
         return [each.reason.code for each in self.journal() if each.action == action]
-
-
-def turns_ended(home: Spender) -> int:
-    """How many turns of Hermes are over, those of its reviews too."""
-    log = home.lab.home / "logs" / "agent.log"
-    return log.read_text().count("Turn ended:") if log.exists() else 0
 
 
 def working(messages: list[Any]) -> str | ToolUse:

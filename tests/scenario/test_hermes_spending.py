@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ import pytest
 
 from sexton.model.spend import Act, Scope, Unit
 from tests.scenario.fake_model import ANSWER, ToolUse
-from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_inside import furnished_environment
-from tests.scenario.hermes_lab import Terminal
-from tests.scenario.hermes_spender import Spender, budget, failing, spender, turns_ended, working
+from tests.scenario.hermes_lab import listen, turns_ended
+from tests.scenario.hermes_spender import Spender, budget, failing, spender, working
 
 LARGE = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
 
@@ -110,25 +109,12 @@ def test_without_a_price_the_other_budgets_hold(home: Spender) -> None:
 def test_whoever_is_there_is_told_at_once_when_tools_are_stopped(home: Spender) -> None:
     home.model.reply = failing
     shown = home.lab.ask("Try", "--yolo")
-    # Hermes may look back on the turn before it exits; its review asks as the user once more.
-    turn = [asked for asked in home.model.asked if [m["role"] for m in asked].count("user") == 1]
-    # Calls before the ledger knows the session count for no breaker; without it there are 64 more.
-    assert 9 <= len(turn) < 30
+    assert len(home.model.asked) == 9, "neither the turn nor a review of it asks more"
     assert "[sexton]" in shown
     assert "terminal" in shown
-    said = [each["content"] for each in turn[-1] if each["role"] == "tool"]
+    said = [each["content"] for each in home.model.asked[-1] if each["role"] == "tool"]
     assert sum("[sexton]" in each for each in said) == 2, "the model was warned before"
     assert home.codes("pause") == ["breaker:tool_errors"]
-
-
-def wait(terminal: Terminal, happened: Callable[[], bool]) -> None:
-    """Read on until something has happened: who is not listened to stands still."""
-
-    def looked() -> bool:
-        terminal.read()
-        return happened()
-
-    wait_until(looked)
 
 
 def test_what_is_said_is_neither_in_the_ledger_nor_in_our_lines_of_the_log(home: Spender) -> None:
@@ -169,7 +155,7 @@ def test_the_review_of_a_turn_spends_from_the_budgets_of_its_session(home: Spend
     with home.lab.terminal("--yolo") as terminal:
         terminal.wait_for("❯")
         terminal.type("Go on")
-        wait(terminal, lambda: turns_ended(home) == 2)
+        listen(terminal, lambda: turns_ended(home.lab) == 2)
         assert len(home.model.asked) == 14
         [session] = home.sessions()
         assert session.usage.input_tokens == 1400
@@ -180,7 +166,7 @@ def test_after_a_kill_nobody_looks_back(home: Spender) -> None:
     with home.lab.terminal("--yolo") as terminal:
         terminal.wait_for("❯")
         terminal.type("Go on for ever")
-        wait(terminal, lambda: turns_ended(home) == 2)
+        listen(terminal, lambda: turns_ended(home.lab) == 2)
     assert len(home.model.asked) == 12
     assert home.codes("end")[-1] == "budget:session.iterations"
 
@@ -253,10 +239,10 @@ def test_what_hermes_asks_beside_the_conversation_is_counted(python: Path, tmp_p
         with home.lab.terminal("--yolo") as terminal:
             terminal.wait_for("❯")
             terminal.type("Good morning")
-            wait(terminal, lambda: len(home.model.asked) == 2 and bool(titles(home)))
+            listen(terminal, lambda: len(home.model.asked) == 2 and bool(titles(home)))
             terminal.type("And now?")
-            wait(terminal, lambda: turns_ended(home) == 2)
-            wait(terminal, lambda: home.spent("session.input_tokens") == 300)
+            listen(terminal, lambda: turns_ended(home.lab) == 2)
+            listen(terminal, lambda: home.spent("session.input_tokens") == 300)
             assert len(home.model.asked) == 3
 
 

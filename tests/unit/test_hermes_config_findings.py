@@ -275,3 +275,41 @@ def test_lines_are_those_of_names_and_of_items() -> None:
         ("a",): 1, ("b",): 2, ("b", "c"): 3, ("b", "c", 0): 3, ("b", "c", 1): 4, ("b", "d"): 5,
         ("b", "d", "e"): 5, ("f",): 6, ("g",): 7,
     }  # fmt: skip
+
+
+PLUGIN = "plugins: {enabled: [sexton]}\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ("model:\n  provider: openai\n  openai_runtime: codex_app_server\n", 4),
+        ("model:\n  openai_runtime: Codex_App_Server\n", 3),
+        ("model:\n  provider: custom\n  api_mode: codex_app_server\n", 4),
+        ("providers:\n  mine:\n    transport: codex_app_server\n", 4),
+        ("custom_providers:\n  - name: mine\n    api_mode: codex_app_server\n", 4),
+    ],
+)
+def test_a_home_with_the_plugin_that_hands_turns_to_codex_is_told_of_it(
+    tmp_path: Path, config: str, line: int
+) -> None:
+    (only,) = found(tmp_path, PLUGIN + config)
+    assert (only.code, only.level, only.where) == (
+        "budgets.unguarded", "costly", f"{tmp_path}/config.yaml:{line}",
+    )  # fmt: skip
+    golden("findings", f"turns of Codex by {only.words.split()[0]}", only.words)
+    assert only.repair.startswith((f"HERMES_HOME={tmp_path} hermes ", "edit "))
+    assert found(tmp_path, config) == (), "without the plugin nothing is promised"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "model: {provider: openai, openai_runtime: auto}\n",
+        "model: {provider: anthropic, openai_runtime: codex_app_server}\n",
+        "model: codex_app_server\n",
+        "providers: codex_app_server\ncustom_providers: {a: {api_mode: codex_app_server}}\n",
+    ],
+)
+def test_a_home_that_hands_no_turn_to_codex_is_left_in_peace(tmp_path: Path, config: str) -> None:
+    assert found(tmp_path, PLUGIN + config) == ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sexton.agent.digests import digest, digest_of_arguments
 from sexton.agent.locks import shared_lock
@@ -31,6 +31,15 @@ class Watched(Protocol):
         """Tools are stopped now."""
 
 
+class Stop(NamedTuple):
+    """Why tools are stopped, which ones failed, until when, and what the last one said if known."""
+
+    why: str
+    tools: tuple[str, ...]
+    until: datetime
+    failure: str
+
+
 class ToolWatch:
     """The breaker and the trail of one session in this process; exact under any threads."""
 
@@ -42,6 +51,7 @@ class ToolWatch:
         self._trail = fixation.Trail()
         self._step = 0
         self._stored = ""
+        self._failure = ""
 
     def admit(self) -> float | None:
         """Let a call through, or BreakerOpen; of many that try again together one gets through.
@@ -60,13 +70,21 @@ class ToolWatch:
         refused.until = self._clock.now() + timedelta(seconds=left)
         raise refused
 
-    def stopped(self) -> str | None:
-        """Why no call gets through now, or None."""
+    def stopped(self) -> Stop | None:
+        """Why no call gets through now and until when, or None."""
         with self._lock:
             state = self._breaker
-            until = breaker.closed_until(state, self._policy())
-            is_open = state.opened_at is not None and self._clock.monotonic() < until
-            return state.why if is_open else None
+            left = breaker.closed_until(state, self._policy()) - self._clock.monotonic()
+            if state.opened_at is None or left <= 0:
+                return None
+            until = self._clock.now() + timedelta(seconds=left)
+            return Stop(state.why, state.tools, until, self._failure)
+
+    def remember(self, failure: str) -> None:
+        """Keep in memory how the last call failed, for the user; empty if it worked."""
+        with self._lock:
+            if failure or self._breaker.opened_at is None:  # one that began before opens nothing
+                self._failure = failure
 
     def done(
         self, call: fixation.Call, failed: bool, by: Watched, probe: float | None = None

@@ -114,7 +114,8 @@ class Turn:
 
     def tools_stopped(self) -> str | None:
         """Why the breaker lets no call of a tool through now, or None; the ledger is not asked."""
-        return self._guard.watch(self._running().watch).stopped()
+        found = self._guard.watch(self._running().watch).stopped()
+        return None if found is None else found.why
 
     def advice(self) -> str | None:
         """What to tell the model now, if anything; each advice is given once."""

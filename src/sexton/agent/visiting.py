@@ -27,6 +27,7 @@ from sexton.ports import Appended, HomeRecord, Sighting
 if TYPE_CHECKING:
     from sexton.agent.ending import EndInHome
     from sexton.agent.processes import Facts
+    from sexton.agent.tools import Stop
     from sexton.model.process import Process, Watched
     from sexton.policies.spend import SpendRules
 
@@ -48,6 +49,14 @@ class GuestTurn(Turn):
     def beside(self, used: Mapping[Unit, int], model: str | None) -> None:
         """Count tokens that the session has used without a reservation."""
         self._running().beside(used, model)
+
+    def stop(self) -> Stop | None:
+        """Why tools are stopped now and until when, or None; the ledger is not asked."""
+        return self._guard.watch(self._running().watch).stopped()
+
+    def remember(self, failure: str) -> None:
+        """Keep how the last tool failed for later turns of this process; empty if it worked."""
+        self._guard.watch(self._running().watch).remember(failure)
 
     def unpriced(self) -> frozenset[str]:
         """The models whose price nobody knows, so that their money is not bounded."""
@@ -147,6 +156,42 @@ class Visitor(AgentWorker):
         ends = {each.reason.code for each in said if each.action == "end"}
         kind = end_kind(found.end_reason, found.home)
         return found.end_reason in ends and kind not in BY_POLICY
+
+    def ended_above(self, id: str) -> Session | None:
+        """The session that a subagent works for, if one was ended from here for good.
+
+        Where a conversation was compressed, the row in which it goes on counts. A home may let a
+        subagent go on after its own ends, and so may a reset for time or size.
+        """
+        seen, session = {id}, self.known(id)
+        while session is not None and session.relation is Relation.SUBAGENT:
+            above = self.known(session.parent or "")
+            if above is None or above.id in seen:
+                return None
+            last = self._last(above)
+            code = None if last.is_open else self._ended_by(last)
+            if code is not None and end_kind(code, last.home) not in BY_POLICY:
+                return replace(last, end_reason=code)
+            seen.add(above.id)
+            session = above
+        return None
+
+    def _last(self, session: Session) -> Session:
+        """The row in which a conversation goes on after its compressions."""
+        seen: set[str] = set()
+        while not session.is_open and session.id not in seen:
+            seen.add(session.id)
+            rows = self._desk.ledger.board.children(self.home.name, session.id, None, RECENT)
+            later = (each for each in rows if each.relation is Relation.COMPRESSION)
+            session = next(later, session)
+        return session
+
+    def _ended_by(self, session: Session) -> str | None:
+        """Why a session was ended from here, unless that was undone."""
+        said = self._desk.ledger.journal.page(session, None, None, RECENT)
+        done = (each for each in said if each.result == "done")
+        last = next((each for each in done if each.action in ("end", "revive")), None)
+        return last.reason.code if last is not None and last.action == "end" else None
 
     def running(self, is_meant: Callable[[Session], bool]) -> list[Watched]:
         """The processes of the home's sessions that are meant, also of those that have ended.

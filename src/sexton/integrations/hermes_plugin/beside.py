@@ -1,6 +1,6 @@
-"""What does Hermes ask models beside the conversation: titles, compressions, looks at pictures?
+"""What does Hermes ask models without a hook: titles, compressions, whole turns of Codex?
 
-No hook tells of these calls, but the home counts those that belong to a session.
+The home counts those calls that belong to a session.
 """
 
 from __future__ import annotations
@@ -20,25 +20,38 @@ class Beside:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counted: dict[str, dict[str, Counter[Unit]]] = {}
+        self._counted: dict[str, dict[tuple[str, bool], Counter[Unit]]] = {}
+        self._hooked: set[str] = set()
+
+    def hooked(self, session_id: str, *, is_hooked: bool) -> None:
+        """Whether a hook tells of the turn that runs: what it takes is not counted here then."""
+        with self._lock:
+            (self._hooked.add if is_hooked else self._hooked.discard)(session_id)
 
     def fresh(self, session_id: str) -> Spent:
         """What has come since this was last asked; the first time nothing, by model."""
         totals = {
-            str(row["model"]): Counter(by_unit(calls.used(row))) for row in rows.beside(session_id)
+            (str(row["model"]), bool(row["is_conversation"])): Counter(by_unit(calls.used(row)))
+            for row in rows.beside(session_id)
         }
         with self._lock:
             before = self._counted.get(session_id)
             self._counted[session_id] = totals
+            is_hooked = session_id in self._hooked
         if before is None:
             return []
-        grown = ((model, total - before.get(model, Counter())) for model, total in totals.items())
+        grown = (
+            (model, total - before.get((model, is_conversation), Counter()))
+            for (model, is_conversation), total in totals.items()
+            if not (is_conversation and is_hooked)
+        )
         return [(model, dict(more)) for model, more in grown if more]
 
     def forget(self, session_id: str) -> None:
         """The session is not used here any more."""
         with self._lock:
             self._counted.pop(session_id, None)
+            self._hooked.discard(session_id)
 
 
 def by_unit(used: Mapping[str, int]) -> dict[Unit, int]:

@@ -23,11 +23,12 @@ SAID = """
 """Hermes's own figure is that of the messages it still sends."""
 
 BESIDE = """
-    SELECT model, SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens),
+    SELECT model, task = '', SUM(input_tokens), SUM(output_tokens), SUM(cache_read_tokens),
            SUM(cache_write_tokens), SUM(reasoning_tokens)
-    FROM session_model_usage WHERE session_id = ? AND task <> '' GROUP BY model"""
+    FROM session_model_usage WHERE session_id = ? GROUP BY model, task = ''"""
 BESIDE_NAMES = (
     "model",
+    "is_conversation",
     "input_tokens",
     "output_tokens",
     "cache_read_tokens",
@@ -65,7 +66,7 @@ def find(id: str) -> Row | None:
 
 
 def beside(id: str) -> list[Row]:
-    """What Hermes has asked models for a session beside its conversation, by model."""
+    """What Hermes has asked models for a session, by model, in its conversation and beside it."""
     with _database(read_only=True) as db:
         found = db._conn.execute(BESIDE, (id,)).fetchall()
     return [dict(zip(BESIDE_NAMES, tuple(row), strict=True)) for row in found]

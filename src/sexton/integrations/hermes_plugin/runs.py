@@ -14,9 +14,10 @@ from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from sexton.agent.grant import Grant
-from sexton.agent.tools import ToolCall
+from sexton.agent.tools import Stop, ToolCall
 from sexton.agent.visiting import GuestSession, GuestTurn
 from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError, SextonError
+from sexton.integrations.hermes_plugin import stopping
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import Foreseen
 from sexton.integrations.hermes_plugin.guests import ANEW, Guests
@@ -26,7 +27,7 @@ from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import SpendRules
 
 T = TypeVar("T")
-TERMINAL = "cli"
+TERMINAL, SUBAGENT = "cli", "subagent"
 
 
 class Away(Enum):
@@ -65,7 +66,6 @@ class Run:
         self._uncounted: dict[str, Counter[Unit]] = {}
         self._over: str | None = None
         self._are_tools_stopped = False
-        self._failure = ""
 
     @property
     def turn(self) -> GuestTurn | None:
@@ -94,7 +94,7 @@ class Run:
 
     def reserve(self, foreseen: Foreseen, model: str) -> Grant | Refused | None:
         """Room for one call of the model, or why it is not made; None: the turn's own count."""
-        if self._are_tools_stopped and (refused := self._stopped()) is not None:
+        if self._are_tools_stopped and (refused := self.stopped()) is not None:
             return refused
         self._catch_up()
         granted = self._guarded(
@@ -159,10 +159,11 @@ class Run:
 
     def after_tool(self, call: ToolCall, name: str, failure: str | None, result: object) -> None:
         """Take in how a tool did."""
-        if failure is not None:
-            self._failure = f"{name} said last: {failure}"
         self._trying(lambda: call.ok(result) if failure is None else call.error(result), None)
-        self._are_tools_stopped |= self._why_stopped() is not None
+        if (turn := self._turn) is not None:
+            with suppress(SextonError):
+                turn.remember("" if failure is None else f"{name} said last: {failure}")
+        self._are_tools_stopped |= self._stop() is not None
 
     def leave(self, *, completed: bool) -> None:
         """The turn is over."""
@@ -185,7 +186,8 @@ class Run:
         for _ in range(2):
             was_held = self._turn is not None
             try:
-                return act(self._entered())
+                turn = self._entered()
+                return self._ended_above() or act(turn)
             except HomeNotFound:
                 return Away.AWAY
             except (BudgetExceeded, BreakerOpen) as refused:
@@ -198,6 +200,19 @@ class Run:
                 if self._end_if_ended(words, was_held=was_held):
                     return Refused(words)
         return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did
+
+    def _ended_above(self) -> Refused | None:
+        """A subagent does nothing more once a session that it works for was ended for good."""
+        visitor = self._guests.visitor
+        if self._source != SUBAGENT or visitor is None:
+            return None
+        above = visitor.ended_above(self.session_id)
+        if above is None:
+            return None
+        self._over = f"the session {above.id}, for which this one works, ended {above.end_reason}"
+        self.leave(completed=False)
+        self._guests.settle(self.session_id, above.end_reason)
+        return Refused(self._over)
 
     def _entered(self) -> GuestTurn:
         with self._lock:
@@ -230,27 +245,22 @@ class Run:
             self._over = words
         return Refused(words)
 
-    def _why_stopped(self) -> str | None:
+    def _stop(self) -> Stop | None:
         """Why the breaker lets no tool through now; that is in memory, with or without a ledger."""
         turn = self._turn
         with suppress(SextonError):
-            return None if turn is None else turn.tools_stopped()
+            return None if turn is None else turn.stop()
         return None
 
-    def _stopped(self) -> Refused | None:
+    def stopped(self) -> Refused | None:
         """While tools are stopped there is nothing for a model to do: the user is told at once."""
-        why = self._why_stopped()
-        if why is None and self._over is None:
+        stop = self._stop()
+        if stop is None and self._over is None:
             self._are_tools_stopped = False  # they have rested: one more may be tried
             return None
-        words = f"This turn is stopped: {why}. {self._failure}\n{NEXT}"
+        words = self._over if stop is None else stopping.words(stop)
+        assert words is not None
         self._trying(lambda: self._end_if_ended(words), None)
         if self._source in UNATTENDED:
             self._over = self._over or words
         return Refused(words)
-
-
-NEXT = (
-    "What to do: mend what the error names (a path, a command, an access), or say how to go on "
-    "another way. Your next message begins a new turn."
-)

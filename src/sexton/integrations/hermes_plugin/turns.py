@@ -44,6 +44,10 @@ class Place(NamedTuple):
         return self.turn_id or self.session_id
 
 
+def _is_review() -> bool:
+    return threading.current_thread().name == REVIEW
+
+
 def _place(told: Mapping[str, Any]) -> Place:
     return Place(*(str(told.get(name) or "") for name in Place._fields))
 
@@ -70,6 +74,8 @@ class Turns:
         if place.session_id:
             run = self._begun(place)
             self._count_beside(run)
+            if not (_is_review() or self._is_asking(run.session_id)):
+                self._beside.hooked(run.session_id, is_hooked=False)
             self._hear(run)
 
     def progress(self, **told: Any) -> None:
@@ -164,6 +170,8 @@ class Turns:
         place = _place(told)
         run = self._find(place) or self._begun(place)
         self._count_beside(run)
+        if _is_review() and (stopped := run.stopped()) is not None:
+            return calls.answer(f"[sexton] {stopped.words}", model, api_mode)
         asked = request if isinstance(request, Mapping) else {}
         foreseen = self._foresight.of(asked, model, run.session_id)
         self._release(api_request_id)  # a request that is made again got no answer before
@@ -171,6 +179,8 @@ class Turns:
         if isinstance(granted, Refused):
             return calls.answer(f"[sexton] {granted.words}", model, api_mode)
         self._tell_unpriced(run)
+        if not _is_review():  # Hermes counts its calls in no row
+            self._beside.hooked(run.session_id, is_hooked=True)
         self._asked[api_request_id] = Asked(run, granted, foreseen)
         try:
             return next_call(request)
@@ -247,8 +257,12 @@ class Turns:
             self._trying(grant.release, None)
 
     def _hear(self, run: Run) -> None:
-        if threading.current_thread().name != REVIEW:  # what it says is stored nowhere
+        if not _is_review():  # what it says is stored nowhere
             run.heard()
+
+    def _is_asking(self, session_id: str) -> bool:
+        """Whether a call of the model that a hook told of is under way in a session."""
+        return any(each.run.session_id == session_id for each in list(self._asked.values()))
 
     def _count_beside(self, run: Run) -> None:
         nothing: Spent = []

@@ -19,6 +19,7 @@ from sexton.homes.hermes.findings.conversations import conversation_findings
 from sexton.homes.hermes.findings.files import Kept, file_findings, link_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, Rules
 from sexton.homes.hermes.findings.money import money_findings
+from sexton.homes.hermes.findings.runtime import runtime_findings
 from sexton.homes.hermes.findings.sessions import (
     Totals,
     compression_findings,
@@ -58,5 +59,6 @@ def config_findings(
         *inert_findings(said, known),
         *fallback_findings(said, names),
         *server_findings(said),
+        *runtime_findings(said, names),
         *name_findings(said, known),
     )
