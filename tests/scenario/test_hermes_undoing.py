@@ -63,9 +63,9 @@ def test_what_an_operator_ends_is_open_again_after_the_undo_that_was_promised(
     begin(scene)
     cli.ok("plan", *config)
     (name, *options), word = VERBS[verb]
-    for source in SOURCES:
+    for source, key in SOURCES.items():
         done = cli("sessions", name, f"hermes/{source}", *options, "--json", *config).json()
-        assert ends(scene)[source] == ("session_reset" if SOURCES[source] else word)
+        assert ends(scene)[source] == ("session_reset" if key else word)
         scene.close()
         cli.ok("undo", done["receipt"], *config)
         assert ends(scene)[source] is None
