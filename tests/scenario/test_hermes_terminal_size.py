@@ -11,6 +11,7 @@ import pytest
 
 from sexton.bootstrap import Sexton
 from sexton.engine.explain import explain
+from sexton.model.plan import Held
 from sexton.settings.values import HomeSetting
 from tests.scenario.fake_model import ANSWER
 from tests.scenario.finalizers_scene import wait_until
@@ -119,6 +120,6 @@ def test_a_terminal_that_is_known_to_be_in_another_session_holds_no_chat_back(
         )
 
 
-def _held(house: Sexton) -> tuple[object, ...]:
+def _held(house: Sexton) -> tuple[Held, ...]:
     assert swept(house) == []
     return house.plan().held

@@ -130,7 +130,7 @@ def test_a_build_at_work_holds_it_back_by_name_until_its_time_is_over(
         lines = [each.getMessage() for each in caplog.records if each.levelno == logging.INFO]
         (line,) = [each for each in lines if str(pid) in each]
         assert "yes without end" in line
-        assert f"has run for {span(house.clock.now() - build.process.started_at)}" in line
+        assert span(house.clock.now() - build.process.started_at) in line
         session = house.sexton.find(f"work/{left}")
         said = {each.question: each for each in explain(house.sexton.estate(), session).answers}
         assert said["reset"].answer == "held"
