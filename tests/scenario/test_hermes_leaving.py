@@ -15,6 +15,7 @@ import pytest
 from sexton.ledger.opening import open_ledger
 from sexton.model.process import Process
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
+from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, BOB, PLUGIN, Conversations, conversations
 from tests.scenario.hermes_lab import Lab
 
@@ -129,3 +130,33 @@ def test_on_a_terminal_the_words_come_before_the_question(
             words, _, _ = shown.partition("destroys conversation state")
             assert process.name in words
             assert "http.server" in words
+
+
+def test_on_a_terminal_the_tool_shows_after_new_what_runs_on(
+    furnished_python: Path, tmp_path: Path
+) -> None:
+    ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
+    with FakeModel(granting) as model, ending(ledger):
+        lab = Lab(furnished_python, tmp_path / "home", model.url, {"SEXTON_LEDGER": ledger})
+        with (lab.home / "config.yaml").open("a") as config:
+            config.write(PLUGIN + "approvals: {destructive_slash_confirm: false}\n")
+        with lab.terminal("--yolo") as terminal:
+            terminal.wait_for("❯")
+            terminal.type("please serve")
+            terminal.wait_for(ANSWER)
+            [process] = running(ledger)
+            terminal.type("/new")
+            terminal.wait_for("of the session you leave")
+            asked = len(model.asked)
+            terminal.type("please list")
+
+            def answered() -> bool:
+                terminal.read()
+                return len(model.asked) >= asked + 2
+
+            wait_until(answered)
+            [told] = [each for each in model.asked[-1] if each["role"] == "tool"]
+            [shown] = json.loads(told["content"])["processes"]
+            assert (shown["pid"], shown["session"]) == (process.identity.pid, process.session)
+            assert not shown["of_this_session"]
+            assert "http.server" in shown["command"]

@@ -22,7 +22,7 @@ from sexton.engine.keeper_log import HeldLines
 from sexton.engine.process_view import hints, view
 from sexton.model.process import Doing, Watched
 from sexton.policies.handling import ProcessPolicy
-from sexton.policies.reset import OWN_TIME
+from sexton.policies.reset import OWN_TIME, span
 from sexton.policies.rulebook import Rulebook
 from sexton.settings.values import Settings
 from tests.scenario.fake_model import ANSWER, ToolUse
@@ -143,6 +143,7 @@ def test_a_build_at_work_holds_it_back_by_name_until_its_time_is_over(
         lines = [each.getMessage() for each in caplog.records if each.levelno == logging.INFO]
         (line,) = [each for each in lines if str(pid) in each]
         assert "yes without end" in line
+        assert span(house.clock.now() - build.process.started_at) in line
         session = house.session(left)
         said = {each.question: each for each in explain(house.sexton.estate(), session).answers}
         assert said["reset"].answer == "held"

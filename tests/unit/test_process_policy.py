@@ -275,6 +275,13 @@ def test_a_program_is_named_without_its_arguments_and_without_what_is_set_for_it
         replace(process(), command="API_KEY=*** A=b /bin/serve --port 80").program == "/bin/serve"
     )
     assert replace(process(), command="").program == "?"
+    for command, shown in (
+        ("python3 -u -m http.server 0 --bind ::1", "python3 -m http.server"),
+        ("/usr/bin/node /srv/app.js --port 80", "/usr/bin/node /srv/app.js"),
+        ("python3 -c print(1)", "python3"),
+        ("/bin/bash -lic serve-it hidden", "/bin/bash"),
+    ):
+        assert replace(process(), command=command).program == shown
 
 
 def test_a_judgement_counts_for_two_windows_whichever_way_a_clock_is_wrong() -> None:

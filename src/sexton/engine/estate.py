@@ -51,6 +51,7 @@ class Estate:
     content: Content = field(default_factory=Content)
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
     _owned: dict[str, Mapping[str, Evidence]] = field(default_factory=dict, init=False)
+    _working: dict[str, Mapping[tuple[int, int], str]] = field(default_factory=dict, init=False)
 
     @property
     def unattended(self) -> bool:
@@ -117,7 +118,24 @@ class Estate:
         """What is known about each holder of a session, and what its home proves besides."""
         found = self.evidence(holder.worker for holder in session.holders)
         proof = None if session.home == NATIVE else self.owners(session.home).get(session.id)
+        if proof is not None and proof.terminals:
+            mine = {"", *(holder.worker.id for holder in session.holders)}
+            working = self._working_in(session.home)
+            left = tuple(each for each in proof.terminals if working.get(each, "") in mine)
+            proof = replace(proof, terminals=left)
         return found if proof is None else found | {HOME: proof}
+
+    def _working_in(self, home: str) -> Mapping[tuple[int, int], str]:
+        """The workers of this machine that hold open sessions of a home, by pid and start tick."""
+        if home not in self._working:
+            busy: set[str] = set().union(*self.ledger.homes.census.held(self.records[home]))
+            host = self.processes.myself().host
+            self._working[home] = {
+                (each.identity.pid, each.identity.started): each.id
+                for each in self.ledger.workers.all()
+                if each.id in busy and each.identity.host == host
+            }
+        return self._working[home]
 
     def is_busy(self, session: Session) -> bool:
         """Whether a turn runs in the session, as its holders or its home say."""

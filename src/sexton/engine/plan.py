@@ -37,6 +37,7 @@ from sexton.policies.reset import (
     reset_reason,
 )
 from sexton.policies.rulebook import Rulebook
+from sexton.policies.terminals import open_in_terminal
 from sexton.ports import Place
 
 CHUNK = 500
@@ -116,7 +117,11 @@ def decide(
     reason = reset_reason(session, policy, now)
     if reason is not None:
         turn, proof = running_turn(session, evidence), evidence.get(HOME)
-        held_by = holding(session, turn, now) or busy_in_home(proof)
+        held_by = (
+            holding(session, turn, now)
+            or busy_in_home(proof)
+            or open_in_terminal(reason, session, proof)
+        )
         if held_by is None:
             processes = guard(session, policy)
             held_by = holding_process(processes, now) or left_to_owner(

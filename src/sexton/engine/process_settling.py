@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sexton.engine.estate import Estate, Rules, rules_now
 from sexton.engine.process_stops import STOPPED, Due, entry, session_of, since_end, stop_due
+from sexton.engine.process_view import view
 from sexton.model.endings import EndKind, end_kind
 from sexton.model.message import one_line
 from sexton.model.plan import Reason
@@ -24,6 +25,7 @@ from sexton.policies.endings import told_reset
 from sexton.policies.handling import Handling, Occasion, occasion_of
 from sexton.policies.notifying import (
     ANNOUNCE_STOP,
+    HINT,
     LEAVE_PROCESS,
     process_left,
     process_stopping,
@@ -33,6 +35,9 @@ from sexton.policies.reset import next_boundary
 from sexton.ports.processes import Told
 
 log = logging.getLogger("sexton.processes")
+
+RECENT = 100
+"""So many of a session's newest lines in the journal are searched for what was told."""
 
 Seen = Mapping[int, Judgement]
 """What processes of this machine that are there were seen doing, by row."""
@@ -56,6 +61,7 @@ def settle_processes(
     """
     settling = _Settling(estate)
     due = settling.go_through(seen)
+    settling.tell_of_hints()
     if not is_stopping():
         settling.stop(due)
     return settling.noted
@@ -106,6 +112,38 @@ class _Settling:
                 self._announce(each)
         return due
 
+    def tell_of_hints(self) -> None:
+        """Tell once of what the session of a foreign home has left, and only the home names."""
+        estate = self._estate
+        named = estate.named(estate.overseer.registry.running())
+        left = [each for each in named if each.session_ref is not None and each.is_orphan]
+        for each in view(estate, left):
+            occasion = occasion_of(self._end_of(each.process))
+            if each.doing in OVER or occasion is None:
+                continue
+            handling = self._policy.handling(occasion)
+            if handling is not Handling.KEEP:
+                words = _how_left(each.process, occasion, each.doing)
+                words += "; no policy stops it" if handling is Handling.STOP else ""
+                self._tell_of_hint(each.process, Reason(each.doing, words))
+
+    def _tell_of_hint(self, process: Process, reason: Reason) -> None:
+        """The journal says whether it was told: no row of the ledger is about such a process."""
+        estate, who = self._estate, process.identity
+        code = f"{HINT}{who.pid}:{who.started}"
+        for session in estate.ledger.index.find(process.home, process.session):
+            lines = estate.ledger.journal.page(session, None, None, RECENT)
+            if any(line.action == LEAVE_PROCESS and line.reason.code == code for line in lines):
+                return
+        said = Reason(code, one_line(process_left(self._as_it_works(process), reason)))
+        line = replace(entry(estate, process, LEAVE_PROCESS, "done", said), reason=said)
+        estate.ledger.journal.write([line], self._now)
+        self._note(process, LEAVE_PROCESS, said)
+
+    def _as_it_works(self, process: Process) -> Process:
+        """The process under the name of what runs in it, not of the shell around that."""
+        return replace(process, command=self._estate.overseer.leaf(process))
+
     def stop(self, due: Due) -> None:
         """Stop them all, and tell of those that could not be."""
         for process, words, why in stop_due(self._estate, due):
@@ -121,7 +159,7 @@ class _Settling:
             case Handling.KEEP:
                 return False
             case Handling.WARN:
-                words = f"its session ended: {process.end_reason or occasion}; it is {found.doing}"
+                words = _how_left(process, occasion, found.doing)
                 what = since_end(process, f"left {occasion}")
                 self._tell_of_rest(process, Reason(found.doing, words), what)
                 return False
@@ -160,7 +198,7 @@ class _Settling:
         return self._boundaries[name]
 
     def _tell_of_rest(self, process: Process, reason: Reason, what: str) -> None:
-        self._tell(process, LEAVE_PROCESS, what, process_left(process, reason))
+        self._tell(process, LEAVE_PROCESS, what, process_left(self._as_it_works(process), reason))
 
     def _tell_of_stop(
         self, process: Process, boundary: datetime | None, at: datetime
@@ -168,7 +206,7 @@ class _Settling:
         """Say that a daily reset stops it: each boundary is one of its own, and told of anew."""
         words = f"the daily reset stops what a session left running ({process.kind})"
         what = f"stop {boundary:%Y-%m-%dT%H:%MZ}" if boundary else since_end(process, "stop")
-        said = process_stopping(process, Reason("daily", words), at)
+        said = process_stopping(self._as_it_works(process), Reason("daily", words), at)
         return self._tell(process, ANNOUNCE_STOP, what, said)
 
     def _tell(self, process: Process, action: str, what: str, words: str) -> Told | None:
@@ -178,6 +216,13 @@ class _Settling:
         registry, now = self._estate.overseer.registry, self._estate.clock.now()
         told = registry.tell(process.ref, what, now, line)
         if told is not None and told.is_news:
-            self.noted.append(Noted(process, action, reason.text))
-            log.warning("%s %s: %s", session_of(process), reason.text, process.shown)
+            self._note(process, action, reason)
         return told
+
+    def _note(self, process: Process, action: str, reason: Reason) -> None:
+        self.noted.append(Noted(process, action, reason.text))
+        log.warning("%s %s: %s", session_of(process), reason.text, process.shown)
+
+
+def _how_left(process: Process, occasion: Occasion, doing: Doing) -> str:
+    return f"its session ended: {process.end_reason or occasion}; it is {doing}"

@@ -34,6 +34,7 @@ class Evidence:
 
     `code` names the kind of death; `kernel` tells a proof from a silence; an owner that `resets`
     ends the session in its own time; `busy` says what shows that a turn of it runs now.
+    `terminals` are processes, by pid and start tick, whose user may go on with it besides.
     """
 
     verdict: Verdict
@@ -42,3 +43,4 @@ class Evidence:
     signals: tuple[str, ...] = ()
     resets: bool = False
     busy: str = ""
+    terminals: tuple[tuple[int, int], ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,6 +17,8 @@ TAG_VARIABLE = "SEXTON_TAG"
 SHOWN_COMMAND = 200
 """So much of a command is told in logs and explanations."""
 LONGEST_PROGRAM = 80
+_INTERPRETERS = ("python", "node", "ruby", "perl")
+_FLAGS = ("-u", "-B", "-E", "-I", "-O")
 
 
 class ProcessKind(StrEnum):
@@ -90,6 +93,11 @@ class Process:
         return self.session_state is not State.OPEN
 
     @property
+    def is_hint(self) -> bool:
+        """Whether only a home names it, and the ledger has no row of it."""
+        return self.ref < 0
+
+    @property
     def is_kept_by_person(self) -> bool:
         """Whether a person decided that it is not to be stopped."""
         return self.kept and not self.kept_by_agent
@@ -103,7 +111,7 @@ class Process:
     def program(self) -> str:
         """What it runs, without arguments: as much as may go out to people's channels."""
         words = [word for word in self.command.split() if "=" not in word]
-        return cut(words[0] if words else "?", LONGEST_PROGRAM)
+        return cut(" ".join(_program(words)) or "?", LONGEST_PROGRAM)
 
     @property
     def shown(self) -> str:
@@ -157,6 +165,18 @@ class Look:
     members: tuple[Member, ...] = ()
     ports: tuple[int, ...] = ()
     passing: bool = False
+
+
+def _program(words: Sequence[str]) -> Sequence[str]:
+    """The program at the head of a command; of an interpreter also the module or file it runs."""
+    head, rest = words[:1], list(words[1:])
+    if not head or not head[0].rpartition("/")[2].startswith(_INTERPRETERS):
+        return head
+    while rest and rest[0] in _FLAGS:
+        rest.pop(0)
+    if rest[:1] == ["-m"]:
+        return [*head, *rest[:2]]
+    return head if not rest or rest[0].startswith("-") else [*head, rest[0]]
 
 
 def cut(text: str, most: int) -> str:

@@ -24,6 +24,8 @@ RESETS = frozenset({"idle", "daily", "max_messages", "max_bytes", "max_turns", "
 """The reasons for which a policy resets a session."""
 ANNOUNCE_STOP, LEAVE_PROCESS = "announce_stop", "leave_process"
 """What the journal calls it when something is told of a process."""
+HINT = "hint:"
+"""How the reason begins of what is told of a process that only a home names, whoever tells it."""
 
 _LONGEST_NAME = 80
 _LONGEST_KEY = 500
@@ -62,7 +64,8 @@ def journalled(entry: JournalEntry) -> Occasion | None:
     code, text = entry.reason.code, entry.reason.text
     parts = (entry.home, entry.session, str(entry.ref))
     if entry.action in (ANNOUNCE_STOP, LEAVE_PROCESS):
-        return _occasion(Event.PROCESS, parts, entry.at, text)
+        told_once = (*parts[:2], code) if code.startswith(HINT) else parts
+        return _occasion(Event.PROCESS, told_once, entry.at, text)
     if entry.action == "end" and code in RESETS:
         return _occasion(Event.RESET, parts, entry.at, f"was reset: {text}.")
     if code.startswith(("budget:", "near_budget:", "breaker:")):
@@ -123,10 +126,10 @@ def process_stopping(process: Process, reason: Reason, at: datetime) -> str:
 def process_left(process: Process, reason: Reason) -> str:
     """What is told of a background process of a session that has ended, and that runs on."""
     who = process.identity
+    keeps = "" if process.is_hint else f", 'sexton processes keep {who.pid}' keeps it"
     return (
         f"has left a process that runs on: {process.program}, pid {who.pid} on {who.host}:"
-        f" {reason.text}. 'sexton processes stop {who.pid}' ends it,"
-        f" 'sexton processes keep {who.pid}' keeps it."
+        f" {reason.text}. 'sexton processes stop {who.pid}' ends it{keeps}."
     )
 
 

@@ -32,15 +32,17 @@ END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id A
 
 REOPEN = """
     UPDATE sessions SET ended_at = NULL, end_reason = NULL
-    WHERE id = :id AND end_reason IN ('reaped', 'session_reset', 'idle', 'daily')
-      AND ended_at <= :at
+    WHERE id = :id
+      AND (ended_at = :at OR ended_at < :at AND end_reason IN ('reaped', 'session_reset'))
       AND NOT EXISTS (SELECT 1 FROM sessions AS child
                       WHERE child.parent_session_id = sessions.id
                         AND child.started_at >= sessions.ended_at)
       AND NOT EXISTS (SELECT 1 FROM sessions AS newer
                       WHERE newer.session_key = sessions.session_key
                         AND newer.started_at > sessions.started_at)"""
-"""What ended anew or has gone on in another row since stays as it is: to open it would fork it."""
+"""Open what we ended at that moment, in whatever words; a reap wrote the last activity instead.
+
+What ended anew or has gone on in another row since stays as it is: to open it would fork it."""
 
 
 class Ending:

@@ -23,6 +23,7 @@ from sexton.homes.hermes.documents import read_json
 PROBE_SECONDS = 10.0
 _HERMES = ("hermes", "hermes-agent")
 _HERMES_MODULE = "hermes_cli.main"
+_TUI_MODULE = "tui_gateway.entry"
 _SHARED_DISKS = ("nfs", "cifs", "smb", "9p", "fuse", "virtiofs", "ceph", "glusterfs", "afs")
 
 
@@ -66,6 +67,11 @@ class Census:
     def strangers(self) -> tuple[Holder, ...]:
         """Those that may own any session of the command line."""
         return tuple(each for each in self.holders if each.kind in (Kind.CLI, Kind.OTHER))
+
+    @property
+    def terminals(self) -> tuple[Holder, ...]:
+        """The terminals and other front ends of Hermes, in which any session can be resumed."""
+        return tuple(each for each in self.holders if each.kind is Kind.CLI)
 
     @property
     def is_empty(self) -> bool:
@@ -112,6 +118,8 @@ def kind_of(command: Sequence[str]) -> Kind:
         module = words[place + 1 : place + 2] if word == "-m" else []
         if name == "sexton" or module == ["sexton"]:
             return Kind.SEXTON
+        if module == [_TUI_MODULE]:
+            return Kind.CLI
         if name in _HERMES or module == [_HERMES_MODULE]:
             rest = words[place + 1 + len(module) :]
             return Kind.GATEWAY if rest[:1] == ["gateway"] else Kind.CLI

@@ -105,6 +105,13 @@ def _owner(row: OpenRow, rows: Mapping[str, OpenRow], claims: Claims, census: Ce
 
 def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -> Evidence:
     """A conversation waits for its next message; a subagent of one ends with the gateway."""
+    found = _beside_gateway(row, root, claims, census)
+    if row is not root:
+        return found
+    return replace(found, terminals=tuple((each.pid, each.ticks) for each in census.terminals))
+
+
+def _beside_gateway(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -> Evidence:
     if census.gateway is not None:
         found = _found(
             Verdict.LIVE if row is root else Verdict.UNKNOWN,

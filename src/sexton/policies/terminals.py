@@ -1,0 +1,24 @@
+"""Decides whether a person may have a session open in a terminal that its size would end."""
+
+from __future__ import annotations
+
+from sexton.model.endings import EndKind, end_kind
+from sexton.model.evidence import Evidence
+from sexton.model.plan import Reason
+from sexton.model.session import Session
+
+NAMED = 3
+"""So many processes are named in a reason."""
+
+
+def open_in_terminal(wanted: Reason, session: Session, proof: Evidence | None) -> Reason | None:
+    """The terminal that holds back a reset for the size of a session, or None.
+
+    A clock does not wait for terminals: the gateway of Hermes, which has the same one, does not.
+    """
+    is_size = end_kind(wanted.code, session.home) is EndKind.SIZE_RESET
+    if not is_size or proof is None or not proof.terminals:
+        return None
+    pids = ", ".join(str(pid) for pid, _ in proof.terminals[:NAMED])
+    words = f"a person may have it open in a terminal (pid {pids}), where its size does not end it"
+    return Reason("terminal", words)
