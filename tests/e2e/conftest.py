@@ -56,7 +56,7 @@ class Town:
     ids: dict[str, Any]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def town() -> Iterator[Town]:
     """A damaged home of the demonstration's size and a few agents, kept and served."""
     with tempfile.TemporaryDirectory(prefix="sexton-") as folder:
@@ -103,7 +103,7 @@ def program(
             process.wait(ENDING)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, which is installed if it is not there."""
     layers.provide("install_chromium.sh")
@@ -113,7 +113,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def entered(browser: Browser, town: Town) -> Any:
     """What a browser remembers that followed the one-time link."""
     context = browser.new_context()
