@@ -4,7 +4,9 @@ A thread that loads a module itself needs descriptors and memory for it, and a l
 hold. An agent that keeps nothing does not import this.
 """
 
-import psutil  # noqa: F401  # processes where there is no /proc, and holders of a home's files
+# ruff: noqa: F401  # all of them are only loaded
+
+import psutil  # processes where there is no /proc, and holders of a home's files
 
 import sexton.bootstrap.attaching
 import sexton.bootstrap.home_files
@@ -32,4 +34,4 @@ import sexton.model.removal
 import sexton.policies.disk_budget
 import sexton.policies.finalizing
 import sexton.policies.retention
-import sexton.system.space  # noqa: F401  # all of them are only loaded
+import sexton.system.space
