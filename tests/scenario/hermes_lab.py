@@ -67,9 +67,14 @@ class Lab:
             cwd=self.home, start_new_session=True,
         )  # fmt: skip
         os.close(slave)
+        terminal = Terminal(process, master)
         try:
-            yield Terminal(process, master)
+            yield terminal
         finally:
+            process.terminate()
+            deadline = time.monotonic() + PATIENCE
+            while process.poll() is None and time.monotonic() < deadline:
+                terminal.read()  # one that still writes cannot end while nobody reads
             _end(process)
             os.close(master)
 
