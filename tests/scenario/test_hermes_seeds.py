@@ -327,7 +327,12 @@ def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left
         terminal.wait_for(ANSWER, 2)
 
 
-BOTH = "session_reset: {mode: both, idle_minutes: 120, at_hour: 6}\n"
+def idle_or_daily(clock: Ahead) -> str:
+    """Two hours of rest end a conversation, and so does an hour that is half a day away."""
+    hour = (clock.now().astimezone() + 12 * HOUR).hour
+    return f"session_reset: {{mode: both, idle_minutes: 120, at_hour: {hour}}}\n"
+
+
 SERVERS = {"window": "2s", "on_idle_reset": "stop"}
 
 
@@ -343,7 +348,9 @@ def test_two_forgotten_servers_are_shown_named_and_hold_no_reset_back(
 ) -> None:
     caplog.set_level(logging.INFO, "sexton.keeper")
     with (
-        conversations(furnished_python, tmp_path, plugin=plugin, config=BOTH) as home,
+        conversations(
+            furnished_python, tmp_path, plugin=plugin, config=idle_or_daily(clock)
+        ) as home,
         home.gateway(),
     ):
         config = configure(tmp_path, homes=acting(home), processes=SERVERS)

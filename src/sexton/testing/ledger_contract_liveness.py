@@ -8,6 +8,7 @@ from typing import Any
 from sexton.model.plan import ReapSession
 from sexton.model.session import State
 from sexton.ports import Ledger
+from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_reviving import (
     GONE,
     RevivingContract,
@@ -24,6 +25,7 @@ from sexton.testing.ledger_contract_samples import (
     enrol,
     holders,
     journal,
+    observe,
     reread,
     say,
     seen,
@@ -123,6 +125,20 @@ class BeatsContract:
         assert holders(reread(ledger, ours)) == [berta]
         assert holders(reread(ledger, other)) == [anna]
         assert reread(ledger, ours).epoch == 1
+
+    def test_only_the_dead_let_go_of_what_its_home_has_ended(self, ledger: Ledger) -> None:
+        anna, berta, home = enrol(ledger, "anna"), enrol(ledger, "berta"), attached(ledger)
+        observe(ledger, home, foreign("there"))
+        [session] = ledger.index.find("there", "there")
+        assert ledger.reaping.occupy(session, anna, at(1))
+        assert ledger.reaping.occupy(session, berta, at(1))
+        dead = [(worker(ledger, anna), "x: y")]
+        ledger.reaping.declare(dead, at(2))
+        assert holders(reread(ledger, session)) == [anna, berta], "it may be reaped"
+        observe(ledger, home, foreign("there", second=3))
+        ledger.reaping.declare(dead, at(4))
+        observe(ledger, home, foreign("there"))
+        assert holders(reread(ledger, session)) == [berta], "it goes on with whoever lives"
 
     def test_progress_is_a_fact_of_a_running_turn_only(self, ledger: Ledger) -> None:
         anna, berta = enrol(ledger, "anna"), enrol(ledger, "berta")
