@@ -249,6 +249,7 @@ import pathlib, signal, sys
 def tidy(*_):
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who is told twice dies at once
     signal.sigtimedwait([], 0.3)
+    print("tidying up", flush=True)
     pathlib.Path(sys.argv[1], "tidied").touch()
     sys.exit()
 signal.signal(signal.SIGTERM, tidy)

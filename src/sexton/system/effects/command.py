@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 
 from sexton.model.message import one_line
@@ -90,12 +90,13 @@ class Command:
         end = self._clock.monotonic() + self._plan.timeout.total_seconds()
         process = self._start(job.key, tag)
         code = None
-        try:
-            with Talk(process, document(job)) as talk:
+        with ExitStack() as pipes:
+            try:
+                talk = pipes.enter_context(Talk(process, document(job)))
                 code = talk.until_exit(self._clock, end)
-        finally:
-            if code is None:
-                self._end(process, tag)
+            finally:
+                if code is None:  # the pipes stay open: the program may write as it tidies up
+                    self._end(process, tag)
         if code is None:
             seconds = f"{self._plan.timeout.total_seconds():g} s"
             raise EffectFailed(f"stopped after {seconds}", said=_quoted(talk.tail))
