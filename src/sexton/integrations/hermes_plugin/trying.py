@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from sexton.errors import LedgerError
@@ -50,5 +51,11 @@ class Trying:
                 "sexton can not use its ledger, so for now each turn of this process is bounded "
                 f"by what it spends itself: {trouble}"
             )
-            log.warning("%s", words)
-            sys.stderr.write(f"{words}\n")
+            tell(words)
+
+
+def tell(words: str) -> None:
+    """Say something in the log and on standard error, if there is one; raises nothing."""
+    log.warning("%s", words)
+    with suppress(AttributeError, OSError, ValueError):  # it may be gone, broken or closed
+        sys.stderr.write(f"{words}\n")

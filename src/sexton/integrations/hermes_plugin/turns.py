@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from sexton.integrations.hermes_plugin.beside import Beside, Spent, by_unit
 from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.runs import Refused, Run
-from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.integrations.hermes_plugin.trying import Trying, tell
 from sexton.policies.spend import SpendRules
 
 Answer = Callable[[Any], Any]
@@ -272,7 +271,5 @@ class Turns:
         """Say once for each model that its money is not bounded."""
         found = run.unpriced()
         for model in sorted(found - self._unpriced):
-            words = f"sexton does not bound money: the price of the model {model} is unknown"
-            log.warning("%s", words)
-            sys.stderr.write(f"{words}\n")
+            tell(f"sexton does not bound money: the price of the model {model} is unknown")
         self._unpriced |= found
