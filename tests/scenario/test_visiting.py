@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,13 @@ from sexton.bootstrap.visiting import visit
 from sexton.engine.budgets import unpriced
 from sexton.errors import BreakerOpen, BudgetExceeded
 from sexton.ledger.opening import open_ledger
+from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import Relation, Session, State
 from sexton.model.spend import Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Prices, SpendRules
-from sexton.ports import Sighting
+from sexton.ports import Entry, Sighting
 from sexton.settings.values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
 
@@ -107,6 +108,59 @@ def test_who_died_holds_nothing_that_its_home_has_ended(
         assert [each.id for each in house.ledger.reaping.suspects()] == [worker.id], "it holds it"
         house.ledger.reaping.declare(dead, manual_clock.now())
         assert house.ledger.reaping.suspects() == []
+
+
+def journal_end(house: Sexton, id: str, at: datetime) -> None:
+    reason = Reason("closed", "somebody ended it")
+    entry = Entry(
+        actor="test", receipt=None, home="work", session=id, action="end", result="done",
+        reason=reason,
+    )  # fmt: skip
+    house.ledger.journal.write([entry], at)
+
+
+def test_a_subagent_stops_after_the_end_that_came_from_here_and_not_after_one_of_its_home(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    child = {"id": "b", "parent": "a", "relation": Relation.SUBAGENT, "source": "subagent"}
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        here.hold(told(manual_clock, **child))
+        assert here.ended_above("b") is None
+        first = manual_clock.now()
+        journal_end(house, "a", first)
+        here.tell(told(manual_clock, state=State.ENDED, ended_at=first, end_reason="closed"))
+        above = here.ended_above("b")
+        assert above is not None
+        assert (above.id, above.end_reason) == ("a", "closed")
+        here.tell(told(manual_clock))  # its home has taken it up again
+        assert here.ended_above("b") is None
+        manual_clock.advance(timedelta(minutes=1))
+        later = {"state": State.ENDED, "ended_at": manual_clock.now(), "end_reason": "new_session"}
+        here.tell(told(manual_clock, **later))
+        assert here.ended_above("b") is None
+
+
+def test_a_subagent_stops_however_many_began_before_its_conversation_was_compressed(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        for number in range(60):
+            manual_clock.advance(timedelta(seconds=1))
+            child = {"parent": "a", "relation": Relation.SUBAGENT, "source": "subagent"}
+            here.tell(told(manual_clock, id=f"child-{number}", **child))
+        manual_clock.advance(timedelta(seconds=1))
+        over = {"state": State.ENDED, "ended_at": manual_clock.now()}
+        here.tell(told(manual_clock, end_reason="compression", **over))
+        goes_on = {"id": "z", "parent": "a", "relation": Relation.COMPRESSION}
+        here.tell(told(manual_clock, **goes_on))
+        assert here.ended_above("child-0") is None
+        journal_end(house, "z", manual_clock.now())
+        here.tell(told(manual_clock, end_reason="closed", **over, **goes_on))
+        above = here.ended_above("child-0")
+        assert above is not None
+        assert above.id == "z"
 
 
 def test_a_home_that_is_known_stays_as_it_is(
