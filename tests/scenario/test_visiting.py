@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.visiting import Visitor
+from sexton.agent.visiting import GuestSession, Visitor
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.visiting import visit
-from sexton.engine.budgets import unpriced
-from sexton.errors import BreakerOpen, BudgetExceeded
+from sexton.engine.budgets import standings, unpriced, who
+from sexton.errors import BreakerOpen, BudgetExceeded, LedgerBusy
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Reason
 from sexton.model.record import replace
@@ -213,6 +216,36 @@ def test_a_subagent_spends_from_the_tree_of_its_parent(
         with here.hold(told(manual_clock)).turn() as turn, pytest.raises(BudgetExceeded) as stop:
             turn.reserve(input_tokens=40)
         assert (stop.value.spent, stop.value.budget) == (80, "tree.tokens")
+
+
+def test_a_call_that_was_granted_is_counted_although_others_met_trouble_meanwhile(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    """Another chat of the same gateway finds the ledger busy while the model answers this one."""
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+    trying = Trying(manual_clock)
+
+    def meets_trouble() -> None:
+        raise LedgerBusy("somebody else writes")
+
+    def answers(_: object) -> str:
+        trying(meets_trouble, None)
+        return "Good morning"
+
+    with house, visitor(house, tmp_path) as here:
+
+        class Present(Guests):
+            def hold(self, id: str) -> GuestSession:
+                return here.hold(told(manual_clock, id=id))
+
+        turns = Turns(Present(lambda: here, manual_clock.now), trying, SpendRules)
+        place = {"session_id": "a", "turn_id": "t", "model": "m", "api_request_id": "1"}
+        assert turns.around_model({"messages": []}, answers, **place) == "Good morning"
+        turns.after_model("1", "m", {"input_tokens": 700, "output_tokens": 50})
+        turns.end("a", "t")
+        estate = house.estate()
+        [standing] = standings(estate, who(estate, house.find("work/a")))[:1]
+        assert (standing.bound.meter.scope, standing.spent) == (Scope.SESSION, 750)
 
 
 def test_messages_that_the_home_stores_are_bounded_in_its_session_and_beyond(

@@ -30,9 +30,12 @@ class Trying:
         self._rests_until = 0.0
         self.trouble: str | None = None
 
-    def __call__(self, act: Callable[[], T], otherwise: T) -> T:
-        """What the act comes to; otherwise what the agent goes on with."""
-        if self.clock.monotonic() < self._rests_until:
+    def __call__(self, act: Callable[[], T], otherwise: T, *, rests: bool = True) -> T:
+        """What the act comes to; otherwise what the agent goes on with.
+
+        Without `rests` the act is tried after trouble too.
+        """
+        if rests and self.clock.monotonic() < self._rests_until:
             return otherwise
         try:
             done = act()

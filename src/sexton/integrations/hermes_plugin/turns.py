@@ -204,7 +204,8 @@ class Turns:
             used |= {"input_tokens": foreseen.sent, "output_tokens": foreseen.answered}
         run.used(by_unit(used), model, is_granted=grant is not None)
         if grant is not None:
-            self._trying(lambda: grant.commit(**used), None)
+            # A grant that never learns what was used gives all of it back when its turn ends.
+            self._trying(lambda: grant.commit(**used), None, rests=False)
         self._hear(run)
 
     def _find(self, place: Place) -> Run | None:
