@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sexton.bootstrap.visiting import visit
 from sexton.engine.budgets import standings, unpriced, who
 from sexton.errors import BreakerOpen, BudgetExceeded, LedgerBusy
 from sexton.integrations.hermes_plugin.guests import Guests
-from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.integrations.hermes_plugin.trying import REST, Trying
 from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.ledger.opening import open_ledger
 from sexton.model.plan import Reason
@@ -218,6 +219,36 @@ def test_a_subagent_spends_from_the_tree_of_its_parent(
         assert (stop.value.spent, stop.value.budget) == (80, "tree.tokens")
 
 
+class Present(Guests):
+    """The sessions of a process of Hermes, without Hermes."""
+
+    def __init__(self, here: Visitor, clock: ManualClock) -> None:
+        super().__init__(lambda: here, clock.now)
+        self._here, self._clock = here, clock
+
+    def hold(self, id: str) -> GuestSession:
+        return self._here.hold(told(self._clock, id=id))
+
+
+def meets_trouble() -> None:
+    raise LedgerBusy("somebody else writes")
+
+
+def asks(turns: Turns, turn: str, under_way: Callable[[object], str] = lambda _: "") -> None:
+    """A turn with one call of the model, which takes 750 tokens."""
+    place = {"session_id": "a", "turn_id": turn, "model": "m", "api_request_id": turn}
+    turns.around_model({"messages": []}, under_way, **place)
+    turns.after_model(turn, "m", {"input_tokens": 700, "output_tokens": 50})
+    turns.end("a", turn)
+
+
+def spent(house: Sexton) -> int:
+    """The tokens that the ledger has counted for the session."""
+    estate = house.estate()
+    found = standings(estate, who(estate, house.find("work/a")))
+    return next(each.spent for each in found if each.bound.meter.scope is Scope.SESSION)
+
+
 def test_a_call_that_was_granted_is_counted_although_others_met_trouble_meanwhile(
     house: Sexton, manual_clock: ManualClock, tmp_path: Path
 ) -> None:
@@ -225,27 +256,30 @@ def test_a_call_that_was_granted_is_counted_although_others_met_trouble_meanwhil
     put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
     trying = Trying(manual_clock)
 
-    def meets_trouble() -> None:
-        raise LedgerBusy("somebody else writes")
-
     def answers(_: object) -> str:
         trying(meets_trouble, None)
         return "Good morning"
 
     with house, visitor(house, tmp_path) as here:
+        asks(Turns(Present(here, manual_clock), trying, SpendRules), "first", answers)
+        assert spent(house) == 750
 
-        class Present(Guests):
-            def hold(self, id: str) -> GuestSession:
-                return here.hold(told(manual_clock, id=id))
 
-        turns = Turns(Present(lambda: here, manual_clock.now), trying, SpendRules)
-        place = {"session_id": "a", "turn_id": "t", "model": "m", "api_request_id": "1"}
-        assert turns.around_model({"messages": []}, answers, **place) == "Good morning"
-        turns.after_model("1", "m", {"input_tokens": 700, "output_tokens": 50})
-        turns.end("a", "t")
-        estate = house.estate()
-        [standing] = standings(estate, who(estate, house.find("work/a")))[:1]
-        assert (standing.bound.meter.scope, standing.spent) == (Scope.SESSION, 750)
+def test_what_turns_took_without_a_ledger_is_counted_by_a_later_one(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+    trying = Trying(manual_clock)
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        turns = Turns(Present(here, manual_clock), trying, SpendRules)
+        trying(meets_trouble, None)
+        asks(turns, "first")
+        asks(turns, "second")
+        assert spent(house) == 0
+        manual_clock.advance(timedelta(seconds=REST))
+        asks(turns, "third")
+        assert spent(house) == 3 * 750
 
 
 def test_messages_that_the_home_stores_are_bounded_in_its_session_and_beyond(
