@@ -234,7 +234,7 @@ class Visitor(AgentWorker):
         """Let the ledger know of a session, or of its end, where it has not looked itself.
 
         What it has seen of an open one stands: whoever ends it goes by that. What was said in one
-        after its end is owed as well. This process holds one that has ended no longer.
+        after its end is owed as well. This process lets go of one that has ended.
         """
         known = self._known(told)
         if known is None:

@@ -8,7 +8,7 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 
 NAMED = 3
-"""So many processes are named in a reason."""
+"""The number of processes that a reason names."""
 
 
 def is_for_size(wanted: Reason, home: str) -> bool:
