@@ -237,7 +237,7 @@ def meets_trouble() -> None:
 def asks(turns: Turns, turn: str, under_way: Callable[[object], str] = lambda _: "") -> None:
     """A turn with one call of the model, which takes 750 tokens."""
     place = {"session_id": "a", "turn_id": turn, "model": "m", "api_request_id": turn}
-    turns.around_model({"messages": []}, under_way, **place)
+    turns.around_model({"messages": []}, under_way, api_mode="anthropic_messages", **place)
     turns.after_model(turn, "m", {"input_tokens": 700, "output_tokens": 50})
     turns.end("a", turn)
 
@@ -280,6 +280,25 @@ def test_what_turns_took_without_a_ledger_is_counted_by_a_later_one(
         manual_clock.advance(timedelta(seconds=REST))
         asks(turns, "third")
         assert spent(house) == 3 * 750
+
+
+def test_what_turns_took_without_a_ledger_is_counted_after_a_budget_has_room_again(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 1000))
+    trying = Trying(manual_clock)
+    with house, visitor(house, tmp_path) as here:
+        turns = Turns(Present(here, manual_clock), trying, SpendRules)
+        trying(meets_trouble, None)
+        asks(turns, "first")
+        with here.hold(told(manual_clock)).turn() as turn:
+            turn.reserve(input_tokens=1000).commit(input_tokens=1000)
+        manual_clock.advance(timedelta(seconds=REST))
+        asks(turns, "refused")
+        assert spent(house) == 1000
+        put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+        asks(turns, "second")
+        assert spent(house) == 1000 + 2 * 750
 
 
 def test_messages_that_the_home_stores_are_bounded_in_its_session_and_beyond(

@@ -133,7 +133,7 @@ class Run:
         """Let the ledger know of what it did not grant, in this turn or an earlier one."""
         for model, amounts in self._guests.uncounted.take(self.session_id).items():
             told = self._guarded(lambda turn, m=model, a=amounts: turn.beside(a, m))  # type: ignore[misc]
-            if told is Away.AWAY:
+            if told is not None:  # nobody counted it
                 self._guests.uncounted.add(self.session_id, model, amounts)
 
     def heard(self, messages: int = 1) -> None:
