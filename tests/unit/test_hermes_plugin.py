@@ -236,7 +236,8 @@ def test_a_call_is_bounded_too_where_nobody_can_be_told(
     clock = ManualClock()
     guests = Guests(lambda: pytest.fail("nobody comes"), clock.now)
     rules = SpendRules(budgets=(_budget(Unit.USD, 1), _budget(Unit.ITERATIONS, 1)))
-    turns, asked = Turns(guests, Trying(clock), lambda: rules), []
+    turns = Turns(guests, Trying(clock), lambda: rules)
+    asked: list[object] = []
     for _ in range(2):
         answer = turns.around_model(
             {"messages": [LONG]}, asked.append, "1", "strange",
