@@ -16,7 +16,9 @@ from sexton.bootstrap.diagnosing import diagnose
 from sexton.bootstrap.removing import undo_receipt
 from sexton.bootstrap.visiting import visit
 from sexton.engine.apply import apply
+from sexton.engine.plan import survey
 from sexton.engine.preconditions import as_seen
+from sexton.engine.recheck import TAKEN_UP
 from sexton.engine.standing import samples
 from sexton.errors import HomeRefused, LedgerUnreachable, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
@@ -26,7 +28,7 @@ from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.ownership import Ownership
 from sexton.model.evidence import Verdict
-from sexton.model.plan import JournalEntry, ReapSession, Reason
+from sexton.model.plan import JournalEntry, ReapSession, Reason, Result
 from sexton.model.record import replace
 from sexton.model.worker import Worker
 from sexton.ports import Entry, Journal
@@ -141,6 +143,31 @@ def test_whoever_comes_after_the_plan_keeps_everything_open(
     with holding(scene.database, "hermes_cli", []):
         assert house.apply(plan) == {"left": "skipped"}
     assert house.apply(plan) == {"left": "done"}
+
+
+def test_a_terminal_that_opens_after_the_plan_keeps_a_large_chat_open(
+    tmp_path: Path, scene: HermesScene
+) -> None:
+    """A keeper applies the plan of its own sweep, which may take minutes, without planning anew."""
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, max_messages=3)
+    with house.sexton:
+        scene.start("talk", "telegram", session_key=TALK)
+        for number in range(4):
+            scene.say("talk", f"{number}")
+        scene.close()
+        house.clock.advance(timedelta(minutes=1))  # beyond what Hermes has written by its own clock
+        house.observe()
+        estate = house.sexton.estate()
+        plan = survey(estate).plan
+        assert reasons(plan) == {"talk": "max_messages"}
+        with holding(scene.database, "hermes", ["--resume", "talk"]):
+            (outcome,) = apply(estate, plan, "first", just_made=True)
+            assert (outcome.result, outcome.detail) == (Result.SKIPPED, TAKEN_UP)
+            assert ends(scene) == {"talk": None}
+            scene.close()
+        (outcome,) = apply(estate, plan, "second", just_made=True)
+        assert outcome.result is Result.DONE
+        assert ends(scene) == {"talk": "session_reset"}
 
 
 def test_whoever_comes_in_the_last_moment_keeps_everything_open(

@@ -104,6 +104,24 @@ def test_what_the_policies_end_is_open_again_for_whatever_reason(
     assert {id: found[id] for id in asked} == dict.fromkeys(asked)
 
 
+def test_what_hermes_had_reset_before_the_apply_came_to_it_stays_ended(
+    house: House, scene: HermesScene
+) -> None:
+    """The journal says that the apply meant to end it; Hermes did so by the same word."""
+    (scene.path / "config.yaml").write_text(IDLE)
+    scene.start("talk", "telegram", session_key="agent:main:telegram:dm:7")
+    make_older(scene, DAY)
+    scene.close()
+    house.clock.advance(timedelta(minutes=1))  # beyond what Hermes has written by its own clock
+    plan = house.plan()
+    scene.ask("end_session", "talk", "session_reset")
+    scene.close()
+    assert house.apply(plan, "late") == {"talk": "skipped"}
+    with pytest.raises(NothingToUndo):
+        house.sexton.undo("late")
+    assert ends(scene) == {"talk": "session_reset"}
+
+
 def test_what_hermes_has_ended_in_the_same_word_since_stays_ended(
     house: House, scene: HermesScene
 ) -> None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from sexton.agent.visiting import Visitor
+from sexton.agent.visiting import GuestSession, Visitor
 from sexton.bootstrap import Sexton
 from sexton.bootstrap.visiting import visit
-from sexton.engine.budgets import unpriced
-from sexton.errors import BreakerOpen, BudgetExceeded
+from sexton.engine.budgets import standings, unpriced, who
+from sexton.errors import BreakerOpen, BudgetExceeded, LedgerBusy
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import REST, Trying
+from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.ledger.opening import open_ledger
+from sexton.model.plan import Reason
 from sexton.model.record import replace
 from sexton.model.session import Relation, Session, State
 from sexton.model.spend import Budget, Scope, Unit
 from sexton.policies.rulebook import Rulebook
 from sexton.policies.spend import Prices, SpendRules
-from sexton.ports import Sighting
+from sexton.ports import Entry, Sighting
 from sexton.settings.values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
 
@@ -109,6 +114,59 @@ def test_who_died_holds_nothing_that_its_home_has_ended(
         assert house.ledger.reaping.suspects() == []
 
 
+def journal_end(house: Sexton, id: str, at: datetime) -> None:
+    reason = Reason("closed", "somebody ended it")
+    entry = Entry(
+        actor="test", receipt=None, home="work", session=id, action="end", result="done",
+        reason=reason,
+    )  # fmt: skip
+    house.ledger.journal.write([entry], at)
+
+
+def test_a_subagent_stops_after_the_end_that_came_from_here_and_not_after_one_of_its_home(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    child = {"id": "b", "parent": "a", "relation": Relation.SUBAGENT, "source": "subagent"}
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        here.hold(told(manual_clock, **child))
+        assert here.ended_above("b") is None
+        first = manual_clock.now()
+        journal_end(house, "a", first)
+        here.tell(told(manual_clock, state=State.ENDED, ended_at=first, end_reason="closed"))
+        above = here.ended_above("b")
+        assert above is not None
+        assert (above.id, above.end_reason) == ("a", "closed")
+        here.tell(told(manual_clock))  # its home has taken it up again
+        assert here.ended_above("b") is None
+        manual_clock.advance(timedelta(minutes=1))
+        later = {"state": State.ENDED, "ended_at": manual_clock.now(), "end_reason": "new_session"}
+        here.tell(told(manual_clock, **later))
+        assert here.ended_above("b") is None
+
+
+def test_a_subagent_stops_however_many_began_before_its_conversation_was_compressed(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        for number in range(60):
+            manual_clock.advance(timedelta(seconds=1))
+            child = {"parent": "a", "relation": Relation.SUBAGENT, "source": "subagent"}
+            here.tell(told(manual_clock, id=f"child-{number}", **child))
+        manual_clock.advance(timedelta(seconds=1))
+        over = {"state": State.ENDED, "ended_at": manual_clock.now()}
+        here.tell(told(manual_clock, end_reason="compression", **over))
+        goes_on = {"id": "z", "parent": "a", "relation": Relation.COMPRESSION}
+        here.tell(told(manual_clock, **goes_on))
+        assert here.ended_above("child-0") is None
+        journal_end(house, "z", manual_clock.now())
+        here.tell(told(manual_clock, end_reason="closed", **over, **goes_on))
+        above = here.ended_above("child-0")
+        assert above is not None
+        assert above.id == "z"
+
+
 def test_a_home_that_is_known_stays_as_it_is(
     house: Sexton, manual_clock: ManualClock, tmp_path: Path
 ) -> None:
@@ -159,6 +217,88 @@ def test_a_subagent_spends_from_the_tree_of_its_parent(
         with here.hold(told(manual_clock)).turn() as turn, pytest.raises(BudgetExceeded) as stop:
             turn.reserve(input_tokens=40)
         assert (stop.value.spent, stop.value.budget) == (80, "tree.tokens")
+
+
+class Present(Guests):
+    """The sessions of a process of Hermes, without Hermes."""
+
+    def __init__(self, here: Visitor, clock: ManualClock) -> None:
+        super().__init__(lambda: here, clock.now)
+        self._here, self._clock = here, clock
+
+    def hold(self, id: str) -> GuestSession:
+        return self._here.hold(told(self._clock, id=id))
+
+
+def meets_trouble() -> None:
+    raise LedgerBusy("somebody else writes")
+
+
+def asks(turns: Turns, turn: str, under_way: Callable[[object], str] = lambda _: "") -> None:
+    """A turn with one call of the model, which takes 750 tokens."""
+    place = {"session_id": "a", "turn_id": turn, "model": "m", "api_request_id": turn}
+    turns.around_model({"messages": []}, under_way, api_mode="anthropic_messages", **place)
+    turns.after_model(turn, "m", {"input_tokens": 700, "output_tokens": 50})
+    turns.end("a", turn)
+
+
+def spent(house: Sexton) -> int:
+    """The tokens that the ledger has counted for the session."""
+    estate = house.estate()
+    found = standings(estate, who(estate, house.find("work/a")))
+    return next(each.spent for each in found if each.bound.meter.scope is Scope.SESSION)
+
+
+def test_a_call_that_was_granted_is_counted_although_others_met_trouble_meanwhile(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    """Another chat of the same gateway finds the ledger busy while the model answers this one."""
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+    trying = Trying(manual_clock)
+
+    def answers(_: object) -> str:
+        trying(meets_trouble, None)
+        return "Good morning"
+
+    with house, visitor(house, tmp_path) as here:
+        asks(Turns(Present(here, manual_clock), trying, SpendRules), "first", answers)
+        assert spent(house) == 750
+
+
+def test_what_turns_took_without_a_ledger_is_counted_by_a_later_one(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+    trying = Trying(manual_clock)
+    with house, visitor(house, tmp_path) as here:
+        here.hold(told(manual_clock))
+        turns = Turns(Present(here, manual_clock), trying, SpendRules)
+        trying(meets_trouble, None)
+        asks(turns, "first")
+        asks(turns, "second")
+        assert spent(house) == 0
+        manual_clock.advance(timedelta(seconds=REST))
+        asks(turns, "third")
+        assert spent(house) == 3 * 750
+
+
+def test_what_turns_took_without_a_ledger_is_counted_after_a_budget_has_room_again(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path
+) -> None:
+    put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 1000))
+    trying = Trying(manual_clock)
+    with house, visitor(house, tmp_path) as here:
+        turns = Turns(Present(here, manual_clock), trying, SpendRules)
+        trying(meets_trouble, None)
+        asks(turns, "first")
+        with here.hold(told(manual_clock)).turn() as turn:
+            turn.reserve(input_tokens=1000).commit(input_tokens=1000)
+        manual_clock.advance(timedelta(seconds=REST))
+        asks(turns, "refused")
+        assert spent(house) == 1000
+        put_in_force(house, budget(Scope.SESSION, Unit.TOKENS, 10_000))
+        asks(turns, "second")
+        assert spent(house) == 1000 + 2 * 750
 
 
 def test_messages_that_the_home_stores_are_bounded_in_its_session_and_beyond(

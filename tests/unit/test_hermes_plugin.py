@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +13,9 @@ from sexton.integrations.hermes_plugin import calls, rows
 from sexton.integrations.hermes_plugin.background import warning
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import FIRST, PICTURE, REMEMBERED, Foresight
+from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import REST, Trying
+from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.model.spend import Act, Budget, Scope, Unit
 from sexton.policies.spend import Price, Prices, SpendRules
@@ -219,6 +223,28 @@ def test_without_a_ledger_a_model_without_a_price_is_named_and_other_budgets_hol
     assert count.refusal(rules, "cli", {Unit.INPUT: 10**9}, "strange") is None
     assert count.unpriced == {"strange"}
     assert count.refusal(rules, "cli", {Unit.ITERATIONS: 2}) is not None
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["closed", "gone"])
+def test_a_call_is_bounded_too_where_nobody_can_be_told(
+    monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    """Hermes makes a call whose guard raises, so nothing may be raised; here no Hermes is there."""
+    monkeypatch.setattr(sys, "stderr", io.StringIO() if is_there else None)
+    if is_there:
+        sys.stderr.close()
+    clock = ManualClock()
+    guests = Guests(lambda: pytest.fail("nobody comes"), clock.now)
+    rules = SpendRules(budgets=(_budget(Unit.USD, 1), _budget(Unit.ITERATIONS, 1)))
+    turns = Turns(guests, Trying(clock), lambda: rules)
+    asked: list[object] = []
+    for _ in range(2):
+        answer = turns.around_model(
+            {"messages": [LONG]}, asked.append, "1", "strange",
+            api_mode="anthropic_messages", session_id="a", turn_id="t",
+        )  # fmt: skip
+    assert len(asked) == 1
+    assert "[sexton]" in answer.content[0].text
 
 
 def _budget(

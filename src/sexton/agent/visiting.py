@@ -22,7 +22,7 @@ from sexton.model.schedule import Schedule
 from sexton.model.session import Relation, Session
 from sexton.model.spend import Unit
 from sexton.policies.liveness import dead_holders
-from sexton.ports import Appended, HomeRecord, Sighting
+from sexton.ports import Appended, HomeRecord, Place, Sighting
 
 if TYPE_CHECKING:
     from sexton.agent.ending import EndInHome
@@ -181,17 +181,18 @@ class Visitor(AgentWorker):
         seen: set[str] = set()
         while not session.is_open and session.id not in seen:
             seen.add(session.id)
-            rows = self._desk.ledger.board.children(self.home.name, session.id, None, RECENT)
+            # It began when this one had ended; subagents from before may be very many.
+            after = Place(session.ended_at or session.started_at, 0)
+            rows = self._desk.ledger.board.children(self.home.name, session.id, after, RECENT)
             later = (each for each in rows if each.relation is Relation.COMPRESSION)
             session = next(later, session)
         return session
 
     def _ended_by(self, session: Session) -> str | None:
-        """Why a session was ended from here, unless that was undone."""
+        """Why a session was ended from here; an end at another moment is its home's own."""
         said = self._desk.ledger.journal.page(session, None, None, RECENT)
-        done = (each for each in said if each.result == "done")
-        last = next((each for each in done if each.action in ("end", "revive")), None)
-        return last.reason.code if last is not None and last.action == "end" else None
+        ends = (each for each in said if (each.action, each.result) == ("end", "done"))
+        return next((each.reason.code for each in ends if each.at == session.ended_at), None)
 
     def running(self, is_meant: Callable[[Session], bool]) -> list[Watched]:
         """The processes of the home's sessions that are meant, also of those that have ended.
@@ -233,7 +234,7 @@ class Visitor(AgentWorker):
         """Let the ledger know of a session, or of its end, where it has not looked itself.
 
         What it has seen of an open one stands: whoever ends it goes by that. What was said in one
-        after its end is owed as well. This process holds one that has ended no longer.
+        after its end is owed as well. This process lets go of one that has ended.
         """
         known = self._known(told)
         if known is None:

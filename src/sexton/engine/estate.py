@@ -118,12 +118,25 @@ class Estate:
         """What is known about each holder of a session, and what its home proves besides."""
         found = self.evidence(holder.worker for holder in session.holders)
         proof = None if session.home == NATIVE else self.owners(session.home).get(session.id)
-        if proof is not None and proof.terminals:
-            mine = {"", *(holder.worker.id for holder in session.holders)}
-            working = self._working_in(session.home)
-            left = tuple(each for each in proof.terminals if working.get(each, "") in mine)
-            proof = replace(proof, terminals=left)
-        return found if proof is None else found | {HOME: proof}
+        return found if proof is None else found | {HOME: self._without_others(session, proof)}
+
+    def proof_now(self, session: Session) -> Evidence | None:
+        """What the home of a foreign session proves about it now, whatever it did before."""
+        self._working.pop(session.home, None)
+        try:
+            proof = self.homes[session.home].owners([session.id]).get(session.id)
+        except SextonError:  # what is to change there meets the same trouble, and tells of it
+            return None
+        return None if proof is None else self._without_others(session, proof)
+
+    def _without_others(self, session: Session, proof: Evidence) -> Evidence:
+        """The proof without the terminals that are at work in other sessions."""
+        if not proof.terminals:
+            return proof
+        mine = {"", *(holder.worker.id for holder in session.holders)}
+        working = self._working_in(session.home)
+        left = tuple(each for each in proof.terminals if working.get(each, "") in mine)
+        return replace(proof, terminals=left)
 
     def _working_in(self, home: str) -> Mapping[tuple[int, int], str]:
         """The workers of this machine that hold open sessions of a home, by pid and start tick."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from sexton.engine.estate import Estate
 from sexton.engine.recheck import GONE, TAKEN_UP
-from sexton.model.plan import Action, ReapSession, Seen
+from sexton.model.plan import Action, EndSession, ReapSession, Seen
 from sexton.model.removal import AWAY
 from sexton.model.session import NATIVE, Session
+from sexton.policies.terminals import is_for_size
+
+DONE = "it was done already"
 
 
 def what_moved(estate: Estate, action: Action) -> str | None:
@@ -23,8 +26,13 @@ def what_moved(estate: Estate, action: Action) -> str | None:
 
 def what_else(action: Action) -> str:
     """Why nothing was done about a session that is as it was seen."""
-    is_foreign_reap = isinstance(action, ReapSession) and action.seen.home != NATIVE
-    return TAKEN_UP if is_foreign_reap else "it was done already"
+    match action:
+        case ReapSession(seen=seen) if seen.home != NATIVE:
+            return TAKEN_UP
+        case EndSession(seen=seen, reason=reason) if seen.home != NATIVE:
+            return TAKEN_UP if is_for_size(reason, seen.home) else DONE
+        case _:
+            return DONE
 
 
 def what_keeps(estate: Estate, seen: Seen) -> str:

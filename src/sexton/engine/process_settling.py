@@ -37,7 +37,7 @@ from sexton.ports.processes import Told
 log = logging.getLogger("sexton.processes")
 
 RECENT = 100
-"""So many of a session's newest lines in the journal are searched for what was told."""
+"""The number of a session's newest journal lines in which a round looks for earlier news."""
 
 Seen = Mapping[int, Judgement]
 """What processes of this machine that are there were seen doing, by row."""

@@ -18,7 +18,8 @@ from sexton.ports import Ended, Entry, Ledger, Sighting
 from sexton.ports.finalizing import Wanted
 
 PAGE = 500
-ENDING = ("reap", "end")
+REAP = "reap"
+ENDING = (REAP, "end")
 TOLD = 20
 """So many sessions are remarked upon; a receipt may stand for very many."""
 
@@ -197,7 +198,8 @@ def _ends(ledger: Ledger, receipt: str) -> Iterator[tuple[str, Ended]]:
 
 
 def _end(entry: JournalEntry, id: str) -> Ended:
-    return Ended(id=id, at=entry.at, entry=entry.ref, why=entry.reason.text)
+    reaped = entry.action == REAP
+    return Ended(id=id, at=entry.at, entry=entry.ref, why=entry.reason.text, reaped=reaped)
 
 
 def _ended_later(ledger: Ledger, meant: JournalEntry, id: str) -> bool:

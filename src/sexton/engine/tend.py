@@ -21,6 +21,7 @@ from sexton.model.plan import (
     WarnSession,
 )
 from sexton.model.session import NATIVE
+from sexton.policies.terminals import is_for_size, open_in_terminal
 from sexton.ports import Entry, Home
 
 
@@ -53,6 +54,11 @@ def _end(estate: Estate, seen: Seen, reason: Reason, entry: Entry) -> bool:
     known = estate.ledger.index.find(seen.home, seen.id)
     if known and known[0].pinned != seen.pinned:  # a pin of the ledger's is in no row of a home
         return False
+    if known and is_for_size(reason, seen.home):
+        # Since the plan was made a person may have opened a terminal.
+        proof = estate.proof_now(known[0])
+        if open_in_terminal(reason, known[0], proof) is not None:
+            return False
     done = _home(estate, seen).end(seen, reason, entry, now)
     if done and known:
         estate.ledger.book.end_now(known[0], reason.code, now)

@@ -25,7 +25,7 @@ RESETS = frozenset({"idle", "daily", "max_messages", "max_bytes", "max_turns", "
 ANNOUNCE_STOP, LEAVE_PROCESS = "announce_stop", "leave_process"
 """What the journal calls it when something is told of a process."""
 HINT = "hint:"
-"""How the reason begins of what is told of a process that only a home names, whoever tells it."""
+"""The first part of a reason's code in news of a process that only a home names."""
 
 _LONGEST_NAME = 80
 _LONGEST_KEY = 500

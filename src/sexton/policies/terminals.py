@@ -8,7 +8,12 @@ from sexton.model.plan import Reason
 from sexton.model.session import Session
 
 NAMED = 3
-"""So many processes are named in a reason."""
+"""The number of processes that a reason names."""
+
+
+def is_for_size(wanted: Reason, home: str) -> bool:
+    """Whether a session of that home would end because it has grown too large or too old."""
+    return end_kind(wanted.code, home) is EndKind.SIZE_RESET
 
 
 def open_in_terminal(wanted: Reason, session: Session, proof: Evidence | None) -> Reason | None:
@@ -16,8 +21,7 @@ def open_in_terminal(wanted: Reason, session: Session, proof: Evidence | None) -
 
     A clock does not wait for terminals: the gateway of Hermes, which has the same one, does not.
     """
-    is_size = end_kind(wanted.code, session.home) is EndKind.SIZE_RESET
-    if not is_size or proof is None or not proof.terminals:
+    if not is_for_size(wanted, session.home) or proof is None or not proof.terminals:
         return None
     pids = ", ".join(str(pid) for pid, _ in proof.terminals[:NAMED])
     words = f"a person may have it open in a terminal (pid {pids}), where its size does not end it"

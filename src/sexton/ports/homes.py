@@ -83,12 +83,16 @@ class Started:
 
 @record
 class Ended:
-    """A session that was ended from here: when, by which entry of the journal, and why."""
+    """A session that was ended from here: when, by which entry of the journal, and why.
+
+    One that was `reaped` ended as of its last activity, before the entry was written.
+    """
 
     id: str
     at: datetime
     entry: int
     why: str
+    reaped: bool
 
 
 Due: TypeAlias = Callable[[Session], Schedule]

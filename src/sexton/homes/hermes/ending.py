@@ -33,7 +33,8 @@ END = "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id A
 REOPEN = """
     UPDATE sessions SET ended_at = NULL, end_reason = NULL
     WHERE id = :id
-      AND (ended_at = :at OR ended_at < :at AND end_reason IN ('reaped', 'session_reset'))
+      AND (ended_at = :at
+           OR :reaped AND ended_at < :at AND end_reason IN ('reaped', 'session_reset'))
       AND NOT EXISTS (SELECT 1 FROM sessions AS child
                       WHERE child.parent_session_id = sessions.id
                         AND child.started_at >= sessions.ended_at)
@@ -101,7 +102,9 @@ class Ending:
         opened = [
             each.id
             for each in ended
-            if db.change(REOPEN, {"id": each.id, "at": each.at.timestamp()})
+            if db.change(
+                REOPEN, {"id": each.id, "at": each.at.timestamp(), "reaped": int(each.reaped)}
+            )
         ]
         page = observe.page(db, self._database, opened)
         return list(observe.sessions_in(page, self._name, now))

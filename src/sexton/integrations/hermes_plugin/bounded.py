@@ -1,4 +1,4 @@
-"""May a turn go on while the ledger can not say? As far as its budgets reach for it alone."""
+"""May a turn go on while the ledger cannot say? As far as its budgets reach for it alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASSED = (Unit.MESSAGES, Unit.WALL)
 class OwnCount:
     """What one turn of Hermes has spent, counted in memory whether there is a ledger or not.
 
-    `unpriced` are the models whose money it can not count, since nobody knows their price.
+    `unpriced` are the models whose money it cannot count, since nobody knows their price.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -51,7 +51,7 @@ class OwnCount:
         for budget in bounding:
             have, more = spent[budget.unit], asked.get(budget.unit, 0)
             if budget.action is not Act.WARN and _is_spent(budget, have, more):
-                return f"the ledger can not be used, and this turn alone took {said(budget, have)}"
+                return f"the ledger cannot be used, and this turn alone took {said(budget, have)}"
         return None
 
     def _cost(self, rules: SpendRules, amounts: Mapping[Unit, int], model: str | None) -> int:

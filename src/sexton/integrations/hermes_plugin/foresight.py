@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from sexton.integrations.hermes_plugin.weighing import Length, length
 
 BYTES = 3
-"""So many of them count as one token before the model has counted: few texts take more tokens."""
+"""The bytes that count as one token before the model has counted: few texts take more tokens."""
 PICTURE = 1600
 """The tokens that a picture is taken to have, however large it is: most are sent with fewer."""
 REMEMBERED = 10
-"""The longest of so many answers of a model is what its next one may take."""
+"""The number of a model's last answers; the longest is what its next one may take."""
 FIRST = 500
 """The tokens that a model's first answer is taken to have."""
 MOST = ("max_completion_tokens", "max_output_tokens", "max_tokens")

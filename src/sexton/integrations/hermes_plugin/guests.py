@@ -9,6 +9,7 @@ from datetime import datetime
 from sexton.agent.visiting import GuestSession, Visitor
 from sexton.errors import HomeNotFound, SessionEnded
 from sexton.integrations.hermes_plugin import rows
+from sexton.integrations.hermes_plugin.uncounted import Uncounted
 from sexton.model.plan import Reason
 from sexton.model.session import Session, State
 
@@ -24,6 +25,7 @@ class Guests:
         self._lock = threading.RLock()
         self._visitor: Visitor | None = None
         self._held: dict[str, GuestSession] = {}
+        self.uncounted = Uncounted()
         self.latest: str | None = None
 
     def hold(self, id: str) -> GuestSession:

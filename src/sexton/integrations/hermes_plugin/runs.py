@@ -7,7 +7,6 @@ ended the session, nothing more is done in its name until the turn is over.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import Enum
@@ -63,7 +62,6 @@ class Run:
         self._count = OwnCount(trying.clock)
         self._turn: GuestTurn | None = None
         self._guest: GuestSession | None = None
-        self._uncounted: dict[str, Counter[Unit]] = {}
         self._over: str | None = None
         self._are_tools_stopped = False
 
@@ -84,7 +82,9 @@ class Run:
     def move(self, session_id: str) -> None:
         """The turn goes on under another id."""
         self.leave(completed=True)
-        self.session_id = session_id
+        before, self.session_id = self.session_id, session_id
+        for model, amounts in self._guests.uncounted.take(before).items():
+            self._guests.uncounted.add(session_id, model, amounts)
 
     def progress(self) -> None:
         """The turn gets on."""
@@ -121,8 +121,7 @@ class Run:
         """A call of the model took so much; what nobody granted the ledger learns of later."""
         self._count.add(amounts, model)
         if not is_granted:
-            with self._lock:
-                self._uncounted.setdefault(model, Counter()).update(amounts)
+            self._guests.uncounted.add(self.session_id, model, amounts)
 
     def beside(self, spent: Iterable[tuple[str, Mapping[Unit, int]]]) -> None:
         """Count what Hermes has asked models beside the conversation."""
@@ -131,14 +130,11 @@ class Run:
         self._catch_up()
 
     def _catch_up(self) -> None:
-        """Let the ledger know of what it did not grant."""
-        with self._lock:
-            waiting, self._uncounted = self._uncounted, {}
-        for model, amounts in waiting.items():
+        """Let the ledger know of what it did not grant, in this turn or an earlier one."""
+        for model, amounts in self._guests.uncounted.take(self.session_id).items():
             told = self._guarded(lambda turn, m=model, a=amounts: turn.beside(a, m))  # type: ignore[misc]
-            if told is Away.AWAY:
-                with self._lock:
-                    self._uncounted.setdefault(model, Counter()).update(amounts)
+            if told is not None:  # nobody counted it
+                self._guests.uncounted.add(self.session_id, model, amounts)
 
     def heard(self, messages: int = 1) -> None:
         """Hermes stores messages of the turn; a review of it stores none."""

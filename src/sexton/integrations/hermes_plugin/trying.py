@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from sexton.errors import LedgerError
@@ -29,9 +30,12 @@ class Trying:
         self._rests_until = 0.0
         self.trouble: str | None = None
 
-    def __call__(self, act: Callable[[], T], otherwise: T) -> T:
-        """What the act comes to; otherwise what the agent goes on with."""
-        if self.clock.monotonic() < self._rests_until:
+    def __call__(self, act: Callable[[], T], otherwise: T, *, rests: bool = True) -> T:
+        """What the act comes to; otherwise what the agent goes on with.
+
+        Without `rests` the act is tried after trouble too.
+        """
+        if rests and self.clock.monotonic() < self._rests_until:
             return otherwise
         try:
             done = act()
@@ -50,5 +54,11 @@ class Trying:
                 "sexton can not use its ledger, so for now each turn of this process is bounded "
                 f"by what it spends itself: {trouble}"
             )
-            log.warning("%s", words)
-            sys.stderr.write(f"{words}\n")
+            tell(words)
+
+
+def tell(words: str) -> None:
+    """Say something in the log and on standard error, if there is one; raises nothing."""
+    log.warning("%s", words)
+    with suppress(AttributeError, OSError, ValueError):  # it may be gone, broken or closed
+        sys.stderr.write(f"{words}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from sexton.integrations.hermes_plugin.beside import Beside, Spent, by_unit
 from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.runs import Refused, Run
-from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.integrations.hermes_plugin.trying import Trying, tell
 from sexton.policies.spend import SpendRules
 
 Answer = Callable[[Any], Any]
@@ -108,6 +107,7 @@ class Turns:
         if not turn_id:
             self._beside.forget(session_id)
             self._foresight.forget(session_id)
+            self._guests.uncounted.take(session_id)  # no turn of it comes that could count it
             for at in [at for at in list(self._tools) if at[0] == session_id]:
                 self._tools.pop(at, None)
         if session_id:
@@ -205,7 +205,8 @@ class Turns:
             used |= {"input_tokens": foreseen.sent, "output_tokens": foreseen.answered}
         run.used(by_unit(used), model, is_granted=grant is not None)
         if grant is not None:
-            self._trying(lambda: grant.commit(**used), None)
+            # A grant that never learns what was used gives all of it back when its turn ends.
+            self._trying(lambda: grant.commit(**used), None, rests=False)
         self._hear(run)
 
     def _find(self, place: Place) -> Run | None:
@@ -272,7 +273,5 @@ class Turns:
         """Say once for each model that its money is not bounded."""
         found = run.unpriced()
         for model in sorted(found - self._unpriced):
-            words = f"sexton does not bound money: the price of the model {model} is unknown"
-            log.warning("%s", words)
-            sys.stderr.write(f"{words}\n")
+            tell(f"sexton does not bound money: the price of the model {model} is unknown")
         self._unpriced |= found

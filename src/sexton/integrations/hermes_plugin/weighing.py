@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 PICTURES = ("image_url", "input_image", "image")
-"""How the part of a message is called that is a picture."""
+"""The types of the parts of a message that are pictures."""
 CARRIES = ("url", "image_url", "file_data", "data", "bytes")
-"""So is called what holds the bytes of a picture or a file; anywhere else they are text."""
+"""The keys that hold the bytes of a picture or a file; under any other key they are text."""
 
 
 class Length(NamedTuple):
