@@ -141,6 +141,52 @@ def test_a_child_opens_again_what_was_reaped_before_it_could_hold_it(
             os.kill(child, signal.SIGKILL)
 
 
+TAKES = """
+import os, sys, threading, sexton
+from sexton.agent import membership
+membership.SETTLE = 3600.0  # only the end of its parent makes the child take the session
+house = sexton.open(sys.argv[1])
+session = house.worker().session("talk", source="chat")
+parent, (ended, ends) = os.getpid(), os.pipe()
+if os.fork():
+    sys.exit()
+book, messages, taken, refused, asked = house.ledger.book, house.ledger.messages, *(
+    threading.Event() for _ in range(3)
+)
+join, append, find = book.join, messages.append, house.ledger.index.find
+
+def joining(*given):
+    joined = join(*given)
+    taken.set()
+    assert refused.wait(240)
+    asked.wait(0.5)  # whoever does not wait for us asks why it was refused
+    return joined
+
+def appending(*given):
+    stored = append(*given)
+    if stored is None:
+        refused.set()
+    return stored
+
+def finding(*given):
+    if threading.current_thread() is threading.main_thread():
+        asked.set()
+    return find(*given)
+
+book.join, messages.append, house.ledger.index.find = joining, appending, finding
+os.close(ends)
+os.read(ended, 1)  # until the parent is gone
+assert taken.wait(240)
+print(session.append(role="user", content="on"), session.epoch, flush=True)
+os._exit(0)
+"""
+
+
+def test_a_child_writes_on_while_its_heartbeat_takes_what_it_inherited(engine_url: str) -> None:
+    with running(TAKES, engine_url) as process:
+        assert said(process) == ["1", "2"]
+
+
 EXECUTES = """
 import os, sys, sexton
 from sexton.agent import membership

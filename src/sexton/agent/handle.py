@@ -102,6 +102,8 @@ class Handle:
 
     def _press_on(self, session: Session) -> None:
         """Go on where the conversation does; if nowhere, say why nothing may be done."""
+        with self._desk.membership.lock:
+            pass  # another thread may have raised the epoch, and not have said so here yet
         if self._held.id == session.id and self._held.epoch > session.epoch:
             return  # meanwhile the heartbeat of a forked child took what it inherited
         if not self._follow(session):

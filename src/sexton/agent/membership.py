@@ -97,7 +97,7 @@ class Membership:
         self._policy = policy
         self._kind = kind
         self._badge = Badge()
-        self._locks: dict[int, threading.RLock] = {}
+        self.locks: dict[int, threading.RLock] = {}
         self._owes_holding = False
         self._looks = 0
         self.handles: WeakValueDictionary[int, Holding] = WeakValueDictionary()
@@ -152,12 +152,12 @@ class Membership:
         (id, known), timeline = self._stored(), self.timeline
         beat = self._ledger.reaping.beat(id)
         if beat is not None and beat > known:
-            with self._lock:
+            with self.lock:
                 if self._badge.id == id:
                     self._beat, self._last = beat, moment
             return True
         is_rewound = beat is not None or self._is_rewound(id, known)
-        with self._lock:
+        with self.lock:
             is_mine = self._badge.id == id and self.timeline == timeline
             is_first = is_mine and not self._badge.has_left  # among the threads
             if is_first and beat is None:
@@ -182,7 +182,7 @@ class Membership:
         """Trust no handle of that timeline any more: the ledger lacks what one of them has seen."""
         if self.notices_rewind():
             return
-        with self._lock:
+        with self.lock:
             is_first = self.timeline == timeline
             self.timeline += is_first
         if is_first:
@@ -190,7 +190,7 @@ class Membership:
 
     def _stored(self) -> tuple[str, int]:
         """Which worker this is and how high its counter is at least."""
-        with self._lock:
+        with self.lock:
             return self._badge.id, self._beat
 
     def _is_rewound(self, id: str, known: int) -> bool:
@@ -267,13 +267,13 @@ class Membership:
         self._badge.id, self._badge.pid = id, os.getpid()
 
     @property
-    def _lock(self) -> threading.RLock:
+    def lock(self) -> threading.RLock:
         """The lock of this process: one that its parent's threads held is held for ever."""
-        return self._locks.setdefault(os.getpid(), threading.RLock())
+        return self.locks.setdefault(os.getpid(), threading.RLock())
 
     def _begin_anew(self) -> None:
         """A forked child becomes a worker of its own, and holds what it inherited."""
-        with self._lock:
+        with self.lock:
             if self.is_mine:
                 return
             self._enrol()
@@ -291,10 +291,10 @@ class Membership:
         return self.pace()
 
     def _hold(self, *, inherited: bool) -> None:
-        for handle in [handle for ref in self.handles.valuerefs() if (handle := ref())]:
-            handle.hold_on(inherited=inherited)
-        if inherited:
-            self._owes_holding = False
+        with self.lock:  # who is refused meanwhile waits for it
+            for handle in [handle for ref in self.handles.valuerefs() if (handle := ref())]:
+                handle.hold_on(inherited=inherited)
+        self._owes_holding &= not inherited
 
     def _moment(self) -> tuple[float, float]:
         return self._clock.monotonic(), self._clock.elapsed()
