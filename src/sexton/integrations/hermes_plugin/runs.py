@@ -7,7 +7,6 @@ ended the session, nothing more is done in its name until the turn is over.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import Enum
@@ -22,6 +21,7 @@ from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import Foreseen
 from sexton.integrations.hermes_plugin.guests import ANEW, Guests
 from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.integrations.hermes_plugin.waiting import Waiting
 from sexton.model.spend import Unit
 from sexton.policies.liveness import UNATTENDED
 from sexton.policies.spend import SpendRules
@@ -52,6 +52,7 @@ class Run:
         guests: Guests,
         trying: Trying,
         rules: Callable[[], SpendRules],
+        waiting: Waiting,
     ) -> None:
         self.session_id = session_id
         self.thread = threading.get_ident()
@@ -63,7 +64,7 @@ class Run:
         self._count = OwnCount(trying.clock)
         self._turn: GuestTurn | None = None
         self._guest: GuestSession | None = None
-        self._uncounted: dict[str, Counter[Unit]] = {}
+        self._waiting = waiting
         self._over: str | None = None
         self._are_tools_stopped = False
 
@@ -82,9 +83,11 @@ class Run:
         self._guarded(lambda _: None)
 
     def move(self, session_id: str) -> None:
-        """The turn goes on under another id."""
+        """The turn goes on under another id, in the same tree."""
         self.leave(completed=True)
-        self.session_id = session_id
+        left, self.session_id = self._waiting.take(self.session_id), session_id
+        for model, amounts in left.items():
+            self._waiting.add(session_id, model, amounts)
 
     def progress(self) -> None:
         """The turn gets on."""
@@ -121,8 +124,7 @@ class Run:
         """A call of the model took so much; what nobody granted the ledger learns of later."""
         self._count.add(amounts, model)
         if not is_granted:
-            with self._lock:
-                self._uncounted.setdefault(model, Counter()).update(amounts)
+            self._waiting.add(self.session_id, model, amounts)
 
     def beside(self, spent: Iterable[tuple[str, Mapping[Unit, int]]]) -> None:
         """Count what Hermes has asked models beside the conversation."""
@@ -132,13 +134,10 @@ class Run:
 
     def _catch_up(self) -> None:
         """Let the ledger know of what it did not grant."""
-        with self._lock:
-            waiting, self._uncounted = self._uncounted, {}
-        for model, amounts in waiting.items():
+        for model, amounts in self._waiting.take(self.session_id).items():
             told = self._guarded(lambda turn, m=model, a=amounts: turn.beside(a, m))  # type: ignore[misc]
             if told is Away.AWAY:
-                with self._lock:
-                    self._uncounted.setdefault(model, Counter()).update(amounts)
+                self._waiting.add(self.session_id, model, amounts)
 
     def heard(self, messages: int = 1) -> None:
         """Hermes stores messages of the turn; a review of it stores none."""

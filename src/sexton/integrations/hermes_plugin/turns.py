@@ -15,6 +15,7 @@ from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.runs import Refused, Run
 from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.integrations.hermes_plugin.waiting import Waiting
 from sexton.policies.spend import SpendRules
 
 Answer = Callable[[Any], Any]
@@ -62,6 +63,7 @@ class Turns:
         self._lock = threading.RLock()
         self._foresight = Foresight()
         self._beside = Beside()
+        self._waiting = Waiting()
         self._runs: dict[str, Run] = {}
         self._tasks: dict[str, str] = {}
         self._tools: dict[tuple[str, str], ToolCall] = {}
@@ -224,7 +226,8 @@ class Turns:
 
     def _begun(self, place: Place) -> Run:
         """A turn that has just begun; what the same thread left of another one is over."""
-        run = Run(place.session_id, place.platform, self._guests, self._trying, self._rules)
+        means = (self._guests, self._trying, self._rules, self._waiting)
+        run = Run(place.session_id, place.platform, *means)
         with self._lock:
             known = self._runs.get(place.name)
             if known is not None:
