@@ -303,6 +303,21 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
         house.sexton.undo("never")
 
 
+def test_an_undo_opens_what_was_used_by_a_clock_that_was_ahead(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.say("left", "Good morning")
+    make_older(scene, -2 * DAY)
+    scene.close()
+    assert house.apply(house.plan(), "ended") == {"left": "done"}
+    [[ended_at]] = scene.sql("SELECT ended_at FROM sessions")
+    assert ended_at == house.clock.now().timestamp()
+    scene.close()
+    assert house.sexton.undo("ended") == []
+    assert ends(scene) == {"left": None}
+
+
 def test_what_an_undo_opened_is_left_alone_until_it_is_used(
     house: House, scene: HermesScene
 ) -> None:
