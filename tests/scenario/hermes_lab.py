@@ -91,8 +91,15 @@ class Lab:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command of Hermes to its end."""
+        return self._run("-m", "hermes_cli.main", *words)
+
+    def run_program(self, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a program in Hermes's interpreter to its end."""
+        return self._run("-c", text, *words)
+
+    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self._python), "-m", "hermes_cli.main", *words],
+            [str(self._python), *words],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
             env=self._environment, cwd=self.home, check=True,
         )  # fmt: skip

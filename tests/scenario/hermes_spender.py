@@ -81,12 +81,23 @@ class Spender:
 
     def spent(self, name: str) -> int:
         """What the newest session has spent by a budget."""
-        [session, *_] = self.sessions()
+        return self._spent(name)[0]
+
+    def spent_by_all(self, name: str) -> int:
+        """What all sessions have spent by a budget of each."""
+        return sum(self._spent(name))
+
+    def _spent(self, name: str) -> list[int]:
+        """What each session has spent by a budget, the newest first."""
         with Sexton(open_ledger(self.ledger), Settings()) as house:
             estate = house.estate()
-            found = standings(estate, who(estate, session))
-        [stands] = [each for each in found for budget in each.bound.budgets if budget.name == name]
-        return stands.spent
+            return [
+                stands.spent
+                for session in self.sessions()
+                for stands in standings(estate, who(estate, session))
+                for budget in stands.bound.budgets
+                if budget.name == name
+            ]
 
     def journal(self) -> list[JournalEntry]:
         """What the journal says, the newest first."""

@@ -61,6 +61,7 @@ def test_what_nobody_owns_is_reaped_and_a_conversation_is_not(
     scene.end("over")
     last = scene.sql("SELECT MAX(timestamp) FROM messages")[0][0]
     scene.close()
+    house.clock.advance(timedelta(minutes=1))  # Hermes has a clock of its own
     done = house.swept()
     assert done == {"left": "done reaped:owner_gone", "child": "done reaped:owner_gone"}
     assert list(done) == ["child", "left"], "children first"
@@ -321,6 +322,9 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
         "new one": None, "child": None,
     }  # fmt: skip
     assert house.session("left").is_open
+    with pytest.raises(NothingToUndo) as refused:
+        house.sexton.undo("ended")
+    golden("undo", "what is open already, and what has gone on", str(refused.value))
     assert house.session("talk").due_at is not None, "its hour begins anew"
     assert house.swept() == {}, "a sweep does not repeat what a person has taken back"
     told = house.ledger.journal.page(house.session("left"), None, None, 1)
@@ -328,6 +332,21 @@ def test_an_undo_opens_what_was_ended_and_never_forks(house: House, scene: Herme
     assert "ended" in told[0].reason.text  # the receipt that it undoes
     with pytest.raises(NothingToUndo):
         house.sexton.undo("never")
+
+
+def test_an_undo_opens_what_was_used_by_a_clock_that_was_ahead(
+    house: House, scene: HermesScene
+) -> None:
+    scene.start("left")
+    scene.say("left", "Good morning")
+    make_older(scene, -2 * DAY)
+    scene.close()
+    assert house.apply(house.plan(), "ended") == {"left": "done"}
+    [[ended_at]] = scene.sql("SELECT ended_at FROM sessions")
+    assert ended_at == house.clock.now().timestamp()
+    scene.close()
+    assert house.sexton.undo("ended") == []
+    assert ends(scene) == {"left": None}
 
 
 def test_what_an_undo_opened_is_left_alone_until_it_is_used(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +18,14 @@ from sexton.ledger.opening import open_ledger
 from sexton.model.process import Process
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import wait_until
-from tests.scenario.hermes_gateway import ALICE, BOB, PLUGIN, Conversations, conversations
+from tests.scenario.hermes_gateway import (
+    ALICE,
+    BOB,
+    HOME,
+    PLUGIN,
+    Conversations,
+    conversations,
+)
 from tests.scenario.hermes_lab import Lab
 
 SERVE = ToolUse(
@@ -61,6 +70,28 @@ def listed(home: Conversations) -> dict[str, Any]:
     answers = [each for each in home.model.asked[-1] if each["role"] == "tool"]
     found: dict[str, Any] = json.loads(answers[-1]["content"])
     return found
+
+
+def test_after_an_end_from_outside_what_runs_is_of_the_conversation_that_began_anew(
+    furnished_python: Path, tmp_path: Path
+) -> None:
+    """Nothing in Hermes tells of such an end, and both sessions have the same key."""
+    with (
+        conversations(furnished_python, tmp_path, plugin=True) as home,
+        ending(home.ledger),
+        home.gateway(),
+    ):
+        home.model.reply = granting
+        home.say(ALICE, "Good morning")
+        before = home.row_of(ALICE)
+        file = tmp_path / "sexton.yaml"
+        file.write_text(f"homes: [{{path: {home.lab.home}, act: true}}]")
+        words = ("reset", f"{HOME}/{before}", "--config", str(file), "--ledger", home.ledger)
+        subprocess.run([sys.executable, "-m", "sexton", "sessions", *words], check=True)
+        home.say(ALICE, "please serve")
+        [process] = running(home.ledger)
+        assert process.session == home.row_of(ALICE) != before
+        assert before not in home.say(ALICE, "/sexton")
 
 
 @pytest.mark.parametrize("asks", [True, False], ids=["asked", "unasked"])

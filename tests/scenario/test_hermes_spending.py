@@ -232,6 +232,60 @@ def test_while_the_ledger_is_away_a_turn_is_bounded_by_itself_and_says_so_once(
         assert len(re.findall(r"sexton .* its ledger", said)) == 1
 
 
+SHORT_TURNS = """
+import sys
+from datetime import UTC, datetime, timedelta
+
+import apsw
+from hermes_state import SessionDB
+
+from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.trying import REST, Trying
+from sexton.integrations.hermes_plugin.turns import Turns
+from sexton.integrations.hermes_plugin.wiring import _come, _usual
+from sexton.testing.clock import ManualClock
+
+clock = ManualClock()
+guests = Guests(_come, lambda: datetime.now(UTC))
+turns = Turns(guests, Trying(clock), _usual)
+home = SessionDB()
+for id in ("talk", "goes_on"):
+    home.create_session(id, "cli")
+
+
+def turn(name, *ids):
+    for place, id in enumerate(ids):
+        told = {"session_id": id, "turn_id": name, "task_id": name, "platform": "cli"}
+        call = {"api_request_id": f"{name}{place}", "model": "m"}
+        if not place:
+            turns.begin(**told)
+        turns.around_model(request={"messages": []}, **call, **told)
+        turns.after_model(usage={"input_tokens": 100, "output_tokens": 5}, **call)
+    turns.end(ids[-1], name)
+
+
+lock = apsw.Connection(sys.argv[1])
+lock.execute("BEGIN IMMEDIATE")
+turn("first", "talk")
+turn("second", "talk", "goes_on")
+lock.close()
+clock.advance(timedelta(seconds=REST + 1))
+turn("third", "talk")
+turn("fourth", "goes_on")
+guests.leave()
+"""
+
+
+def test_what_turns_took_that_were_over_before_the_ledger_was_back_is_counted(
+    python: Path, home: Spender
+) -> None:
+    """One turn moves to another row of its conversation meanwhile, as by a compression."""
+    home.publish(budget(Scope.SESSION, Unit.TOKENS, 100_000))
+    file = home.ledger.removeprefix("sqlite:///")
+    home.lab.run_program(SHORT_TURNS, file)
+    assert home.spent_by_all("session.tokens") == 5 * 105
+
+
 def test_what_hermes_asks_beside_the_conversation_is_counted(python: Path, tmp_path: Path) -> None:
     with spender(python, tmp_path, "auxiliary: {title_generation: {enabled: true}}\n") as home:
         home.publish(budget(Scope.SESSION, Unit.INPUT, 100_000))

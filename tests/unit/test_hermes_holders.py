@@ -47,6 +47,8 @@ def database(tmp_path: Path) -> Path:
         (["python", "-m", "hermes_cli.main", "chat"], Kind.CLI),
         (["/usr/bin/sexton", "keep"], Kind.SEXTON),
         (["python", "-m", "sexton", "keep"], Kind.SEXTON),
+        (["python", "-I", "-S", "/v/sexton/homes/hermes/probe.py", "state.db"], Kind.SEXTON),
+        (["python", "/v/hermes/probe.py", "state.db"], Kind.OTHER),
         (["sqlite3", "/home/ada/.hermes/state.db"], Kind.OTHER),
         (["vim", "notes", "about", "the", "hermes", "gateway"], Kind.OTHER),
         ([""], Kind.OTHER),
@@ -94,6 +96,8 @@ def test_a_process_that_comes_after_a_census_is_noticed(database: Path) -> None:
         assert not take_census(database.parent, database, quick=True).has_grown(first)
         with holding(database, "hermes"):
             assert take_census(database.parent, database, quick=True).has_grown(first)
+        with holding(database, "sexton"):  # a keeper, or another terminal
+            assert not take_census(database.parent, database, quick=True).has_grown(first)
 
 
 def test_the_home_names_its_gateway_by_pid_and_start(database: Path) -> None:

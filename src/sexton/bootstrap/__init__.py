@@ -224,14 +224,14 @@ class Sexton:
 
         homes: dict[str, Home] = {NATIVE: self._native()}
         records: dict[str, HomeRecord] = {}
-        unreachable: list[str] = []
+        closed: dict[str, SextonError] = {}
         for setting in (*(self.settings.homes if listed else ()), *extra):
             try:
                 home, record = self.attach(setting)
             except SextonError as trouble:
                 if setting in extra:
                     raise
-                unreachable.append(f"{setting.name}: {trouble}")
+                closed[setting.name] = trouble
             else:
                 homes[record.name] = home
                 records[record.name] = record
@@ -242,7 +242,7 @@ class Sexton:
             rules=self.rules,
             homes=homes,
             records=records,
-            unreachable=tuple(unreachable),
+            closed=closed,
             actor=self.actor,
             overseer=self.overseer,
             removing=self._means(records, homes),

@@ -30,7 +30,8 @@ from sexton.ports.hygiene import Space
 class Estate:
     """The ledger, its homes that can be reached from here, and the rules in force.
 
-    Without `removing` nothing is taken out of a home.
+    `closed` are the listed homes that can not be reached, and why. Without `removing` nothing is
+    taken out of a home.
     """
 
     ledger: Ledger
@@ -39,7 +40,7 @@ class Estate:
     rules: Callable[[int | None], InForce]
     homes: Mapping[str, Home]
     records: Mapping[str, HomeRecord] = field(default_factory=dict)
-    unreachable: tuple[str, ...] = ()
+    closed: Mapping[str, SextonError] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     doubt: Doubt = field(default_factory=Doubt)
     actor: str
@@ -52,6 +53,11 @@ class Estate:
     _judged: dict[tuple[str, int, bool], Evidence] = field(default_factory=dict, init=False)
     _owned: dict[str, Mapping[str, Evidence]] = field(default_factory=dict, init=False)
     _working: dict[str, Mapping[tuple[int, int], str]] = field(default_factory=dict, init=False)
+
+    @property
+    def unreachable(self) -> tuple[str, ...]:
+        """What keeps each of the closed homes closed, in words."""
+        return tuple(f"{name}: {trouble}" for name, trouble in self.closed.items())
 
     @property
     def unattended(self) -> bool:

@@ -142,8 +142,15 @@ def _revive_in(estate: Estate, home: str, ended: Sequence[Ended], entry: Entry) 
 
 def _remarks_on_left(estate: Estate, home: str, left: Sequence[Ended]) -> Iterator[Remark]:
     for each in left[:TOLD]:
-        why = staying(estate, home, each) or "it has gone on since, or ended anew"
+        why = staying(estate, home, each) or _seen_staying(estate.ledger, home, each.id)
         yield Remark(session=f"{home}/{each.id}", says=f"stays as it is: {why}")
+
+
+def _seen_staying(ledger: Ledger, home: str, id: str) -> str:
+    """Why a foreign home did not open a session again, as far as was seen of it."""
+    if any(found.is_open for found in ledger.index.find(home, id)):
+        return "it is open"  # it was opened already, or was not ended at all
+    return "it has gone on since, or ended anew"
 
 
 def _remarks_on_open(rules: Rules, opened: Sequence[Session], now: datetime) -> Iterator[Remark]:

@@ -42,9 +42,12 @@ def newest(ledger: Ledger, session: Session) -> Session:
 def changeable(estate: Estate, session: Session) -> Session:
     """The session that a change is about.
 
-    Raises HomeObserved for one of a home that may not be changed.
+    Raises HomeObserved for one of a home that may not be changed, and what is the matter with a
+    home that can not be reached.
     """
     record = estate.records.get(session.home)
+    if record is None and (trouble := estate.closed.get(session.home)) is not None:
+        raise trouble
     if session.home != NATIVE and record is None:
         raise HomeObserved(
             f"{session.name} belongs to the home '{session.home}', which the settings do not list",

@@ -70,7 +70,7 @@ class Ending:
             while batch := list(islice(waiting, TOGETHER)):
                 meant = {each.seen.id: each for each, _ in batch}
                 self._intend([entry for _, entry in batch], now)
-                gone = hand.step(partial(self._reap, meant=meant, census=census))
+                gone = hand.step(partial(self._reap, meant=meant, census=census, now=now))
                 self._journal.write([entry for each, entry in batch if each.seen.id in gone], now)
                 done |= gone
         return [each.seen.id in done for each, _ in reaps]
@@ -109,7 +109,9 @@ class Ending:
         page = observe.page(db, self._database, opened)
         return list(observe.sessions_in(page, self._name, now))
 
-    def _reap(self, db: Writer, meant: Mapping[str, ReapSession], census: Census) -> set[str]:
+    def _reap(
+        self, db: Writer, meant: Mapping[str, ReapSession], census: Census, now: datetime
+    ) -> set[str]:
         # While we write nobody can take up a session; whoever came since the census might have.
         if self._ownership.census(quick=True).has_grown(census):
             return set()
@@ -120,7 +122,8 @@ class Ending:
             if id in conversations and meant[id].reason.code != SILENT:
                 continue
             word = RESET if id in conversations else REAPED
-            if _ended(db, id, word, session.active_at):
+            # A clock that was wrong may have put it into the future: no undo would find it there.
+            if _ended(db, id, word, min(session.active_at, now)):
                 done.add(id)
         return done
 

@@ -22,6 +22,7 @@ from sexton.homes.hermes.documents import read_json
 
 PROBE_SECONDS = 10.0
 _HERMES = ("hermes", "hermes-agent")
+_PROBE = PurePath(probe.__file__).parts[-4:]
 _HERMES_MODULE = "hermes_cli.main"
 _TUI_MODULE = "tui_gateway.entry"
 _SHARED_DISKS = ("nfs", "cifs", "smb", "9p", "fuse", "virtiofs", "ceph", "glusterfs", "afs")
@@ -79,9 +80,13 @@ class Census:
         return not self.holders and self.gap is None and self.gateway is None
 
     def has_grown(self, earlier: Census) -> bool:
-        """Whether somebody has it open now who had not then."""
+        """Whether somebody has it open now who had not then; a Sexton takes up no session."""
         then = {(each.pid, each.ticks) for each in earlier.holders}
-        return not {(each.pid, each.ticks) for each in self.holders} <= then
+        return any(
+            (each.pid, each.ticks) not in then
+            for each in self.holders
+            if each.kind is not Kind.SEXTON
+        )
 
 
 def take_census(home: Path, database: Path, *, quick: bool = False) -> Census:
@@ -116,7 +121,7 @@ def kind_of(command: Sequence[str]) -> Kind:
     for place, word in enumerate(words[:4]):
         name = PurePath(word).name
         module = words[place + 1 : place + 2] if word == "-m" else []
-        if name == "sexton" or module == ["sexton"]:
+        if name == "sexton" or module == ["sexton"] or PurePath(word).parts[-4:] == _PROBE:
             return Kind.SEXTON
         if module == [_TUI_MODULE]:
             return Kind.CLI

@@ -41,6 +41,7 @@ class Guests:
             guest.end_in_home = self._end
             self._held[id] = guest
             self.latest = id
+        self._leave_behind(id, guest.key)
         return guest
 
     def get(self, id: str) -> GuestSession | None:
@@ -103,6 +104,12 @@ class Guests:
         if ended_at is not None and row is not None:
             self._present().count(rows.told(row, self._now()))
         return ended_at
+
+    def _leave_behind(self, id: str, key: str | None) -> None:
+        """Let go of what the conversation was in before: no hook tells of an end from outside."""
+        for other, guest in list(self._held.items()):
+            if key and guest.key == key and other != id:
+                self.tell(other)
 
     def _present(self) -> Visitor:
         if self._visitor is None:
