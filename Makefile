@@ -11,7 +11,7 @@ HERMES_RELEASES ?= 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.17.0 0.18.0 0.18.1 0.18.
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run quick test flake golden frozen fuzz check fix docs wheel bench crash e2e hermes hermes-all hermes-matrix \
-	constraints
+	shape constraints
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ hermes: ## Install Hermes 0.19.0 into .venvs/hermes, for tests and benchmarks
 
 hermes-matrix: $(READY) hermes ## Measure how sessions of Hermes end, and write it into docs/hermes.md
 	$(BIN)/python scripts/hermes_matrix.py
+
+shape: $(READY) ## Print how big the tree is, and how far what belongs together lies apart
+	@$(BIN)/python scripts/shape.py
 
 constraints: $(READY) ## Choose the newest allowed dependencies anew
 	sh scripts/constraints.sh $(BIN)/python

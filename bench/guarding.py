@@ -8,16 +8,16 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
-from sexton.agent.session import OpenSession
-from sexton.agent.tools import ToolCall, ToolWatch
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import BreakerPolicy, RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import BreakerPolicy, RunawayPolicy, SpendRules
+from sexton.spending.tool_watch import ToolCall, ToolWatch
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 
 NUMBERS = count()
 ROUNDS = 7

@@ -14,12 +14,12 @@ import psutil
 
 from bench.figures import OURS, Row, Series, Unit, against, alone, at_most
 from bench.scene import Scene
-from sexton.engine.processes import AHEAD
-from sexton.model.evidence import Sight
-from sexton.model.process import Process, ProcessKind
-from sexton.system.clock import SystemClock
-from sexton.system.processes import SystemProcesses
-from sexton.system.sampling import Sampler
+from sexton.core.clock import SystemClock
+from sexton.liveness.evidence import Sight
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.processes.model import Process, ProcessKind
+from sexton.processes.overseer import AHEAD
+from sexton.processes.sampling import Sampler
 
 NAME = "processes"
 PEER = "psutil"

@@ -13,12 +13,12 @@ import apsw
 import psycopg
 
 from bench.serving import seconds_each, serve
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.postgres import PostgresServer
 from sexton.web.access.addresses import address_of
-from sexton.web.serving import Site, desk_for, listening
+from sexton.web.web_serving import Site, desk_for, listening
+from sexton.wiring import Sexton
 
 HOST = "127.0.0.1"
 YEAR = 365 * 86_400_000_000

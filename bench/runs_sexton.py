@@ -19,31 +19,31 @@ from bench import garbage
 from bench.data import DUE, IDLE_MINUTES, NUMBERS, PAGE, SAID, TURN, places, population, texts
 from bench.guarding import more_for_a_guard, tool_call
 from bench.serving import bytes_below, seconds, seconds_each, seconds_together, serve
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.removing import garbage as garbage_of
 from sexton.cli.examination import examine
-from sexton.engine.apply import apply
-from sexton.engine.deaths import bury
-from sexton.engine.duty import Duty
-from sexton.engine.finalize import Runner
-from sexton.engine.observe import observe_home
-from sexton.engine.plan import survey
-from sexton.engine.removing.collect import collect
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Result
-from sexton.model.schedule import Schedule
-from sexton.model.session import Relation
-from sexton.model.worker import Worker
-from sexton.policies.finalizing import Owing
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Birth, Filter, Place
-from sexton.ports.finalizing import Job
-from sexton.settings.values import HomeSetting, Settings
-from sexton.system.clock import SystemClock
-from sexton.system.effects.memory_file import MemoryFile
+from sexton.core.clock import SystemClock
+from sexton.core.plan import Result
+from sexton.core.schedule import Schedule
+from sexton.core.session import Relation
+from sexton.finalizers.duty import Duty
+from sexton.finalizers.effects.memory_file import MemoryFile
+from sexton.finalizers.job import Job
+from sexton.finalizers.policy import Owing
+from sexton.finalizers.runner import Runner
+from sexton.keeper.apply import apply
+from sexton.keeper.observe import observe_home
+from sexton.keeper.propose import survey
+from sexton.liveness.model import Worker
+from sexton.liveness.reaper import bury
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.retention.collect import collect
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.sessions.session_ports import Birth, Filter, Place
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
+from sexton.wiring.removal_wiring import garbage as garbage_of
 
 HOME = Path(os.environ["HOME"])
 LOAD = str(HOME / "load" / "ledger.db")

@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import median
 
 from bench.serving import serve
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.schedule import Schedule
-from sexton.ports import Birth
-from sexton.settings.values import Settings
+from sexton.core.schedule import Schedule
+from sexton.sessions.session_ports import Birth
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.web.access.addresses import address_of
-from sexton.web.serving import Site, desk_for, listening
+from sexton.web.web_serving import Site, desk_for, listening
+from sexton.wiring import Sexton
 
 HOST = "127.0.0.1"
 PAUSE = 0.5

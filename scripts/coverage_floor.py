@@ -11,7 +11,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-FLOORS = {"policies": 98, "engine": 94, "settings": 98}
+FLOORS = {
+    "core": 97, "finalizers": 96, "keeper": 93, "liveness": 93, "resets": 98, "retention": 95,
+    "rules": 99, "spending": 97, "settings": 99,
+}  # fmt: skip
 """Per cent of lines and branches together."""
 
 

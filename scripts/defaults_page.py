@@ -13,13 +13,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from sexton.policies.retention import Protection
+from sexton.retention.policy import Protection
 from sexton.settings.disk_fields import KeepingFields
 from sexton.settings.environment import VARIABLES
 from sexton.settings.kinds import Kind
-from sexton.settings.problems import Path as SettingPath
-from sexton.settings.schema import SECTIONS, PolicyFields, default_of, kind_of
-from sexton.settings.values import EVENTS
+from sexton.settings.settings_problems import Path as SettingPath
+from sexton.settings.settings_schema import SECTIONS, PolicyFields, default_of, kind_of
+from sexton.settings.settings_values import EVENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "defaults.md"

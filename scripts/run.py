@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.finding import ledger_url, load_settings
 from sexton.cli import run
 from sexton.cli.homes_here import attach_command
-from sexton.homes.hermes.places import find_homes
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Outcome, Result
-from sexton.model.record import replace
-from sexton.settings.values import HomeSetting, Settings
-from sexton.shapes.wording import counted
+from sexton.core.plan import Outcome, Result
+from sexton.core.record import replace
+from sexton.core.wording import counted
+from sexton.homes.hermes.hermes_places import find_homes
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
+from sexton.wiring.choosing_ledger import ledger_url, load_settings
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from sexton.ledger.opening import sqlite_path
+from sexton.store.opening import sqlite_path
 
 BOUND = 240.0
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
 from tests import keeping, layers
@@ -71,8 +71,8 @@ def _let_go() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _time_to_die(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine even a killed process takes its time to end."""
-    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", LONGEST_DEATH)
-    monkeypatch.setattr("sexton.system.effects.command.LAST_WAIT", LONGEST_DEATH)
+    monkeypatch.setattr("sexton.processes.stopping.LAST_WAIT", LONGEST_DEATH)
+    monkeypatch.setattr("sexton.finalizers.effects.command_effect.LAST_WAIT", LONGEST_DEATH)
 
 
 @pytest.fixture

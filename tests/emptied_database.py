@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.postgres import PostgresServer
 
 # What a new ledger has is kept in a schema of its own. A table that has grown is cut, which takes

@@ -6,7 +6,7 @@ wants a session to stay held keeps the handle here.
 
 from __future__ import annotations
 
-from sexton.agent.session import OpenSession
+from sexton.sessions.agent_session import OpenSession
 
 _handles: list[OpenSession] = []
 

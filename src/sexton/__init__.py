@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from sexton.version import __version__
 
 if TYPE_CHECKING:
-    from sexton.bootstrap import Sexton, open
     from sexton.errors import (
         BreakerOpen,
         BudgetExceeded,
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
         SessionFenced,
         SextonError,
     )
-    from sexton.model.opened import Opened, Previous
+    from sexton.sessions.opened import Opened, Previous
+    from sexton.wiring import Sexton, open
 
 __all__ = [
     "BreakerOpen",
@@ -49,8 +49,8 @@ def __getattr__(name: str) -> Any:
 
 
 _ELSEWHERE = {
-    "Opened": "sexton.model.opened",
-    "Previous": "sexton.model.opened",
-    "Sexton": "sexton.bootstrap",
-    "open": "sexton.bootstrap",
+    "Opened": "sexton.sessions.opened",
+    "Previous": "sexton.sessions.opened",
+    "Sexton": "sexton.wiring",
+    "open": "sexton.wiring",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,9 +19,7 @@ from tests.architecture.source import (
     repository_files,
 )
 
-LINE_LIMIT = 300
 GUIDE_LIMIT = 80
-METHOD_LIMIT = 10
 
 TIME_READERS = frozenset(
     {f"time.{name}" for name in (
@@ -44,15 +43,31 @@ THOUGHT = frozenset({
     "heapq", "itertools", "json", "math", "numbers", "operator", "re", "reprlib", "sexton",
     "statistics", "string", "struct", "textwrap", "types", "typing", "unicodedata", "zoneinfo",
 })  # fmt: skip
-"""What policies and the model may import: modules that only think."""
+"""What a module that only decides may import."""
 
 WORLD = frozenset({"open", "print", "input", "breakpoint", "exec", "eval", "__import__"})
-GENERATES = {"model/record.py": {"exec"}}  # constructors, from the names of fields
+GENERATES = {"core/record.py": {"exec"}}  # constructors, from the names of fields
 
 NOTHING_NAMES = frozenset({
     "base", "common", "handler", "handlers", "helper", "helpers", "manager", "managers", "misc",
     "util", "utils",
 })  # fmt: skip
+
+
+DECIDES = (
+    "core/*.py", "*/model.py", "*/policy.py",
+    "liveness/evidence.py", "liveness/mass_death.py", "liveness/silence.py",
+    "processes/handling.py", "processes/masking.py",
+    "resets/*.py", "rules/rulebook.py", "sessions/family.py", "sessions/opened.py",
+    "retention/blast_radius.py", "retention/collection.py", "retention/disk_budget.py",
+    "retention/remains.py", "retention/shielding.py",
+    "spending/breaker.py", "spending/budgets.py", "spending/fixation.py", "spending/pricing.py",
+    "spending/runaway.py",
+)  # fmt: skip
+"""Modules that touch nothing outside: nouns and decisions."""
+TOUCHES = frozenset({"core/clock.py", "core/locks.py", "core/troubles.py", "core/zone.py"})
+USUAL = frozenset({"__init__.py", "model.py", "policy.py", "store.py"})
+"""File names that every capability has."""
 
 
 class Allowed(NamedTuple):
@@ -67,30 +82,32 @@ class Allowed(NamedTuple):
 
 
 CLOCKS = (
-    Allowed("system/clock.py", "*", "it is the clock"),
-    Allowed("agent/heartbeat.py", "time.monotonic", "one thread waits for members of any clock"),
-    Allowed("errors/troubles.py", "time.monotonic", "works when nothing else does any more"),
-    Allowed(
-        "ledger/*", "time.monotonic", "deadlines inside a driver's call, where no port reaches"
-    ),
+    Allowed("core/clock.py", "*", "it is the clock"),
+    Allowed("liveness/heartbeat.py", "time.monotonic", "one thread waits for members of any clock"),
+    Allowed("core/troubles.py", "time.monotonic", "works when nothing else does any more"),
+    Allowed("store/*", "time.monotonic", "deadlines inside a driver's call, where no port reaches"),
 )
 BOUNDARIES = (
-    Allowed("engine/keep.py", "*", "one failed sweep must not end the keeper"),
-    Allowed("engine/finalize.py", "*", "an effect's bug is one failed attempt, no more"),
+    Allowed("keeper/keeper.py", "*", "one failed sweep must not end the keeper"),
+    Allowed("finalizers/runner.py", "*", "an effect's bug is one failed attempt, no more"),
     Allowed(
-        "system/effects/entry_point.py",
+        "finalizers/effects/entry_point.py",
         "BaseException",
         "whatever somebody else's code raises is one failed attempt",
     ),
-    Allowed("agent/heartbeat.py", "Exception", "a process whose heartbeat dies is taken for dead"),
-    Allowed("errors/troubles.py", "Exception", "a line in the log must not end a thread"),
-    Allowed("web/lookout.py", "Exception", "who lives would not be known any more"),
-    Allowed("ledger/postgres_pool.py", "Exception", "late calls would not be cut any more"),
-    Allowed("ledger/log_folding.py", "Exception", "the next fold may work; writers go on"),
-    Allowed("agent/compression.py", "BaseException", "the agent's own code; its caller is told"),
-    Allowed("agent/digests.py", "Exception", "a value that can not be looked at is still a value"),
     Allowed(
-        "integrations/hermes_plugin/rows.py",
+        "liveness/heartbeat.py", "Exception", "a process whose heartbeat dies is taken for dead"
+    ),
+    Allowed("core/troubles.py", "Exception", "a line in the log must not end a thread"),
+    Allowed("web/lookout.py", "Exception", "who lives would not be known any more"),
+    Allowed("store/postgres_pool.py", "Exception", "late calls would not be cut any more"),
+    Allowed("store/log_folding.py", "Exception", "the next fold may work; writers go on"),
+    Allowed("sessions/compression.py", "BaseException", "the agent's own code; its caller is told"),
+    Allowed(
+        "spending/digests.py", "Exception", "a value that can not be looked at is still a value"
+    ),
+    Allowed(
+        "integrations/hermes_plugin/plugin_rows.py",
         "Exception",
         "whatever Hermes's own library raises is an error that its home gives",
     ),
@@ -100,18 +117,8 @@ BOUNDARIES = (
         "Hermes makes the call whose guard raises, so that nothing would bound it",
     ),
     Allowed("cli/*", "*", "the surface turns what nobody foresaw into a message and a report"),
-    Allowed("ledger/group_commit.py", "*", "carried to the callers that wait, and raised there"),
+    Allowed("store/group_commit.py", "*", "carried to the callers that wait, and raised there"),
 )
-
-
-def short_files(root: Path) -> list[str]:
-    """Files of the package have at most 300 lines."""
-    long = ((path, len(path.read_bytes().splitlines())) for path in package_files(root))
-    return [
-        f"{path.relative_to(root)}: {lines} lines, at most {LINE_LIMIT}"
-        for path, lines in long
-        if lines > LINE_LIMIT
-    ]
 
 
 def one_sqlite(root: Path) -> list[str]:
@@ -155,11 +162,12 @@ def timeless_sql(root: Path) -> list[str]:
 
 
 def pure_thought(root: Path) -> list[str]:
-    """Policies and the model touch no clock, file, log, thread or process."""
+    """Nouns and decisions touch no clock, file, log, thread or process."""
     return [
         finding
-        for layer in ("policies", "model")
-        for module in modules(root, PACKAGE / layer)
+        for module in modules(root)
+        if module.inside not in TOUCHES
+        if any(fnmatchcase(module.inside, pattern) for pattern in DECIDES)
         for finding in (*_worldly_imports(module), *_worldly_calls(module))
     ]
 
@@ -214,29 +222,6 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
-def small_ports(root: Path) -> list[str]:
-    """A port has at most 10 public methods."""
-    return [
-        module.at(node, f"port {node.name} has {count} methods, at most {METHOD_LIMIT}")
-        for module in modules(root)
-        if module.inside.startswith("ports/")
-        for node in module.nodes
-        if isinstance(node, ast.ClassDef) and _is_port(module, node)
-        for count in [_public_methods(node)]
-        if count > METHOD_LIMIT
-    ]
-
-
-def _is_port(module: Module, node: ast.ClassDef) -> bool:
-    return any(module.meaning(parent) == "typing.Protocol" for parent in node.bases)
-
-
-def _public_methods(node: ast.ClassDef) -> int:
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    methods = (part for part in node.body if isinstance(part, kinds))
-    return sum(not method.name.startswith("_") for method in methods)
-
-
 def telling_names(root: Path) -> list[str]:
     """No module is named for nothing in particular."""
     return [
@@ -244,6 +229,20 @@ def telling_names(root: Path) -> list[str]:
         for path in sorted((root / PACKAGE).rglob("*"))
         if path.is_dir() or path.suffix == ".py"
         if NOTHING_NAMES & set(path.stem.lower().split("_"))
+    ]
+
+
+def one_place(root: Path) -> list[str]:
+    """No two modules have the same file name, but for those that every capability has."""
+    named = defaultdict[str, list[Module]](list)
+    for module in modules(root):
+        if module.path.name not in USUAL and not module.inside.startswith("testing/"):
+            named[module.path.name].append(module)
+    return [
+        f"{module.path}: {len(several)} modules have this file name"
+        for several in named.values()
+        if len(several) > 1
+        for module in several
     ]
 
 

@@ -11,8 +11,8 @@ WHERE_IT_HOLDS = {
     "CHANGELOG.md": "the built-in memory",
     "docs/finalizers.md": "the built-in memory, beside what holds for the other kinds",
     "docs/guarantees.md": "a session ends once",
-    "src/sexton/system/effects/memory.py": "the built-in memory",
-    "src/sexton/system/effects/memory_file.py": "the built-in memory",
+    "src/sexton/finalizers/effects/memory_effect.py": "the built-in memory",
+    "src/sexton/finalizers/effects/memory_file.py": "the built-in memory",
 }
 
 

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from sexton.ledger.statements import statements
+from sexton.store.statements import statements
 
 WITHOUT_ID = {
     "fenced_caps": "changes nothing; budgets know a session by its number, which never comes again",

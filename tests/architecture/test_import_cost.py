@@ -15,7 +15,7 @@ HEAVY = {"click", "fastapi", "httpx", "psycopg", "pydantic", "rich", "yaml"}
 SLOW = {
     "contextvars", "dataclasses", "getpass", "hashlib", "heapq", "importlib", "inspect",
     "ipaddress", "json", "logging", "pathlib", "random", "socket", "urllib", "uuid",
-    "sexton.agent.turn", "sexton.errors.spending", "sexton.model.process",
+    "sexton.sessions.turn", "sexton.errors.spending_errors", "sexton.processes.model",
 }  # fmt: skip
 EMBEDDED = {"apsw", "sexton"}
 WITHOUT_PROC = set() if Path("/proc/self/stat").exists() else {"psutil"}
@@ -47,7 +47,9 @@ def loaded_by(statement: str, **environ: str) -> tuple[set[str], set[str]]:
     return set(loaded), set(everything)
 
 
-@pytest.mark.parametrize("statement", ["import sexton; sexton.open", "import sexton.agent"])
+@pytest.mark.parametrize(
+    "statement", ["import sexton; sexton.open", "import sexton.sessions.agent_worker"]
+)
 def test_embedding_loads_the_standard_library_and_apsw_only(statement: str) -> None:
     loaded, everything = loaded_by(statement)
     assert loaded - sys.stdlib_module_names - EMBEDDED == set()

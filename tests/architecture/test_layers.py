@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def skeleton(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     rows: list[str] = contract["contracts"][0]["layers"]
-    for name in ["", *(layer.strip() for row in rows for layer in row.split("|"))]:
+    for name in ["", *(layer.strip() for row in rows for layer in re.split(r"[|:]", row))]:
         (tmp_path / "src" / "sexton" / name).mkdir(parents=True, exist_ok=True)
         (tmp_path / "src" / "sexton" / name / "__init__.py").touch()
     return tmp_path
@@ -43,10 +44,10 @@ def test_dependencies_point_inward() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("model/outward.py", "import sexton.ports"),
-        ("policies/outward.py", "def f():\n    import sexton.engine"),
-        ("engine/sideways.py", "from sexton import ledger"),
-        ("ledger/sideways.py", "import sexton.system"),
+        ("errors/outward.py", "import sexton.core"),
+        ("keeper/outward.py", "def f():\n    import sexton.wiring"),
+        ("wiring/outward.py", "from sexton import operations"),
+        ("operations/outward.py", "import sexton.web"),
         ("web/sideways.py", "import sexton.cli"),
     ],
 )
@@ -58,7 +59,7 @@ def test_an_import_in_the_wrong_direction_is_noticed(skeleton: Path, path: str, 
 
 
 def test_a_sound_tree_passes(skeleton: Path) -> None:
-    (skeleton / "src" / "sexton" / "engine" / "inward.py").write_text("import sexton.policies")
+    (skeleton / "src" / "sexton" / "wiring" / "inward.py").write_text("import sexton.keeper")
     assert lint_imports(skeleton).returncode == 0
 
 

@@ -18,14 +18,13 @@ ROOT = Path(__file__).parents[2]
 Rule = Callable[[Path], list[str]]
 
 RULES: list[Rule] = [
-    rules.short_files,
     rules.one_sqlite,
     rules.one_clock,
     rules.timeless_sql,
     rules.pure_thought,
     rules.narrow_excepts,
-    rules.small_ports,
     rules.telling_names,
+    rules.one_place,
     rules.own_text,
     rules.finished_work,
     rules.short_guide,

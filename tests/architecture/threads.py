@@ -20,25 +20,25 @@ class Started(NamedTuple):
 
 
 THREADS = {
-    Started("agent/heartbeat.py", "self._run"): "catches Exception, logs by kind, goes on",
-    Started("agent/compression.py", "self._work"): ONE_JOB,
-    Started("bootstrap/__init__.py", "keeper.run"): "every step in `Keeper._outlive`",
+    Started("liveness/heartbeat.py", "self._run"): "catches Exception, logs by kind, goes on",
+    Started("sessions/compression.py", "self._work"): ONE_JOB,
+    Started("wiring/__init__.py", "keeper.run"): "every step in `Keeper._outlive`",
     Started("cli/signals.py", "_listen"): "tries again to stop the program, logs by kind",
-    Started("engine/beside.py", "target"): "`Runner.run` and `Keeper._send` catch Exception; if"
+    Started("keeper/beside.py", "target"): "`Runner.run` and `Keeper._send` catch Exception; if"
     " one dies all the same, the keeper starts it again before its next sweep",
-    Started("engine/finalize.py", "self._carry_out"): ONE_JOB,
-    Started("integrations/hermes_plugin/ending.py", "_end_late"): ONE_JOB,
-    Started("ledger/deadline.py", "request"): ONE_JOB,
-    Started("ledger/group_commit.py", "self._loop"): "catches Exception, opens the gate of the"
+    Started("finalizers/runner.py", "self._carry_out"): ONE_JOB,
+    Started("integrations/hermes_plugin/plugin_ending.py", "_end_late"): ONE_JOB,
+    Started("store/deadline.py", "request"): ONE_JOB,
+    Started("store/group_commit.py", "self._loop"): "catches Exception, opens the gate of the"
     " batch, logs by kind, goes on",
-    Started("ledger/log_folding.py", "self._run"): ONE_JOB,
-    Started("ledger/postgres_pool.py", "_watch"): "catches Exception, logs by kind, goes on",
-    Started("system/effects/command.py", "stop"): ONE_JOB,
-    Started("system/http.py", "ask"): ONE_JOB,
-    Started("system/notify.py", "ask"): ONE_JOB,
+    Started("store/log_folding.py", "self._run"): ONE_JOB,
+    Started("store/postgres_pool.py", "_watch"): "catches Exception, logs by kind, goes on",
+    Started("finalizers/effects/command_effect.py", "stop"): ONE_JOB,
+    Started("finalizers/effects/http_post.py", "ask"): ONE_JOB,
+    Started("notifications/channels.py", "ask"): ONE_JOB,
     Started("testing/crash.py", "self._listen"): ONE_JOB,
     Started("web/lookout.py", "self._listen"): "catches Exception, logs by kind, goes on",
-    Started("web/serving.py", "self._run"): ONE_JOB,  # uvicorn survives what a request meets
+    Started("web/web_serving.py", "self._run"): ONE_JOB,  # uvicorn survives what a request meets
 }
 
 

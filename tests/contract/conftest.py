@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sexton.ledger.opening import open_ledger
-from sexton.ports import Ledger
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 
 
 @pytest.fixture

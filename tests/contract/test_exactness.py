@@ -10,11 +10,12 @@ import psycopg
 import pytest
 
 import sexton
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
+from sexton.core.message import Draft, draft
 from sexton.errors import InvalidMessage, InvalidName
-from sexton.model.message import Draft, draft
-from sexton.ports import Appended, Batch, Filter, Ledger
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.sessions.session_ports import Appended, Batch, Filter
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     NOON,

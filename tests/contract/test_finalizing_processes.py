@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Nursery, Report
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, owed, rule
 from sexton.testing.ledger_contract_reviving import worker

@@ -21,19 +21,20 @@ import apsw
 import psycopg
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.errors import LedgerBusy, LedgerError, SessionEnded, SextonError
-from sexton.ledger import appending
-from sexton.ledger.appending import _store
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite_transaction import SqliteTransaction
-from sexton.ledger.statements import statements
-from sexton.policies.rulebook import Rulebook, encode
-from sexton.ports import Ledger, WorkerUnknown
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook, encode
+from sexton.sessions import appending
+from sexton.sessions.appending import _store
+from sexton.sessions.session_ports import WorkerUnknown
+from sexton.settings.settings_values import Settings
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
+from sexton.store.sqlite_transaction import SqliteTransaction
+from sexton.store.statements import statements
 from sexton.testing.ledger_contract import LedgerContract
 from sexton.testing.ledger_contract_samples import NOON, born
 from sexton.testing.ledger_contract_spending_samples import budget, granted
+from sexton.wiring import Sexton
 
 PATIENCE = 240.0
 NOTICED = (

@@ -12,8 +12,8 @@ from typing import Any
 import apsw
 import pytest
 
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import MOVES
+from sexton.core.session import MOVES
+from sexton.store.opening import open_ledger
 from sexton.testing.ledger_contract import LedgerContract
 from tests.contract.test_guards import SLOW, memory
 

@@ -11,15 +11,16 @@ from typing import Any
 import psycopg
 import pytest
 
+from sexton.core.usage import Usage
 from sexton.errors import LedgerBusy
-from sexton.ledger import settling, spending
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.postgres import PostgresTransaction
-from sexton.model.spend import Unit
-from sexton.model.usage import Usage
-from sexton.policies.budgets import tokens
-from sexton.ports import Ledger
-from sexton.ports.spending import Slot, Spend, Taken
+from sexton.spending import settling
+from sexton.spending import store as spending
+from sexton.spending.budgets import tokens
+from sexton.spending.model import Unit
+from sexton.spending.spending_ports import Slot, Spend, Taken
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
+from sexton.store.postgres import PostgresTransaction
 from sexton.testing.ledger_contract_samples import NOON, born
 from sexton.testing.ledger_contract_spending_lost import SLOT, unheard
 from sexton.testing.ledger_contract_spending_samples import (

@@ -6,7 +6,7 @@ import os
 import random
 import sys
 
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
 from tests.crash import (
     campaign,
     days,

@@ -7,11 +7,11 @@ import threading
 from dataclasses import dataclass
 from itertools import count
 
-import sexton.ledger.postgres  # noqa: F401  # imported before the fork, as in a warm agent
-from sexton import bootstrap
-from sexton.agent.session import OpenSession
-from sexton.ledger import log_folding, sqlite
-from sexton.ledger.statements import statements
+import sexton.store.postgres  # noqa: F401  # imported before the fork, as in a warm agent
+from sexton import wiring
+from sexton.sessions.agent_session import OpenSession
+from sexton.store import log_folding, sqlite
+from sexton.store.statements import statements
 from sexton.testing.crash import Report
 
 # Read before the fork too, so that a long campaign tests one version of the text.
@@ -46,7 +46,7 @@ def token_of(text: str) -> tuple[Token, int]:
 def append(report: Report, url: str, mode: str, tag: str) -> None:
     """Open the ledger and append in that mode until killed."""
     report.tell("opening")
-    with bootstrap.open(url) as sexton, sexton.worker() as worker:
+    with wiring.open(url) as sexton, sexton.worker() as worker:
         session = worker.session(mode, source="chat")
         report.tell("opened", session.id)
         if mode == "forks":
@@ -68,7 +68,7 @@ def fold_often() -> None:
 def open_only(report: Report, url: str) -> None:
     """Open the ledger, which may not exist yet, and close it."""
     report.tell("opening")
-    with bootstrap.open(url) as sexton:
+    with wiring.open(url) as sexton:
         report.tell("opened", sexton.ledger.id)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 import psycopg
 
-from sexton.ledger.opening import sqlite_path
+from sexton.store.opening import sqlite_path
 from tests.crash.appending import Token, token_of
 
 TABLES = (

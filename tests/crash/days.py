@@ -18,10 +18,10 @@ from multiprocessing.pool import Pool
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
+from sexton.core.plan import ReapSession, Reason
 from sexton.errors import SessionEnded, SessionFenced
-from sexton.model.plan import ReapSession, Reason
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
 from sexton.testing.ledger_contract_samples import entry, seen
 from sexton.testing.simulation import SOMETIMES, simulate
 from tests.crash.running import ENGINES, order, places

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from sexton.errors import LedgerError
-from sexton.ledger.opening import open_ledger
-from sexton.ports import Ledger
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Report
 from sexton.testing.ledger_contract_samples import born, heard, reread, say
 

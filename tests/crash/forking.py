@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from sexton import bootstrap
-from sexton.agent.session import OpenSession
+from sexton import wiring
+from sexton.sessions.agent_session import OpenSession
 from sexton.testing.crash import Report
 from tests.crash.appending import Token, fold_often
 
@@ -20,7 +20,7 @@ PER_CHILD = 4
 
 def fork_while_busy(report: Report, url: str, rounds: str) -> None:
     """Fork again and again while other threads read and write; children write too."""
-    with bootstrap.open(url) as sexton, sexton.worker() as worker:
+    with wiring.open(url) as sexton, sexton.worker() as worker:
         session = worker.session("talk", source="cli")
         with _busy_threads(report, session):
             for number in range(int(rounds)):
@@ -42,9 +42,9 @@ def fork_while_folding(report: Report, url: str, rounds: str) -> None:
 
 def fork_while_opening(report: Report, url: str, rounds: str) -> None:
     """Fork while another thread opens and closes the same ledger; children write."""
-    with bootstrap.open(url) as sexton, sexton.worker() as worker:
+    with wiring.open(url) as sexton, sexton.worker() as worker:
         session = worker.session("talk", source="chat")
-        with _repeating(lambda: bootstrap.open(url).close()):
+        with _repeating(lambda: wiring.open(url).close()):
             for number in range(int(rounds)):
                 pid = os.fork()
                 if pid == 0:
@@ -58,7 +58,7 @@ def fork_while_opening(report: Report, url: str, rounds: str) -> None:
 def fork_with_multiprocessing(report: Report, url: str, rounds: str) -> None:
     """The same through multiprocessing, with children at the same time."""
     fork = multiprocessing.get_context("fork")
-    with bootstrap.open(url) as sexton, sexton.worker() as worker:
+    with wiring.open(url) as sexton, sexton.worker() as worker:
         session = worker.session("talk", source="cli")
         for number in range(int(rounds)):
             say(report, session, "parent", number)
@@ -77,7 +77,7 @@ def fork_with_multiprocessing(report: Report, url: str, rounds: str) -> None:
 
 def outlive_the_parent(report: Report, url: str) -> None:
     """The parent closes everything and ends; its child goes on writing."""
-    sexton = bootstrap.open(url)
+    sexton = wiring.open(url)
     session = sexton.worker().session("talk", source="chat")
     say(report, session, "parent", 0)
     parent = os.getpid()  # asked by the child it might be somebody else by then
@@ -120,7 +120,7 @@ def _open_as_a_child(report: Report, url: str, who: str) -> None:
     """Open the ledger anew beside what was inherited, write, then exit."""
     code = 1
     try:
-        with bootstrap.open(url) as sexton, sexton.worker() as worker:
+        with wiring.open(url) as sexton, sexton.worker() as worker:
             _say_some(report, worker.session(who, source="chat"), who)
         code = 0
     except BaseException:

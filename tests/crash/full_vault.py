@@ -11,11 +11,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sexton.bootstrap import Sexton
+from sexton.core.session import State
 from sexton.errors import VaultError, VaultFull
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import State
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     EVERYTHING,
     Truth,

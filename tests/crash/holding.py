@@ -10,27 +10,24 @@ from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
-import sexton.engine.standing  # all imported before the fork, as in a warm agent
-import sexton.ledger.postgres
-import sexton.system.deaths  # noqa: F401
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper
-from sexton.engine.swept import Sweep
+from sexton.core.clock import SystemClock
+from sexton.core.machine_ports import Clock
 from sexton.errors import LedgerUnreachable
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.statements import statements
-from sexton.model.evidence import Sight
-from sexton.model.worker import Identity
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Clock
-from sexton.settings.values import Settings
-from sexton.system.clock import SystemClock
-from sexton.system.processes import SystemProcesses
+from sexton.keeper.keeper import Keeper
+from sexton.keeper.swept import Sweep
+from sexton.liveness.evidence import Sight
+from sexton.liveness.model import Identity
+from sexton.liveness.policy import LivenessPolicy
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
+from sexton.store.statements import statements
 from sexton.testing.crash import Report
 from sexton.testing.jumping import FILE, ShiftedClock
+from sexton.wiring import Sexton
 from tests.crash.appending import Token
 
 for dialect in ("sqlite", "postgres"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.postgres import PostgresDatabase
-from sexton.ports import Ledger
+from sexton.sessions.message_store import LedgerMessages
+from sexton.store.ledger_ports import Ledger
+from sexton.store.postgres import PostgresDatabase
 
 
 @contextmanager

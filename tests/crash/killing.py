@@ -14,14 +14,13 @@ from contextlib import closing, suppress
 
 import psycopg
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.evidence import Sight
-from sexton.model.session import Session
-from sexton.policies.liveness import LivenessPolicy
-from sexton.ports import Ledger
-from sexton.settings.values import Settings
-from sexton.system.processes import SystemProcesses
+from sexton.core.session import Session
+from sexton.liveness.evidence import Sight
+from sexton.liveness.policy import LivenessPolicy
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.settings.settings_values import Settings
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.aftermath import (
     assert_ended_once,
     assert_lives_on,
@@ -29,6 +28,7 @@ from sexton.testing.aftermath import (
 )
 from sexton.testing.crash import Child, Nursery, PidTaken
 from sexton.testing.hurting import FATAL, HANG_UP, REUSE, STARVE, may_choose_pids, reuse_pid
+from sexton.wiring import Sexton
 from tests.crash.checking import Promises, check
 from tests.crash.holding import HOLD, publish
 from tests.crash.running import Place, Tally, order, places, verdict

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.aftermath import assert_lives_on
 from sexton.testing.crash import Child, Nursery
 from sexton.testing.freezing import Freezer, may_freeze

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import State
+from sexton.core.session import State
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Child, Nursery
+from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     Truth,
     check,

@@ -10,21 +10,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import new_receipt
-from sexton.engine.removing.means import Means
-from sexton.engine.removing.recover import recover
+from sexton.core.plan import ArchiveSession, Plan, TrashSession
+from sexton.core.record import replace
+from sexton.core.session import Session, State
 from sexton.errors import VaultError
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import ArchiveSession, Plan, TrashSession
-from sexton.model.record import replace
-from sexton.model.removal import AWAY, HERE
-from sexton.model.session import Session, State
-from sexton.ports import Filter
-from sexton.ports.removal import Holds, VaultFile, VaultState, WantedFiles
-from sexton.ports.vault import StoredMessage
-from sexton.settings.values import ArchiveSettings, Settings, TrashSettings
+from sexton.keeper.apply import new_receipt
+from sexton.retention.model import AWAY, HERE
+from sexton.retention.recover import recover
+from sexton.retention.removal_context import Means
+from sexton.retention.removal_ports import Holds, VaultFile, VaultState, WantedFiles
+from sexton.retention.vault_ports import StoredMessage
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import ArchiveSettings, Settings, TrashSettings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 ALL = 100_000
 MONTHS = timedelta(days=60)

@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sexton.bootstrap import Sexton
-from sexton.cli.trash.empty import END_OF_TIME
-from sexton.engine.apply import new_receipt
-from sexton.engine.removing.empty import empty
-from sexton.engine.removing.undo import removed_with
-from sexton.engine.removing.undo import undo as bring_back
-from sexton.ledger.opening import open_ledger
-from sexton.model.removal import AWAY
-from sexton.ports.removal import WantedFiles
+from sexton.cli.trash.trash_empty import END_OF_TIME
+from sexton.keeper.apply import new_receipt
+from sexton.retention.empty import empty
+from sexton.retention.model import AWAY
+from sexton.retention.removal_ports import WantedFiles
+from sexton.retention.undo import removed_with
+from sexton.retention.undo import undo as bring_back
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Report
+from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     ALL,
     EVERYTHING,

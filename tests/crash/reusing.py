@@ -16,16 +16,16 @@ from collections import Counter
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
-from sexton.model.masking import masked
-from sexton.model.process import Process, ProcessKind
-from sexton.model.record import replace
-from sexton.ports.processes import Ending
-from sexton.system.claims import Known
-from sexton.system.clock import SystemClock
-from sexton.system.hunting import Hunt
-from sexton.system.process_table import read_command
-from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
-from sexton.system.stopping import Stopper
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.liveness.process_identity import SystemProcesses, pidfs_inode, start_tick
+from sexton.processes.claims import Known
+from sexton.processes.hunting import Hunt
+from sexton.processes.masking import masked
+from sexton.processes.model import Process, ProcessKind
+from sexton.processes.process_ports import Ending
+from sexton.processes.process_table import read_command
+from sexton.processes.stopping import Stopper
 from sexton.testing.crash_nursery import LAST_PID
 from sexton.testing.hurting import may_choose_pids
 from tests.crash.running import order

@@ -6,16 +6,16 @@ import os
 from contextlib import suppress
 from datetime import timedelta
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.process import Process
-from sexton.model.record import replace
-from sexton.settings.values import Settings
-from sexton.system.clock import SystemClock
-from sexton.system.stopping import Stopper
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.processes.model import Process
+from sexton.processes.stopping import Stopper
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.aftermath import assert_ended_once, assert_nobody_dead_holds_anything
 from sexton.testing.crash import Child, Nursery, PidTaken, Report
 from sexton.testing.hurting import may_choose_pids, reuse_pid
+from sexton.wiring import Sexton
 from tests.crash.holding import HOLD
 from tests.crash.reusing import REUSED, Forked, campaign, fork, registered
 from tests.crash.victims import Victim

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sexton.errors import VaultFull
-from sexton.system.vault.directory import FileVault
+from sexton.retention.vault.directory import FileVault
 from tests.unit.vault_scene import plain, put, session, taken
 
 PAGE = 4096

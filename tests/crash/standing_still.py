@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.postgres import PostgresTransaction
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
+from sexton.store.postgres import PostgresTransaction
 from sexton.testing.crash import Report
+from sexton.wiring import Sexton
 
 PATIENCE = 240.0
 

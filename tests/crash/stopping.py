@@ -12,8 +12,8 @@ import traceback
 from contextlib import closing
 from datetime import timedelta
 
-from sexton.ledger.opening import open_ledger
-from sexton.policies.liveness import LivenessPolicy
+from sexton.liveness.policy import LivenessPolicy
+from sexton.store.opening import open_ledger
 from sexton.testing.aftermath import assert_lives_on
 from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer

@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 
 from sexton.errors import LedgerError, LedgerFull
-from sexton.ledger.opening import open_ledger
-from sexton.ports import Ledger
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Report
 from sexton.testing.ledger_contract_samples import born, heard, reread, say
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Nursery
 from sexton.testing.ledger_contract_samples import everything, heard
 
@@ -28,9 +28,9 @@ import sexton
 if len(sys.argv) > 2:
     from tests.crash.appending import fold_often
     fold_often()
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.wiring import Sexton
+from sexton.store.opening import open_ledger
+from sexton.settings.settings_values import Settings
 sexton_ = Sexton(open_ledger(sys.argv[1], patience=240), Settings())
 worker = sexton_.worker()
 session = worker.session("talk", source="chat")
@@ -55,7 +55,7 @@ def live(text):
         print(worker.session("talk", source="chat").append(role="user", content=text), text)
 
 atexit.register(live, "second")
-import sexton.bootstrap
+import sexton.wiring
 atexit.register(live, "first")
 """
 

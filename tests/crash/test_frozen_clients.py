@@ -14,16 +14,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.errors import LedgerUnreachable
-from sexton.ledger.opening import open_database, open_ledger
-from sexton.ledger.postgres import PostgresDatabase, PostgresTransaction
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.store.opening import open_database, open_ledger
+from sexton.store.postgres import PostgresDatabase, PostgresTransaction
 from sexton.testing.crash import Nursery
 from sexton.testing.postgres import PostgresServer
+from sexton.wiring import Sexton
 from tests.crash.impatience import impatient
 
 VICTIMS = "tests.crash.standing_still"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import apsw
 
-from sexton.bootstrap.removing import NEAR
-from sexton.model.session import State
-from sexton.ports.removal import WantedFiles
+from sexton.core.session import State
+from sexton.retention.removal_ports import WantedFiles
+from sexton.wiring.removal_wiring import NEAR
 from tests.scenario.conftest import hermes, hermes_python, scene
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import REAPS_TOGETHER
 from sexton.errors import LedgerUnreachable
-from sexton.ledger.opening import open_ledger
-from sexton.policies.liveness import LivenessPolicy
-from sexton.settings.values import Settings
+from sexton.keeper.apply import REAPS_TOGETHER
+from sexton.liveness.policy import LivenessPolicy
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.aftermath import assert_ended_once, assert_lives_on
 from sexton.testing.apart import may_live_apart
 from sexton.testing.crash import Nursery, PidTaken
@@ -28,6 +27,7 @@ from sexton.testing.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_
 from sexton.testing.jumping import WallClock, faked_by
 from sexton.testing.ledger_contract_samples import everything
 from sexton.testing.postgres import PostgresServer
+from sexton.wiring import Sexton
 from tests.crash.holding import HASTY, HOLD, publish
 from tests.crash.impatience import impatient
 from tests.crash.killing import KILLS, Killing

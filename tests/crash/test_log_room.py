@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sexton.ledger import log_room
-from sexton.ledger.log_room import LogRoom
-from sexton.ledger.sqlite import LOG_BYTES
+from sexton.store import log_room
+from sexton.store.log_room import LogRoom
+from sexton.store.sqlite import LOG_BYTES
 from sexton.testing.crash import Nursery
 from tests.crash.campaign import APPEND
 from tests.crash.checking import Promises, check

@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from sexton.errors import LedgerError, LedgerUnreachable
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.opening import masked, open_ledger
-from sexton.ports import Ledger
+from sexton.sessions.message_store import LedgerMessages
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import masked, open_ledger
 from sexton.testing.crash import Nursery
 from sexton.testing.ledger_contract_samples import (
     born,

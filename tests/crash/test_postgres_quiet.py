@@ -13,7 +13,7 @@ from sexton.testing.postgres import PostgresServer
 APPLICATION = """
 import logging, sys
 from sexton.errors import LedgerUnreachable
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.ledger_contract_samples import born, say
 from tests.crash.impatience import impatient
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Nursery
 from tests.crash.failing_disk import STEPS
 from tests.crash.small_disk import told_on_a_small_disk

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from sexton.homes.hermes.demo.writer import write_home
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.homes.hermes.demo.demo_writer import write_home
 from tests import layers
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from subprocess import DEVNULL
 from typing import Any
 
 import sexton
-from sexton.agent.processes import SpawnedProcess
-from sexton.agent.session import OpenSession
+from sexton.processes.agent_processes import SpawnedProcess
+from sexton.sessions.agent_session import OpenSession
 
 EVIL = "<script>document.title='owned'</script>\u202egnp.exe\x1b[31m\"><img src=x onerror=alert(2)>"
 TALK = (

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any
 
 PLACES = {
-    "clock": "sexton.system.clock:SystemClock",
+    "clock": "sexton.core.clock:SystemClock",
     "commands": "sexton.cli.root:root",
     "run": "sexton.cli:run",
-    "statements": "sexton.ledger.statements:statements",
-    "damaged home": "sexton.homes.hermes.demo.writer:write_home",
-    "host": "sexton.system.processes:host",
+    "statements": "sexton.store.statements:statements",
+    "damaged home": "sexton.homes.hermes.demo.demo_writer:write_home",
+    "host": "sexton.liveness.process_identity:host",
     "postgres server": "sexton.testing.postgres:PostgresServer",
     "simulate": "sexton.testing.simulation:simulate",
 }

@@ -13,7 +13,7 @@ import os
 import re
 from pathlib import Path
 
-from sexton.system.processes import host
+from sexton.liveness.process_identity import host
 
 FOLDER = Path(__file__).parent
 HEAD = "=== "

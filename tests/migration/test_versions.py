@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from sexton.errors import LedgerOutdated, LedgerTooNew
-from sexton.ledger import migrations
-from sexton.ledger.opening import open_database, open_ledger
-from sexton.ledger.sqlite_file import APPLICATION_ID
+from sexton.store import migrations
+from sexton.store.opening import open_database, open_ledger
+from sexton.store.sqlite_file import APPLICATION_ID
 from sexton.testing.ledger_contract_samples import born, everything, reread, say
 from tests.crash.checking import ask, tell
 

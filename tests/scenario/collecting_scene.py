@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.engine.removing.means import Means
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Outcome, Plan, Result
-from sexton.model.session import State
-from sexton.ports import Filter
-from sexton.settings.values import ArchiveSettings, Settings
-from sexton.system.files.own import OwnFiles
+from sexton.core.plan import Outcome, Plan, Result
+from sexton.core.session import State
+from sexton.retention.files.own import OwnFiles
+from sexton.retention.removal_context import Means
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import ArchiveSettings, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

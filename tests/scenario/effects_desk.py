@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sexton.model.message import Message
-from sexton.model.session import Session, State
-from sexton.ports.finalizing import Job
+from sexton.core.message import Message
+from sexton.core.session import Session, State
+from sexton.finalizers.job import Job
 
 ENDED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECRET = "what-was-said"

@@ -9,12 +9,12 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from sexton.ports.finalizing import EffectFailed
-from sexton.system.clock import SystemClock
-from sexton.system.effects.chat import ChatPlan
-from sexton.system.effects.command import Command, CommandPlan
-from sexton.system.effects.memory import Memory, MemoryPlan
-from sexton.system.effects.memory_file import MemoryFile
+from sexton.core.clock import SystemClock
+from sexton.finalizers.effects.chat import ChatPlan
+from sexton.finalizers.effects.command_effect import Command, CommandPlan
+from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
+from sexton.finalizers.effects.memory_file import MemoryFile
+from sexton.finalizers.job import EffectFailed
 from sexton.testing.crash import Report
 from tests.scenario.effects_desk import Desk, message
 

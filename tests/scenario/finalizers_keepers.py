@@ -13,14 +13,9 @@ from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 
-import sexton.bootstrap.duties  # all imported before the fork, as in a warm keeper
-import sexton.engine.keep
-import sexton.ledger.postgres
-import sexton.settings.loader
-import sexton.system.deaths  # noqa: F401
-from sexton.model.record import replace
-from sexton.policies.liveness import LivenessPolicy
-from sexton.settings.values import Settings
+from sexton.core.record import replace
+from sexton.liveness.policy import LivenessPolicy
+from sexton.settings.settings_values import Settings
 from sexton.testing.crash import Report
 from tests.crash.holding import HOST, FarProcesses
 from tests.scenario.finalizers_scene import open_house

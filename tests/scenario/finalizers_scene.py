@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.finding import load_settings
-from sexton.ledger.opening import open_ledger
-from sexton.model.finalization import Finalization
-from sexton.ports import Clock, ProcessTable
-from sexton.ports.finalizing import Wanted
-from sexton.settings.values import Settings
+from sexton.core.machine_ports import Clock, ProcessTable
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Finalization
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
+from sexton.wiring.choosing_ledger import load_settings
 from tests.scenario.effects_server import PATIENCE, Reply, Visit, say
 
 FILE = "memories.md"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper
-from sexton.engine.swept import Sweep
-from sexton.ledger.opening import open_ledger
-from sexton.model.evidence import Sight
-from sexton.model.session import Session
-from sexton.model.worker import Identity
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Ledger
-from sexton.settings.values import Settings
+from sexton.core.session import Session
+from sexton.keeper.keeper import Keeper
+from sexton.keeper.swept import Sweep
+from sexton.liveness.evidence import Sight
+from sexton.liveness.model import Identity
+from sexton.liveness.policy import LivenessPolicy
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import Settings
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 INTERVAL = 60.0
 NEVER = ResetPolicy(mode=Mode.NONE)

@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import apsw
 
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.hermes_house import House
 from tests.scenario.hermes_lab import Lab, Terminal

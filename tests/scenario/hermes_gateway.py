@@ -9,11 +9,11 @@ from typing import Any
 
 import apsw
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import Session
-from sexton.ports import Filter
-from sexton.settings.values import HomeSetting, Settings
+from sexton.core.session import Session
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import FakeModel
 from tests.scenario.hermes_lab import Lab
 from tests.scenario.signal_daemon import ACCOUNT, DONE, SignalDaemon

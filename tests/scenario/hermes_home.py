@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sexton.core.clock import SystemClock
 from sexton.homes.hermes.home import HermesHome
-from sexton.system.clock import SystemClock
 
 WRITER = Path(__file__).with_name("hermes_writer.py")
 PATIENCE = 240.0

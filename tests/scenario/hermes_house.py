@@ -9,14 +9,14 @@ from typing import Any
 
 import apsw
 
-from sexton.bootstrap import Sexton
-from sexton.engine.observe import observe_home
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Outcome, Plan
-from sexton.model.session import Session
-from sexton.ports import Clock
-from sexton.settings.values import HomeSetting, Settings
+from sexton.core.machine_ports import Clock
+from sexton.core.plan import Outcome, Plan
+from sexton.core.session import Session
+from sexton.keeper.observe import observe_home
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.scenario.hermes_home import HermesScene
 
 DAY = timedelta(days=1)

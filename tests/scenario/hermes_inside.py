@@ -6,7 +6,7 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
-from sexton.system.packing import pack
+from sexton.integrations.packing import pack
 
 BESIDE = ("apsw", "apsw-*.dist-info", "backports", "backports_zstd-*.dist-info")
 """What Sexton needs and Hermes does not bring."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sexton.errors import LedgerError
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 from tests.scenario.hermes_house import House
 
 BALLAST = "ballast"

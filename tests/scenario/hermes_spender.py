@@ -12,16 +12,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sexton.bootstrap import Sexton
-from sexton.engine.budgets import standings, who
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import JournalEntry
-from sexton.model.session import Session
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import BreakerPolicy, RunawayPolicy, SpendRules, usual_name
-from sexton.ports import Filter
-from sexton.settings.values import Settings
+from sexton.core.plan import JournalEntry
+from sexton.core.session import Session
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import Settings
+from sexton.spending.budget_standing import standings, who
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import BreakerPolicy, RunawayPolicy, SpendRules, usual_name
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
 from tests.scenario.hermes_lab import Lab
 

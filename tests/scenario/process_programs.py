@@ -14,14 +14,14 @@ from typing import Any
 
 import psutil
 
-from sexton.model.masking import masked
-from sexton.model.process import TAG_VARIABLE, Process, ProcessKind
-from sexton.model.record import replace
-from sexton.system.clock import SystemClock
-from sexton.system.hunting import Hunt
-from sexton.system.process_table import ZOMBIES, read_command, read_row
-from sexton.system.processes import SystemProcesses, pidfs_inode, start_tick
-from sexton.system.stopping import Stopper
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.liveness.process_identity import SystemProcesses, pidfs_inode, start_tick
+from sexton.processes.hunting import Hunt
+from sexton.processes.masking import masked
+from sexton.processes.model import TAG_VARIABLE, Process, ProcessKind
+from sexton.processes.process_table import ZOMBIES, read_command, read_row
+from sexton.processes.stopping import Stopper
 
 PATIENCE = 240.0
 

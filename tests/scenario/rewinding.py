@@ -13,12 +13,12 @@ import apsw
 import psycopg
 from psycopg import sql
 
-from sexton.bootstrap import Sexton
 from sexton.errors import LedgerBusy, LedgerUnreachable
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from sexton.wiring import Sexton
 
 T = TypeVar("T")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import apsw
 
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Report
+from sexton.wiring import Sexton
 
 TURNS = 20
 

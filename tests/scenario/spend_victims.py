@@ -6,11 +6,11 @@ import os
 import threading
 import time
 
-from sexton.bootstrap import Sexton
 from sexton.errors import BudgetExceeded
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Report
+from sexton.wiring import Sexton
 
 THREADS = 64
 PATIENCE = 240.0

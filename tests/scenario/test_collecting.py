@@ -12,20 +12,20 @@ from threading import Thread
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.removing import read_removed
-from sexton.engine.apply import apply
-from sexton.engine.plan_file import read_plan, write_plan
+from sexton.core.plan import ArchiveSession, Plan, Reason, Result, TrashSession
+from sexton.core.record import replace
+from sexton.core.session import Relation, State
 from sexton.errors import NothingToUndo, SessionRemoved, VaultDamaged, VaultMissing, VaultOutdated
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import ArchiveSession, Plan, Reason, Result, TrashSession
-from sexton.model.record import replace
-from sexton.model.session import Relation, State
-from sexton.policies.collection import Collection
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook
-from sexton.ports.removal import VaultState, WantedFiles
-from sexton.settings.values import HomeSetting
+from sexton.finalizers.policy import Owing
+from sexton.keeper.apply import apply
+from sexton.keeper.plan_file import read_plan, write_plan
+from sexton.retention.collection import Collection
+from sexton.retention.removal_ports import VaultState, WantedFiles
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import HomeSetting
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
+from sexton.wiring.removal_wiring import read_removed
 from tests.golden import golden
 from tests.scenario.collecting_scene import DAY, House, going, results
 from tests.scenario.hermes_home import HermesScene

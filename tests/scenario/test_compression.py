@@ -14,12 +14,9 @@ from typing import Any
 
 import pytest
 
-import sexton.ledger.postgres  # noqa: F401  # imported before the fork, as in a warm agent
-from sexton import bootstrap
-from sexton.agent.compression import Summarise
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
+import sexton.store.postgres  # noqa: F401  # imported before the fork, as in a warm agent
+from sexton import wiring
+from sexton.core.message import Message
 from sexton.errors import (
     InputInvalid,
     SessionEnded,
@@ -27,15 +24,18 @@ from sexton.errors import (
     SummaryFailed,
     SummaryPostponed,
 )
-from sexton.ledger.opening import open_ledger
-from sexton.model.message import Message
-from sexton.policies.compression import span
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Appended, Batch
-from sexton.settings.values import Settings
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.sessions.compression import Summarise
+from sexton.sessions.policy import span
+from sexton.sessions.session_ports import Appended, Batch
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery, Report
+from sexton.wiring import Sexton
 from tests.golden import golden
 
 SECRET = "the secret of the conversation"
@@ -511,7 +511,7 @@ def test_what_was_stored_before_a_compression_is_not_missed_after_it(
 
 def compress_for_ever(report: Report, url: str, tag: str) -> None:
     """Two threads talk and one compresses, until killed; every acknowledgement is told."""
-    with bootstrap.open(url) as opened, opened.worker() as worker:
+    with wiring.open(url) as opened, opened.worker() as worker:
         session = worker.session("talk")
 
         def talk_on(name: str) -> None:
@@ -546,7 +546,7 @@ def kill_compressors(nursery: Nursery, url: str, kills: int, seed: int) -> tuple
         child.kill()
         told = [line.split() for line in child.lines()]
         acknowledged |= {line[1] for line in told if line[0] == "done"}
-    with bootstrap.open(url) as opened, opened.worker() as worker:
+    with wiring.open(url) as opened, opened.worker() as worker:
         session = worker.session("talk")
         history = words(session.history())
         chain = opened.ledger.compression.chain(opened.find(session.id).ref)

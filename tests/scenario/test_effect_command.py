@@ -19,12 +19,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sexton.model.message import Message
-from sexton.ports.finalizing import EffectFailed, EffectPostponed
-from sexton.system.clock import SystemClock
-from sexton.system.effects.command import Command, CommandPlan
-from sexton.system.effects.tagged import VARIABLE, carriers, stop, tag_of
-from sexton.system.effects.talk import Talk
+from sexton.core.clock import SystemClock
+from sexton.core.message import Message
+from sexton.finalizers.effects.command_effect import Command, CommandPlan
+from sexton.finalizers.effects.program_talk import Talk
+from sexton.finalizers.effects.tagged import VARIABLE, carriers, stop, tag_of
+from sexton.finalizers.job import EffectFailed, EffectPostponed
 from sexton.testing.crash import Nursery
 from tests.golden import golden
 from tests.scenario.effects_desk import SECRET, Desk, message

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.message import Message
-from sexton.ports.finalizing import EffectFailed, EffectPostponed
-from sexton.system.clock import SystemClock
-from sexton.system.effects.chat import ChatPlan, TooLong
-from sexton.system.effects.memory import Memory, MemoryPlan
+from sexton.core.clock import SystemClock
+from sexton.core.message import Message
+from sexton.finalizers.effects.chat import ChatPlan, TooLong
+from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
+from sexton.finalizers.job import EffectFailed, EffectPostponed
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery
 from tests.golden import golden

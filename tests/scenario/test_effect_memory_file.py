@@ -16,12 +16,12 @@ from urllib.parse import quote
 
 import pytest
 
-from sexton.ports.finalizing import EffectFailed
-from sexton.system.clock import SystemClock
-from sexton.system.effects.chat import ChatPlan
-from sexton.system.effects.memory import Memory, MemoryPlan
-from sexton.system.effects.memory_file import MemoryFile
-from sexton.system.effects.transcript import parts
+from sexton.core.clock import SystemClock
+from sexton.finalizers.effects.chat import ChatPlan
+from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
+from sexton.finalizers.effects.memory_file import MemoryFile
+from sexton.finalizers.effects.model_transcript import parts
+from sexton.finalizers.job import EffectFailed
 from sexton.testing.clock import ManualClock
 from sexton.testing.crash import Nursery
 from tests.golden import golden
@@ -211,7 +211,7 @@ def test_those_that_wait_for_the_file_together_are_added_in_one_write(
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", counted)
-    monkeypatch.setattr("sexton.system.effects.memory_file.LOCK_WAIT", PATIENCE)
+    monkeypatch.setattr("sexton.finalizers.effects.memory_file.LOCK_WAIT", PATIENCE)
     file = MemoryFile(path, SystemClock())
     keys = [f"key {n}" for n in range(20)]
     with path.with_name(".MEMORY.md.lock").open("w") as lock:
@@ -277,7 +277,7 @@ def test_whoever_keeps_the_lock_is_not_waited_for_for_ever(path: Path, file: Mem
 def test_many_at_once_lose_nothing_and_double_nothing(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.system.effects.memory_file.LOCK_WAIT", PATIENCE)
+    monkeypatch.setattr("sexton.finalizers.effects.memory_file.LOCK_WAIT", PATIENCE)
     files = [MemoryFile(path, SystemClock()) for _ in range(2)]
     added: list[bool] = []
 

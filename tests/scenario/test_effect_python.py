@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.ports.finalizing import ClaimLost, EffectFailed, EffectPostponed
-from sexton.system.effects.entry_point import EntryPoint, EntryPointPlan
+from sexton.finalizers.effects.entry_point import EntryPoint, EntryPointPlan
+from sexton.finalizers.job import ClaimLost, EffectFailed, EffectPostponed
 from tests.golden import golden
 from tests.scenario.effects_desk import Desk
 
 CODE = """
 from datetime import UTC, datetime, timedelta
-from sexton.ports.finalizing import ClaimLost, EffectFailed, EffectPostponed
+from sexton.finalizers.job import ClaimLost, EffectFailed, EffectPostponed
 
 def tell(job):
     return f"{job.key} had {len(list(job.messages()))} messages"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.message import Message
-from sexton.ports.finalizing import EffectFailed
-from sexton.system.clock import SystemClock
-from sexton.system.effects.webhook import Webhook, WebhookPlan
+from sexton.core.clock import SystemClock
+from sexton.core.message import Message
+from sexton.finalizers.effects.webhook import Webhook, WebhookPlan
+from sexton.finalizers.job import EffectFailed
 from sexton.testing.clock import ManualClock
 from tests.golden import golden
 from tests.scenario.effects_desk import SECRET, Desk, message

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.duties import duties
-from sexton.engine.duty import Duty
-from sexton.engine.finalize import Runner
+from sexton.core.clock import SystemClock
+from sexton.core.machine_ports import Clock
+from sexton.core.session import State
 from sexton.errors import BudgetExceeded
-from sexton.model.session import State
-from sexton.policies.finalizing import RetryPolicy
-from sexton.ports import Clock
-from sexton.ports.finalizing import Job
-from sexton.system.clock import SystemClock
+from sexton.finalizers.duty import Duty
+from sexton.finalizers.job import Job
+from sexton.finalizers.policy import RetryPolicy
+from sexton.finalizers.runner import Runner
+from sexton.sessions.agent_worker import AgentWorker
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.duties import duties
 from tests.golden import golden
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_scene import (

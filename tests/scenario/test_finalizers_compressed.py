@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.model.message import Message
+from sexton.core.message import Message
+from sexton.sessions.agent_session import OpenSession
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_scene import configure, memory, open_house, owed, states, webhook
 

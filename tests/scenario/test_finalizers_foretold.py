@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.finding import load_settings
-from sexton.engine.plan import survey
-from sexton.model.message import Message
-from sexton.policies.rulebook import Rulebook
-from sexton.shapes.outlook import outlook
+from sexton.core.message import Message
+from sexton.keeper.propose import survey
+from sexton.operations.outlook import outlook
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_worker import AgentWorker
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.choosing_ledger import load_settings
 from tests.scenario.finalizers_scene import configure, open_house, owed, talk
 
 IDLE = {"mode": "idle", "idle_minutes": 60}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sexton.model.finalization import Finalization
+from sexton.finalizers.model import Finalization
 from sexton.testing.crash import Child, Nursery
 from sexton.testing.postgres import PostgresServer
 from tests.between_writes import stop_between_writes

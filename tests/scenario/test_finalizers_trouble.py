@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.duties import duties
-from sexton.engine.duty import Duty
-from sexton.engine.finalize import Runner
+from sexton.core.message import Message
 from sexton.errors import LedgerError
-from sexton.ledger.finalizing import LedgerFinalizing
-from sexton.model.message import Message
-from sexton.policies.finalizing import MOST_CRASHES, Rate, RetryPolicy
-from sexton.ports.finalizing import EffectFailed, EffectPostponed, Job
-from sexton.system.effects.tagged import carriers, tag_of
+from sexton.finalizers.duty import Duty
+from sexton.finalizers.effects.tagged import carriers, tag_of
+from sexton.finalizers.job import EffectFailed, EffectPostponed, Job
+from sexton.finalizers.policy import MOST_CRASHES, Rate, RetryPolicy
+from sexton.finalizers.runner import Runner
+from sexton.finalizers.store import LedgerFinalizing
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.duties import duties
 from tests.golden import golden
 from tests.scenario.effects_server import PATIENCE, Server, reply, say
 from tests.scenario.finalizers_scene import (
@@ -352,7 +352,7 @@ def test_a_keeper_that_is_stopped_gives_back_what_it_has_in_hand(
 def test_a_keeper_for_one_sweep_that_is_stopped_leaves_no_program_behind(
     engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.engine.keep.PATIENCE", 0.2)
+    monkeypatch.setattr("sexton.keeper.keeper.PATIENCE", 0.2)
     script = f"echo begun >> {tmp_path}/runs; sleep 600"
     command = {"name": "c", "kind": "command", "command": ["sh", "-c", script], "attempts": 1}
     with open_house(engine_url, configure(tmp_path, command)) as house:

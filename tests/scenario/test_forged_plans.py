@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.engine.plan_file import read_plan, write_plan
-from sexton.engine.preconditions import as_seen
-from sexton.model.plan import (
+from sexton.core.plan import (
     Action,
     EndSession,
     Outcome,
@@ -22,10 +19,13 @@ from sexton.model.plan import (
     TrashSession,
     WarnSession,
 )
-from sexton.model.record import replace
-from sexton.model.session import Limit, Session
-from sexton.model.worker import Worker
-from sexton.policies.liveness import SILENT, SUSPECT
+from sexton.core.record import replace
+from sexton.core.session import Limit, Session
+from sexton.keeper.plan_file import read_plan, write_plan
+from sexton.keeper.preconditions import as_seen
+from sexton.liveness.model import Worker
+from sexton.liveness.policy import SILENT, SUSPECT
+from sexton.sessions.agent_session import OpenSession
 from tests.keeping import kept
 from tests.scenario.fleet import Site
 from tests.scenario.hermes_home import HermesScene

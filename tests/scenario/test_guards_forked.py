@@ -9,11 +9,11 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from sexton.agent.desk import Desk
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.sessions.worker_context import Desk
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 BOUND = 240
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import Session, State
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.session import Session, State
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 
 BOUND = 240.0
 
@@ -143,7 +143,7 @@ def test_a_child_opens_again_what_was_reaped_before_it_could_hold_it(
 
 TAKES = """
 import os, sys, threading, sexton
-from sexton.agent import membership
+from sexton.liveness import membership
 membership.SETTLE = 3600.0  # only the end of its parent makes the child take the session
 house = sexton.open(sys.argv[1])
 session = house.worker().session("talk", source="chat")
@@ -189,7 +189,7 @@ def test_a_child_writes_on_while_its_heartbeat_takes_what_it_inherited(engine_ur
 
 EXECUTES = """
 import os, sys, sexton
-from sexton.agent import membership
+from sexton.liveness import membership
 house = sexton.open(sys.argv[1])
 worker = house.worker()
 session = worker.session("chat", source="cli")
@@ -227,11 +227,11 @@ def test_a_child_that_executes_or_exits_at_once_leaves_nothing_behind(
 FORGETS = """
 import gc, sys, threading, time, weakref
 from datetime import timedelta
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.wiring import Sexton
+from sexton.store.opening import open_ledger
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
 
 def until(holds):
     deadline = time.monotonic() + 240
@@ -290,14 +290,14 @@ EXHAUSTED = """
 import logging, os, resource, sys, time
 from datetime import timedelta
 from pathlib import Path
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import KeeperSettings, Settings
-from sexton.system.clock import SystemClock
-import sexton.agent.heartbeat
-sexton.agent.heartbeat.RETRY = 0.05
+from sexton.wiring import Sexton
+from sexton.store.opening import open_ledger
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import KeeperSettings, Settings
+from sexton.core.clock import SystemClock
+import sexton.liveness.heartbeat
+sexton.liveness.heartbeat.RETRY = 0.05
 
 class Clock(SystemClock):
     def monotonic(self):

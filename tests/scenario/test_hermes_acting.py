@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import Session
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import SpendRules
-from sexton.settings.values import Settings
+from sexton.core.session import Session
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import SpendRules
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, OWNER, Conversations, conversations

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap.visiting import visit
-from sexton.engine.process_view import hints, of_session
-from sexton.integrations.hermes_plugin.background import Background
 from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.plugin_background import Background
 from sexton.integrations.hermes_plugin.trying import Trying
-from sexton.model.process import Doing
+from sexton.processes.listed import hints, of_session
+from sexton.processes.model import Doing
+from sexton.wiring.visitor import visit
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import House
 from tests.unit.hermes_holding import ticks

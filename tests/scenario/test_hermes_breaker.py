@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import BreakerPolicy, SpendRules
+from sexton.rules.rulebook import Rulebook
+from sexton.spending.policy import BreakerPolicy, SpendRules
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, conversations
 from tests.scenario.hermes_inside import furnished_environment

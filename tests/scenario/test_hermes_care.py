@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sexton.cli.examination import examine
+from sexton.core.clock import SystemClock
 from sexton.errors import HomeNotFound, HomeUnknown, HomeUnreadable, SextonError
 from sexton.homes.hermes.home import HermesHome
-from sexton.system.clock import SystemClock
 from sexton.testing.home_contract import Notebook
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene

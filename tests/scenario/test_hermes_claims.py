@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sexton.model.evidence import Verdict
+from sexton.liveness.evidence import Verdict
 from tests.scenario.hermes_home import HermesScene
 from tests.unit.hermes_holding import ticks
 

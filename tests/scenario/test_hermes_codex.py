@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.spend import Scope, Unit
+from sexton.spending.model import Scope, Unit
 from tests.scenario import codex_program
 from tests.scenario.codex_program import ANSWER, TOKENS
 from tests.scenario.hermes_inside import furnished_environment

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sexton.model.spend import Act, Scope, Unit
+from sexton.spending.model import Act, Scope, Unit
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import GOAL, rows

@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from sexton.homes.hermes.demo.demo_writer import write_home
 from sexton.homes.hermes.demo.population import HELD, Resident, population
-from sexton.homes.hermes.demo.writer import write_home
 from tests.scenario.hermes_home import Hermes
 
 NOW = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)

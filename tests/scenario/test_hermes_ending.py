@@ -12,27 +12,27 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap.diagnosing import diagnose
-from sexton.bootstrap.removing import undo_receipt
-from sexton.bootstrap.visiting import visit
-from sexton.engine.apply import apply
-from sexton.engine.plan import survey
-from sexton.engine.preconditions import as_seen
-from sexton.engine.recheck import TAKEN_UP
-from sexton.engine.standing import samples
+from sexton.core.plan import JournalEntry, ReapSession, Reason, Result
+from sexton.core.record import replace
 from sexton.errors import HomeRefused, LedgerUnreachable, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
-from sexton.homes.hermes.ending import TOGETHER, Ending
 from sexton.homes.hermes.findings.finding import Finding
+from sexton.homes.hermes.hermes_ending import TOGETHER, Ending
 from sexton.homes.hermes.holders import Census
 from sexton.homes.hermes.home import HermesHome
 from sexton.homes.hermes.ownership import Ownership
-from sexton.model.evidence import Verdict
-from sexton.model.plan import JournalEntry, ReapSession, Reason, Result
-from sexton.model.record import replace
-from sexton.model.worker import Worker
-from sexton.ports import Entry, Journal
+from sexton.keeper.apply import apply
+from sexton.keeper.preconditions import as_seen
+from sexton.keeper.propose import survey
+from sexton.keeper.recheck import TAKEN_UP
+from sexton.liveness.evidence import Verdict
+from sexton.liveness.model import Worker
+from sexton.liveness.standing import samples
+from sexton.store.upkeep_ports import Entry, Journal
 from sexton.testing.clock import ManualClock
+from sexton.wiring.diagnosing import diagnose
+from sexton.wiring.removal_wiring import undo_receipt
+from sexton.wiring.visitor import visit
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.message import Message
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
+from sexton.core.message import Message
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, make_older
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sexton.model.spend import Scope, Unit
+from sexton.spending.model import Scope, Unit
 from tests.scenario.fake_model import ANSWER, Said, ToolUse, counting
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_inside import furnished_environment

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from sexton.ledger.opening import open_ledger
-from sexton.model.process import Process
+from sexton.processes.model import Process
+from sexton.store.opening import open_ledger
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import (

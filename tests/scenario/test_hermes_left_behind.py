@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.process_view import of_session
-from sexton.model.process import Doing, Watched
-from sexton.policies.notifying import ANNOUNCE_STOP, LEAVE_PROCESS
+from sexton.notifications.policy import ANNOUNCE_STOP, LEAVE_PROCESS
+from sexton.processes.listed import of_session
+from sexton.processes.model import Doing, Watched
+from sexton.wiring import Sexton
 from tests.scenario.finalizers_scene import configure, open_house, wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, OWNER, Conversations, conversations
 from tests.scenario.process_programs import lives

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sexton.core.clock import SystemClock
 from sexton.homes.hermes.holders import Kind, take_census
-from sexton.system.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, many, reasons

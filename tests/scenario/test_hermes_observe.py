@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sexton.core.session import Relation, State
 from sexton.homes.hermes.home import PAGE, HermesHome
-from sexton.model.session import Relation, State
-from sexton.policies.rulebook import decode
+from sexton.rules.rulebook import decode
 from sexton.testing.clock import ManualClock
 from sexton.testing.home_contract import HomeContract, Notebook, Scene
 from tests.scenario.hermes_home import Hermes, HermesScene

@@ -13,16 +13,16 @@ from typing import Any
 import apsw
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import Session
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import SpendRules
-from sexton.ports import Filter
-from sexton.settings.values import Settings
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.session import Session
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import SpendRules
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import wait_until

@@ -10,14 +10,14 @@ from typing import Any
 import apsw
 import pytest
 
+from sexton.core.plan import Result
 from sexton.errors import HomeNotFound, HomeRefused, HomeUnknown, HomeUnreadable
 from sexton.homes.hermes.acting import changing
 from sexton.homes.hermes.condition import Machine, condition_of
+from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.home import HermesHome
-from sexton.homes.hermes.writer import Writer
-from sexton.model.plan import Result
-from sexton.system.beginnings import begun_at
-from sexton.system.processes import SystemProcesses
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.processes.beginnings import begun_at
 from sexton.testing.clock import ManualClock
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene

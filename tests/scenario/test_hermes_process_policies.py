@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.visiting import visit
-from sexton.policies.handling import Handling, ProcessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.processes.handling import Handling, ProcessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.wiring import Sexton
+from sexton.wiring.visitor import visit
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, ends, make_older
 

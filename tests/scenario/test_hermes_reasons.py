@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sexton.model.endings import ENDS, HERMES, PREFIXES
+from sexton.core.endings import ENDS, HERMES, PREFIXES
 from tests.scenario.hermes_reasons import reasons_in, reasons_of
 
 KNOWN = {

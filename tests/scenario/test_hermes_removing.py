@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from sexton.engine.removing.means import Means
-from sexton.engine.removing.remove import put_away
+from sexton.core.clock import SystemClock
+from sexton.core.plan import TrashSession
+from sexton.core.session import State
 from sexton.errors import HomeOutgrown, HomeRefused, SessionNotFound, VaultOutdated
 from sexton.homes.hermes.acting import LONG_PATIENCE, PAGES_IN_LOG
-from sexton.model.plan import TrashSession
-from sexton.model.session import State
-from sexton.ports.rows import Removed
-from sexton.system.clock import SystemClock
+from sexton.retention.removal_context import Means
+from sexton.retention.remove import put_away
+from sexton.retention.row_ports import Removed
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many, reasons

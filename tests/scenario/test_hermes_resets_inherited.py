@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from sexton.core.session import Session
 from sexton.homes.hermes.inherited import OwnRules
-from sexton.model.session import Session
-from sexton.policies.rulebook import decode
+from sexton.rules.rulebook import decode
 from tests.scenario.hermes_home import PATIENCE, HermesScene
 from tests.scenario.hermes_house import DAY, House, make_older, reasons
 

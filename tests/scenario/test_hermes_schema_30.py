@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 from sexton.errors import HomeRefused
-from sexton.model.evidence import Verdict
+from sexton.liveness.evidence import Verdict
 from tests.scenario.hermes_house import DAY, House, reasons
 from tests.scenario.test_hermes_finalizers import keeping, noted
 from tests.unit.hermes_holding import holding, ticks

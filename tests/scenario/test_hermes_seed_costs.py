@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.hermes_gateway import ALICE, BOB, Conversations, conversations
 

@@ -19,17 +19,17 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.keeper_log import HeldLines
-from sexton.engine.observe import observe_home
-from sexton.engine.process_view import hints, of_session
-from sexton.model.plan import Plan
-from sexton.model.process import Doing, Watched
-from sexton.policies.notifying import ANNOUNCE_STOP
-from sexton.policies.reset import OWN_TIME
-from sexton.settings.values import HomeSetting, Settings
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.plan import Plan
+from sexton.keeper.keeper_log import HeldLines
+from sexton.keeper.observe import observe_home
+from sexton.notifications.policy import ANNOUNCE_STOP
+from sexton.processes.listed import hints, of_session
+from sexton.processes.model import Doing, Watched
+from sexton.resets.policy import OWN_TIME
+from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.scenario.effects_server import Server, say
 from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import (

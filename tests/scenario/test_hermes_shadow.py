@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.observe import observe_home
-from sexton.engine.swept import Sweep
+from sexton.core.plan import Result
 from sexton.homes.hermes.home import HermesHome
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Result
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import ShadowCount
-from sexton.settings.values import HomeSetting, Settings
+from sexton.keeper.observe import observe_home
+from sexton.keeper.swept import Sweep
+from sexton.liveness.liveness_ports import ShadowCount
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
-from sexton.model.spend import Act, Scope, Unit
+from sexton.spending.model import Act, Scope, Unit
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_inside import furnished_environment
@@ -241,7 +241,7 @@ from hermes_state import SessionDB
 
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import REST, Trying
-from sexton.integrations.hermes_plugin.turns import Turns
+from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.wiring import _come, _usual
 from sexton.testing.clock import ManualClock
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.explain import explain
-from sexton.model.plan import Held
-from sexton.settings.values import HomeSetting
+from sexton.core.plan import Held
+from sexton.keeper.explain import explain
+from sexton.settings.settings_values import HomeSetting
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import ANSWER
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, Conversations, conversations

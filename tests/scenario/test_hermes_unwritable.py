@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from sexton.core.plan import Result
 from sexton.homes.hermes.acting import PATIENCE
-from sexton.model.plan import Result
 from tests.crash.small_disk import told_on_a_small_disk
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.explain import explain
-from sexton.engine.keeper_log import HeldLines
-from sexton.engine.process_view import hints, view
-from sexton.model.process import Doing, Watched
-from sexton.policies.handling import ProcessPolicy
-from sexton.policies.reset import OWN_TIME, span
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.keeper.explain import explain
+from sexton.keeper.keeper_log import HeldLines
+from sexton.processes.handling import ProcessPolicy
+from sexton.processes.listed import hints, view
+from sexton.processes.model import Doing, Watched
+from sexton.resets.policy import OWN_TIME, span
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.wiring import Sexton
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, BOB, HOME, Conversations, conversations

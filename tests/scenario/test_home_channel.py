@@ -12,19 +12,19 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.home_channels import home_channels
-from sexton.engine.notify import Messenger
-from sexton.ledger.opening import open_ledger
-from sexton.model.notice import Event, Letter, LetterState, Notice
-from sexton.model.record import replace
-from sexton.policies.notifying import Interest, Occasion
-from sexton.ports.finalizing import EffectFailed
-from sexton.ports.outbox import Channel
-from sexton.settings.values import HomeSetting, NotifySetting, Settings
-from sexton.system.hermes_send import HermesSend, SendPlan
-from sexton.system.notify import NotifyPlan, channels
+from sexton.core.record import replace
+from sexton.finalizers.job import EffectFailed
+from sexton.notifications.channels import NotifyPlan, channels
+from sexton.notifications.hermes_send import HermesSend, SendPlan
+from sexton.notifications.model import Event, Letter, LetterState, Notice
+from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.policy import Interest, Occasion
+from sexton.notifications.sender import Messenger
+from sexton.settings.settings_values import HomeSetting, NotifySetting, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.home_channels import home_channels
 from tests.golden import golden
 from tests.scenario.effects_server import Server, reply
 

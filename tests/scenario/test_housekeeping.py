@@ -11,11 +11,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.removing import pace
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.retention import removal_pace as pace
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 MB = 1_000_000
 

@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 import sexton
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.opening import open_ledger
+from sexton.sessions.message_store import LedgerMessages
+from sexton.store.opening import open_ledger
 from sexton.testing.ledger_contract_samples import born
 from sexton.testing.postgres import PostgresServer
 

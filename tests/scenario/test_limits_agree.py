@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.budgets import explained, standings, who
 from sexton.errors import BudgetExceeded
-from sexton.ledger.opening import open_ledger
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.budgets import is_reached
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.runaway import Beat, excess
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.spending.budget_standing import explained, standings, who
+from sexton.spending.budgets import is_reached
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.spending.runaway import Beat, excess
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.scenario.fleet import Machine
 
 LIMIT = 100

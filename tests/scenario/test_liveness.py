@@ -10,18 +10,18 @@ from typing import NoReturn
 
 import pytest
 
-from sexton.agent.worker import AgentWorker
-from sexton.engine.apply import apply
-from sexton.engine.plan import survey
-from sexton.engine.worker_view import look_at_workers
+from sexton.core.plan import Action, Plan, ReapSession, Result
+from sexton.core.session import NATIVE, State
 from sexton.errors import SessionEnded, SessionFenced, WorkerLeft
 from sexton.homes.native import NativeHome
-from sexton.model.evidence import Sight
-from sexton.model.plan import Action, Plan, ReapSession, Result
-from sexton.model.session import NATIVE, State
-from sexton.model.worker import Identity
-from sexton.policies.liveness import LivenessPolicy
-from sexton.ports import Entry
+from sexton.keeper.apply import apply
+from sexton.keeper.propose import survey
+from sexton.liveness.evidence import Sight
+from sexton.liveness.model import Identity
+from sexton.liveness.policy import LivenessPolicy
+from sexton.liveness.worker_view import look_at_workers
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.store.upkeep_ports import Entry
 from tests.golden import golden
 from tests.scenario.fleet import INTERVAL, Site, beat, codes, pass_time
 

@@ -14,22 +14,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper
+from sexton.core.session import State
 from sexton.errors import SessionRewound
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import State
-from sexton.policies.liveness import LivenessPolicy
-from sexton.settings.values import Settings
+from sexton.keeper.keeper import Keeper
+from sexton.liveness.policy import LivenessPolicy
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import born
+from sexton.wiring import Sexton
 from tests.between_writes import stop_between_writes
 from tests.scenario.fleet import Site, codes, pass_time
 
 WORKER = """
 import sys
-from sexton import bootstrap
-with bootstrap.open(sys.argv[1]) as sexton, sexton.worker() as worker:
+from sexton import wiring
+with wiring.open(sys.argv[1]) as sexton, sexton.worker() as worker:
     session = worker.session("job", source="cli")
     session.append(role="user", content="x")
     print(session.id, flush=True)
@@ -38,8 +38,8 @@ with bootstrap.open(sys.argv[1]) as sexton, sexton.worker() as worker:
 
 FORKING = """
 import os, sys
-from sexton import bootstrap
-with bootstrap.open(sys.argv[1]) as sexton, sexton.worker() as worker:
+from sexton import wiring
+with wiring.open(sys.argv[1]) as sexton, sexton.worker() as worker:
     session = worker.session("job", source="cli")
     print(session.id, flush=True)
     print(worker.id, flush=True)

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 import sexton
-from sexton.bootstrap import Sexton
+from sexton.core.message import DEEPEST
 from sexton.errors import (
     InvalidMessage,
     InvalidName,
@@ -21,13 +21,13 @@ from sexton.errors import (
     LedgerGone,
     SessionNotFound,
 )
-from sexton.ledger.opening import masked, open_ledger
-from sexton.model.message import DEEPEST
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import masked, open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import race
+from sexton.wiring import Sexton
 from tests.golden import golden
 
 SECRETS = [

@@ -11,7 +11,8 @@ from datetime import timedelta
 
 import pytest
 
-from sexton.bootstrap import Sexton
+from sexton.core.plan import EndSession, Result, WarnSession
+from sexton.core.session import Limit, Session, State
 from sexton.errors import (
     InputInvalid,
     LedgerClosed,
@@ -21,17 +22,16 @@ from sexton.errors import (
     SessionNotFound,
     WorkerLeft,
 )
-from sexton.ledger.opening import open_ledger
-from sexton.model.evidence import Sight
-from sexton.model.plan import EndSession, Result, WarnSession
-from sexton.model.session import Limit, Session, State
-from sexton.model.worker import Identity
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import ResetRule, Rulebook
-from sexton.ports import Filter
-from sexton.settings.values import Settings
-from sexton.system.processes import SystemProcesses
+from sexton.liveness.evidence import Sight
+from sexton.liveness.model import Identity
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import ResetRule, Rulebook
+from sexton.sessions.session_ports import Filter
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.golden import golden
 
 IDLE = ResetPolicy(mode=Mode.IDLE, idle_minutes=60)

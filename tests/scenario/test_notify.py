@@ -16,28 +16,28 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine import notify
-from sexton.engine.keep import Keeper
-from sexton.engine.notify import Messenger
+from sexton.core.plan import Reason
+from sexton.core.session import Session
 from sexton.errors import ExtraMissing, LedgerBusy, SettingsInvalid
-from sexton.ledger.opening import open_ledger
-from sexton.model.finalization import FinalizationState
-from sexton.model.notice import Event, Letter, LetterState
-from sexton.model.plan import Reason
-from sexton.model.session import Session
-from sexton.policies.finalizing import Owing
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.notifying import RETRY, Interest
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Entry
-from sexton.ports.finalizing import Wanted
-from sexton.ports.outbox import Channel
-from sexton.settings.values import NotifySetting, Settings
-from sexton.system.notify import NotifyPlan, channels
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.policy import Owing
+from sexton.keeper.keeper import Keeper
+from sexton.liveness.policy import LivenessPolicy
+from sexton.notifications import sender as notify
+from sexton.notifications.channels import NotifyPlan, channels
+from sexton.notifications.model import Event, Letter, LetterState
+from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.policy import RETRY, Interest
+from sexton.notifications.sender import Messenger
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import NotifySetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import born, race, say
+from sexton.wiring import Sexton
 from tests.crash.checking import ask
 from tests.golden import golden
 from tests.scenario.effects_server import Server, Visit, hang_up, reply

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from sexton import Opened, Previous
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 MESSAGE = {"role": "user", "content": "x"}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sexton.ledger.opening import open_database
-from sexton.ledger.postgres import PostgresDatabase
+from sexton.store.opening import open_database
+from sexton.store.postgres import PostgresDatabase
 from tests.children import exit_code
 
 

@@ -10,9 +10,9 @@ import pytest
 from psycopg._preparing import PrepareManager
 
 from sexton.errors import LedgerUnreachable
-from sexton.ledger.database import Transaction
-from sexton.ledger.opening import open_database
-from sexton.ledger.postgres import PostgresDatabase, PostgresTransaction
+from sexton.store.database import Transaction
+from sexton.store.opening import open_database
+from sexton.store.postgres import PostgresDatabase, PostgresTransaction
 from sexton.testing.ledger_contract_samples import race
 from tests.crash.impatience import impatient
 from tests.interrupting import Interrupt, interrupted_at_every_step

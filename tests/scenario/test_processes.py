@@ -16,14 +16,9 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.processes import KEPT, SpawnedProcess
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.engine.process_settling import handle_processes, settle_processes
-from sexton.engine.process_stops import UNBORN, stop_processes
-from sexton.engine.process_watching import watch_processes
-from sexton.engine.processes import BLINKS
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.core.session import State
 from sexton.errors import (
     BudgetExceeded,
     InputInvalid,
@@ -32,25 +27,30 @@ from sexton.errors import (
     SessionEnded,
     WorkerLeft,
 )
-from sexton.ledger.opening import open_ledger
-from sexton.model.process import TAG_VARIABLE, Doing, Process
-from sexton.model.record import replace
-from sexton.model.session import State
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.handling import Handling, Occasion, ProcessPolicy
-from sexton.policies.processes import LEAST_CPU
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import SpendRules
-from sexton.ports import Ledger
-from sexton.ports.processes import Ending, Stopped
-from sexton.settings.values import NotifySetting, Settings
-from sexton.system.clock import SystemClock
-from sexton.system.process_table import ZOMBIES, read_command, read_row, tags_of
-from sexton.system.refusals import NO_PIDFD, UNPROVEN
-from sexton.system.sampling import Sampler
-from sexton.system.stopping import Stopper
+from sexton.processes.after_session import handle_processes, settle_processes
+from sexton.processes.agent_processes import KEPT, SpawnedProcess
+from sexton.processes.handling import Handling, Occasion, ProcessPolicy
+from sexton.processes.model import TAG_VARIABLE, Doing, Process
+from sexton.processes.overseer import BLINKS
+from sexton.processes.policy import LEAST_CPU
+from sexton.processes.process_ports import Ending, Stopped
+from sexton.processes.process_table import ZOMBIES, read_command, read_row, tags_of
+from sexton.processes.refusals import NO_PIDFD, UNPROVEN
+from sexton.processes.sampling import Sampler
+from sexton.processes.stopping import Stopper
+from sexton.processes.stops import UNBORN, stop_processes
+from sexton.processes.watching import watch_processes
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import NotifySetting, Settings
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import SpendRules
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.process_programs import (
     BURN,

@@ -16,20 +16,20 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.cli.space import measure
-from sexton.engine.removing import retain
-from sexton.engine.removing.proposal import with_retention
-from sexton.ledger.opening import open_ledger
-from sexton.model.notice import Event
-from sexton.model.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
-from sexton.model.record import replace
-from sexton.model.session import State
-from sexton.ports.removal import VaultState, WantedFiles
+from sexton.core.plan import Outcome, Plan, RemoveFiles, Result, TrashSession
+from sexton.core.record import replace
+from sexton.core.session import State
+from sexton.notifications.model import Event
+from sexton.retention import retain
+from sexton.retention.files.flat import FlatFiles
+from sexton.retention.files.own import OwnFiles
+from sexton.retention.proposal import with_retention
+from sexton.retention.removal_ports import VaultState, WantedFiles
 from sexton.settings.loader import load
-from sexton.system.files.flat import FlatFiles
-from sexton.system.files.own import OwnFiles
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.crash.checking import tell
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
@@ -833,7 +833,7 @@ def test_the_files_of_another_agent_are_looked_through_once_for_a_plan(
 def test_an_apply_looks_through_files_once_however_many_of_nobody_it_removes(
     foreign: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.engine.removing.files.MOST_SESSIONS", 1)  # so they go one by one
+    monkeypatch.setattr("sexton.retention.file_retention.MOST_SESSIONS", 1)  # so they go one by one
     home: Foreign = foreign()
     [beside, _] = home.session("20260301_115900_a1b2c3", ended=False)
     nobodys = [beside.with_name(f"session_20260301_11590{n}_a1b2c3.json") for n in range(1, 6)]

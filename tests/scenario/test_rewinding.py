@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.visiting import visit
+from sexton.core.session import Session
 from sexton.errors import SessionFenced, SessionNotFound, SessionRewound
-from sexton.model.session import Session
-from sexton.ports import Filter
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.sessions.session_ports import Filter
 from sexton.testing.clock import START, ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.visitor import visit
 from tests.scenario.rewinding import Rewind, once_reached, opened_at, reached
 
 RANDOM_BITS = 28

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import apply, new_receipt
-from sexton.engine.estate import Estate
-from sexton.engine.observe import observe_home
-from sexton.engine.preconditions import as_seen
+from sexton.core.plan import Action, EndSession, Outcome, Plan, Reason, RemoveFiles, Result
+from sexton.core.session import Session
 from sexton.errors import HomeRewound
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Action, EndSession, Outcome, Plan, Reason, RemoveFiles, Result
-from sexton.model.session import Session
-from sexton.settings.values import HomeSetting, Settings
+from sexton.keeper.apply import apply, new_receipt
+from sexton.keeper.keeper_context import Estate
+from sexton.keeper.observe import observe_home
+from sexton.keeper.preconditions import as_seen
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import ends
 from tests.scenario.rewinding import Rewind, SqliteRewind, once_reached, reached

@@ -8,15 +8,15 @@ from datetime import timedelta
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import apply, new_receipt
-from sexton.engine.preconditions import as_seen
-from sexton.model.plan import EndSession, Plan, Reason, Result
-from sexton.ports import Entry
+from sexton.core.plan import EndSession, Plan, Reason, Result
+from sexton.keeper.apply import apply, new_receipt
+from sexton.keeper.preconditions import as_seen
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.clock import ManualClock
 from sexton.web.answers.activity import Activity
 from sexton.web.events import News
 from sexton.web.lookout import Lookout
+from sexton.wiring import Sexton
 from tests.scenario.rewinding import Rewind, once_reached, opened_at, reached
 
 ASKED = Reason("asked", "in a test")

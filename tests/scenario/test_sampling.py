@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.process import Doing, Look, Presence, Process
-from sexton.model.record import replace
-from sexton.policies.processes import Judgement, judge
-from sexton.ports.processes import Ending
-from sexton.system import process_table
-from sexton.system.clock import SystemClock
-from sexton.system.listening import Ports
-from sexton.system.refusals import UNREADABLE
-from sexton.system.sampling import Sampler, presence
-from sexton.system.stopping import Stopper
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.processes import process_table
+from sexton.processes.listening import Ports
+from sexton.processes.model import Doing, Look, Presence, Process
+from sexton.processes.policy import Judgement, judge
+from sexton.processes.process_ports import Ending
+from sexton.processes.refusals import UNREADABLE
+from sexton.processes.sampling import Sampler, presence
+from sexton.processes.stopping import Stopper
 from tests.layers import unavailable
 from tests.scenario.process_programs import (
     BURN,

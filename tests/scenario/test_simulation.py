@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.evidence import Evidence, Verdict
-from sexton.policies.liveness import judge
-from sexton.policies.silence import listen
+from sexton.liveness.evidence import Evidence, Verdict
+from sexton.liveness.policy import judge
+from sexton.liveness.silence import listen
 from sexton.testing import simulation
 from sexton.testing.simulation import Outcome, simulate
 from sexton.testing.simulation_world import Process, World

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import sexton
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
+from sexton.core.plan import JournalEntry, Reason
+from sexton.core.record import replace
+from sexton.core.session import Session, State
+from sexton.core.usage import Usage
 from sexton.errors import (
     BudgetExceeded,
     LedgerBusy,
@@ -25,19 +26,18 @@ from sexton.errors import (
     SextonError,
     UsageInvalid,
 )
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import JournalEntry, Reason
-from sexton.model.record import replace
-from sexton.model.session import Session, State
-from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
-from sexton.model.usage import Usage
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import Price, Prices, RunawayPolicy, SpendRules
-from sexton.ports.finalizing import Wanted
-from sexton.settings.values import Settings
-from sexton.system.prices import listed_tariff
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.spending.policy import Price, Prices, RunawayPolicy, SpendRules
+from sexton.spending.price_table import listed_tariff
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.fleet import Machine
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.guard import Guard
-from sexton.agent.pulse import Pulse
-from sexton.agent.slots import Slots
-from sexton.agent.tools import ToolWatch
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.policies.spend import BreakerPolicy, RunawayPolicy
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.spending.guard import Guard
+from sexton.spending.policy import BreakerPolicy, RunawayPolicy
+from sexton.spending.pulse import Pulse
+from sexton.spending.slots import Slots
+from sexton.spending.tool_watch import ToolWatch
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.children import exit_code
 
 BOUND = 240.0

@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sexton.agent.grant import Grant
-from sexton.agent.session import OpenSession
-from sexton.agent.slots import Slots
-from sexton.agent.spend import TurnSpend
-from sexton.agent.turn import Turn
-from sexton.bootstrap import Sexton
 from sexton.errors import BudgetExceeded, LedgerBusy, SextonError, UsageInvalid
-from sexton.ledger.opening import open_ledger
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.turn import Turn
+from sexton.settings.settings_values import Settings
+from sexton.spending.grant import Grant
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import SpendRules
+from sexton.spending.slots import Slots
+from sexton.spending.turn_spend import TurnSpend
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.interrupting import Interrupt, at_every_step, interrupted_at_every_step
 
 BOUND = 240.0

@@ -12,20 +12,20 @@ import psutil
 import psycopg
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
+from sexton.core.record import replace
+from sexton.core.session import Session
 from sexton.errors import LedgerError, LedgerUnreachable
-from sexton.ledger.opening import open_ledger
-from sexton.model.record import replace
-from sexton.model.session import Session
-from sexton.model.spend import Bound, Budget, Meter, Scope, Unit, Who
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Bound, Budget, Meter, Scope, Unit, Who
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from sexton.wiring import Sexton
 from tests.scenario.fleet import Machine
 
 LIMIT = Budget(name="own", scope=Scope.SESSION, unit=Unit.TOKENS, limit=100_000)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.errors import BudgetExceeded
-from sexton.ledger.opening import open_ledger
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.store.opening import open_ledger
 from sexton.testing.crash import Nursery
+from sexton.wiring import Sexton
 
 PROCESSES = 8
 PATIENCE = 240.0

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
 from sexton.errors import BudgetExceeded, SextonError
-from sexton.ledger.opening import open_ledger
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import RunawayPolicy, SpendRules
-from sexton.settings.values import Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.settings.settings_values import Settings
+from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 MESSAGES, SECONDS, CALLS = 602, 107.0, 209
 DAYS = 30

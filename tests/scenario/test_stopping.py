@@ -15,16 +15,16 @@ from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 import psutil
 import pytest
 
-from sexton.model.process import TAG_VARIABLE, Process
-from sexton.model.record import replace
-from sexton.ports.processes import Ending, Spared, Stopped
-from sexton.system.clock import SystemClock
-from sexton.system.grips import PlainGrip
-from sexton.system.hunting import Hunt
-from sexton.system.process_table import ancestors, owner, read_row, read_table, tags_of
-from sexton.system.refusals import DEEP as DEEP_IN_KERNEL
-from sexton.system.refusals import MOVES, NO_PIDFD, NO_ROOM, OTHERS, OURSELVES, UNPROVEN
-from sexton.system.stopping import Stopper
+from sexton.core.clock import SystemClock
+from sexton.core.record import replace
+from sexton.processes.grips import PlainGrip
+from sexton.processes.hunting import Hunt
+from sexton.processes.model import TAG_VARIABLE, Process
+from sexton.processes.process_ports import Ending, Spared, Stopped
+from sexton.processes.process_table import ancestors, owner, read_row, read_table, tags_of
+from sexton.processes.refusals import DEEP as DEEP_IN_KERNEL
+from sexton.processes.refusals import MOVES, NO_PIDFD, NO_ROOM, OTHERS, OURSELVES, UNPROVEN
+from sexton.processes.stopping import Stopper
 from tests.scenario.process_programs import (
     HEADLESS,
     PATIENCE,
@@ -292,10 +292,10 @@ def test_who_stops_its_own_tree_from_inside_survives(nest: Nest) -> None:
     script = (
         "import os, sys\n"
         "from datetime import timedelta\n"
-        "from sexton.system.clock import SystemClock\n"
-        "from sexton.system import stopping\n"
-        "from sexton.system.hunting import Hunt\n"
-        "from sexton.system.stopping import Stopper\n"
+        "from sexton.core.clock import SystemClock\n"
+        "from sexton.processes import stopping\n"
+        "from sexton.processes.hunting import Hunt\n"
+        "from sexton.processes.stopping import Stopper\n"
         f"stopping.LAST_WAIT = {PATIENCE}\n"
         "other = os.fork()\n"
         "if other == 0:\n"
@@ -398,7 +398,7 @@ def test_one_that_sleeps_in_the_kernel_is_told_of_as_such_and_can_be_killed(nest
 def test_of_one_that_moves_all_the_time_it_is_said_that_it_is_there_while_it_is(
     pace: str, nest: Nest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.system.stopping.LAST_WAIT", 2.0)  # it may never be caught
+    monkeypatch.setattr("sexton.processes.stopping.LAST_WAIT", 2.0)  # it may never be caught
     going = tmp_path / "going"
     going.touch()
     root = nest.python(ROLL, pace, str(going), stdout=-1)

@@ -38,8 +38,8 @@ def running():
 """
 
 AGENT = """
-import sexton.agent.heartbeat
-sexton.agent.heartbeat.RETRY = 0.05
+import sexton.liveness.heartbeat
+sexton.liveness.heartbeat.RETRY = 0.05
 import sexton
 house = sexton.open(sys.argv[1], config=sys.argv[2])
 worker = house.worker()
@@ -51,7 +51,7 @@ def beat():
     return found.beat
 
 until(lambda: beat() > 2)
-[member] = sexton.agent.heartbeat.HEARTBEAT.members()
+[member] = sexton.liveness.heartbeat.HEARTBEAT.members()
 tend, failures = type(member).tend, []
 def failing(self):
     if len(failures) < 3:
@@ -74,8 +74,8 @@ assert "sexton-beat" in running()
 
 KEEPER = """
 import logging
-import sexton.engine.keep
-sexton.engine.keep.LOOK_EVERY = 0.01
+import sexton.keeper.keeper
+sexton.keeper.keeper.LOOK_EVERY = 0.01
 logging.basicConfig(stream=sys.stderr)
 import sexton
 house = sexton.open(sys.argv[1], config=sys.argv[2])
@@ -93,7 +93,7 @@ def swept():
 def jobs():
     return [each.state for each in house.ledger.finalizing.page(Wanted(), None, 9)]
 
-from sexton.ports.finalizing import Wanted
+from sexton.finalizers.job import Wanted
 until(lambda: swept() is not None and jobs() and set(jobs()) <= {"done", "dead"})
 assert {"sexton-notices", "sexton-finalizers"} <= running()
 estate, failures = keeper._estate, []

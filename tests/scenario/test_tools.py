@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.digests import digest, digest_of_arguments
-from sexton.agent.session import OpenSession
-from sexton.agent.tools import ToolCall, ToolWatch
-from sexton.bootstrap import Sexton
 from sexton.errors import BreakerOpen, BudgetExceeded, SessionEnded
-from sexton.ledger.opening import open_ledger
-from sexton.policies.spend import BreakerPolicy
-from sexton.settings.values import Settings
+from sexton.sessions.agent_session import OpenSession
+from sexton.settings.settings_values import Settings
+from sexton.spending.digests import digest, digest_of_arguments
+from sexton.spending.policy import BreakerPolicy
+from sexton.spending.tool_watch import ToolCall, ToolWatch
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_samples import race
+from sexton.wiring import Sexton
 from tests.golden import golden
 
 Open = Callable[..., OpenSession]

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.session import OpenSession
-from sexton.agent.turns import catch_up
-from sexton.agent.worker import AgentWorker
-from sexton.bootstrap import Sexton
+from sexton.core.record import replace
+from sexton.core.session import Session
 from sexton.errors import LedgerError, LedgerUnreachable
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.spending import LedgerSpending
-from sexton.model.record import replace
-from sexton.model.session import Session
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import Settings
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
+from sexton.sessions.turns import catch_up
+from sexton.settings.settings_values import Settings
+from sexton.spending.store import LedgerSpending
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.postgres import PostgresServer
+from sexton.wiring import Sexton
 from tests.crash.impatience import impatient
 from tests.scenario.fleet import Machine
 

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import apply
-from sexton.engine.removing.empty import empty, empty_expired
-from sexton.engine.removing.recover import recover
-from sexton.engine.removing.undo import files_to_undo, removed_with, undo
+from sexton.core.plan import Result
+from sexton.core.record import replace as changed
+from sexton.core.session import NATIVE, State
 from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Result
-from sexton.model.record import replace as changed
-from sexton.model.session import NATIVE, State
-from sexton.ports.removal import Intent, Release, Removal
-from sexton.ports.vault import FileContent, VaultKind
+from sexton.keeper.apply import apply
+from sexton.retention.empty import empty, empty_expired
+from sexton.retention.files.own import OwnFiles
+from sexton.retention.recover import recover
+from sexton.retention.removal_ports import Intent, Release, Removal
+from sexton.retention.undo import files_to_undo, removed_with, undo
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault_ports import FileContent, VaultKind
 from sexton.settings.loader import load
-from sexton.system.files.own import OwnFiles
-from sexton.system.vault.directory import FileVault
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.crash.checking import tell
 from tests.scenario.collecting_scene import House
 
@@ -233,7 +233,7 @@ def test_a_machine_that_got_another_name_still_has_its_trash(
     house.later()
     receipt, _ = house.collect()
     house.sexton.close()
-    monkeypatch.setattr("sexton.bootstrap.removing.host", lambda: "renamed")
+    monkeypatch.setattr("sexton.wiring.removal_wiring.host", lambda: "renamed")
     renamed = Sexton(open_ledger(url), house.sexton.settings, clock=house.clock)
     [chat, _] = renamed.ledger.vault.of_receipt(receipt)
     means = renamed.estate().removing

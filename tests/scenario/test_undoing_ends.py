@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.removing import undo_receipt
-from sexton.engine.reviving import may_revive
+from sexton.core.plan import Result
 from sexton.errors import NothingToUndo, SessionFenced
-from sexton.model.plan import Result
+from sexton.keeper.reopening import may_revive
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.removal_wiring import undo_receipt
 from tests.golden import golden
 from tests.scenario.finalizers_scene import configure, open_house, owed, webhook
 from tests.surface.holding import holder

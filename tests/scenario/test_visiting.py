@@ -9,24 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.visiting import GuestSession, Visitor
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.visiting import visit
-from sexton.engine.budgets import standings, unpriced, who
+from sexton.core.plan import Reason
+from sexton.core.record import replace
+from sexton.core.session import Relation, Session, State
 from sexton.errors import BreakerOpen, BudgetExceeded, LedgerBusy
+from sexton.homes.home_ports import Sighting
 from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.trying import REST, Trying
-from sexton.integrations.hermes_plugin.turns import Turns
-from sexton.ledger.opening import open_ledger
-from sexton.model.plan import Reason
-from sexton.model.record import replace
-from sexton.model.session import Relation, Session, State
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook
-from sexton.policies.spend import Prices, SpendRules
-from sexton.ports import Entry, Sighting
-from sexton.settings.values import HomeSetting, Settings
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.visiting import GuestSession, Visitor
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.spending.budget_standing import standings, unpriced, who
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import Prices, SpendRules
+from sexton.store.opening import open_ledger
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.visitor import visit
 
 
 def told(clock: ManualClock, **facts: object) -> Session:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
 from tests.scenario.conftest import hermes, hermes_python
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.surface.program import Cli

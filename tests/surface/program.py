@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import sexton
-from sexton.bootstrap import Sexton
 from sexton.cli import run
+from sexton.wiring import Sexton
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 240.0

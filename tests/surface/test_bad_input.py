@@ -128,7 +128,8 @@ def others() -> Iterator[Path]:
 
 AS_NOBODY = """
 import os, sys
-import sexton.cli.sessions.list, sexton.cli.keep, sexton.cli.trouble, sexton.cli.logs
+import sexton.cli.sessions.session_list, sexton.cli.keep_command
+import sexton.cli.trouble, sexton.cli.cli_logs
 import sexton.cli.root, sexton.cli.sessions
 if os.getuid() == 0:
     os.setgroups([])

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sexton.model.process import Doing, Figures
-from sexton.policies.rulebook import Rulebook, encode
-from sexton.ports import Sighting
-from sexton.system.process_table import tags_of
+from sexton.homes.home_ports import Sighting
+from sexton.processes.model import Doing, Figures
+from sexton.processes.process_table import tags_of
+from sexton.rules.rulebook import Rulebook, encode
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import make_older

@@ -15,10 +15,10 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from sexton.bootstrap import Sexton
-from sexton.engine.apply import new_receipt
 from sexton.integrations.mcp.answers import Answers
 from sexton.integrations.mcp.scope import Operator
+from sexton.keeper.apply import new_receipt
+from sexton.wiring import Sexton
 from tests.scenario.effects_server import Server, reply
 from tests.scenario.finalizers_scene import configure, open_house, owed, states, wait_until, webhook
 from tests.scenario.hermes_home import HermesScene

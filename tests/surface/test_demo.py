@@ -19,7 +19,7 @@ import pytest
 from sexton.cli.demo import PROMPT
 from sexton.cli.demo.acts import ACTS
 from sexton.cli.demo.servers import preview_servers
-from sexton.system.listening import Ports
+from sexton.processes.listening import Ports
 from tests.golden import golden
 from tests.surface.program import PATIENCE, call, environment, program
 

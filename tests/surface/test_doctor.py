@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sexton.cli.examination import STILL_OPEN
-from sexton.model.session import Session, State
-from sexton.ports import Sighting
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.session import Session, State
+from sexton.homes.home_ports import Sighting
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.surface.holding import holder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.cli.files import private_file
+from sexton.cli.cli_files import private_file
 from sexton.errors import InputInvalid
 from tests.golden import golden
 from tests.surface.program import Cli

@@ -221,7 +221,7 @@ def test_a_backfill_looks_back_as_far_as_it_is_told(
     cli.ok("sessions", "end", cli.talk("old", "hello"), "--yes")
     with cli.opened() as opened:
         later = opened.clock.now() + timedelta(days=2)
-    monkeypatch.setattr("sexton.system.clock.SystemClock.now", lambda _: later)
+    monkeypatch.setattr("sexton.core.clock.SystemClock.now", lambda _: later)
     for since, count in (("1d", 0), ("3d", 1)):
         command = ["finalizers", "backfill", "log", "--since", since, "--yes", "--json"]
         assert cli(*command, "--config", failing).json()["owed"] == count

@@ -13,10 +13,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.bootstrap.removing import NEAR
-from sexton.model.session import NATIVE, State
-from sexton.system.files.own import OwnFiles
+from sexton.core.session import NATIVE, State
+from sexton.retention.files.own import OwnFiles
 from sexton.testing.ledger_contract_samples import everything
+from sexton.wiring.removal_wiring import NEAR
 from tests.crash.checking import tell
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
@@ -371,7 +371,7 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
 INTERRUPTED = """
 import os, signal, threading
 from contextlib import contextmanager
-from sexton.cli import main, stopping
+from sexton.cli import main, cli_stopping as stopping
 
 shown, listening, told = stopping.bar, stopping.stopped_by_signals, threading.Event()
 

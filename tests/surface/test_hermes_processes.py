@@ -16,8 +16,8 @@ import yaml
 
 from sexton.errors import ProcessesRunning
 from sexton.homes.hermes.kernel import began
-from sexton.ports.processes import Ending
-from sexton.system.processes import start_tick
+from sexton.liveness.process_identity import start_tick
+from sexton.processes.process_ports import Ending
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.process_programs import eventually, lives
 from tests.surface.program import Cli

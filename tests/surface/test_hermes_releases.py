@@ -20,7 +20,7 @@ import pytest
 
 from sexton.cli.examination import STILL_OPEN
 from sexton.homes.hermes.installed import Installed
-from sexton.policies.rulebook import decode
+from sexton.rules.rulebook import decode
 from tests import layers
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene, in_local_words

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.cli.keep import _tell_person
+from sexton.cli.keep_command import _tell_person
 from sexton.errors import LedgerIsDirectory
 from sexton.testing.ledger_contract_samples import everything
 from sexton.testing.ledger_contract_spending_samples import budget, granted
@@ -169,7 +169,7 @@ def test_a_keeper_ends_when_nobody_reads_what_it_says(cli: Cli) -> None:
 IMPATIENT = """
 import signal
 import sexton.cli
-from sexton.ledger.postgres import PostgresDatabase
+from sexton.store.postgres import PostgresDatabase
 
 opened = []
 open_one = PostgresDatabase.__init__

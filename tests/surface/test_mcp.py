@@ -17,10 +17,10 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from sexton.agent.session import OpenSession
-from sexton.agent.worker import AgentWorker
 from sexton.integrations.mcp.answers import ASKED
-from sexton.model.process import TAG_VARIABLE
+from sexton.processes.model import TAG_VARIABLE
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.agent_worker import AgentWorker
 from tests.golden import golden
 from tests.surface.program import PATIENCE, Cli, call, environment, program
 

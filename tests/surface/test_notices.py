@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.model.notice import Event, Notice
+from sexton.notifications.model import Event, Notice
 from tests.golden import golden
 from tests.surface.program import Cli
 

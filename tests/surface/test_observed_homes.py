@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import sexton
-from sexton.bootstrap import Sexton
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.golden.pages import golden_page
 from tests.scenario.hermes_home import HermesScene

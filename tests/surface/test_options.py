@@ -113,12 +113,12 @@ def modules_after(*calls: list[str]) -> set[str]:
 
 def test_the_version_is_told_without_loading_anything() -> None:
     loaded = modules_after(["--version"])
-    assert not loaded & {*HEAVY, "click", "apsw", "psutil", "sexton.bootstrap"}
+    assert not loaded & {*HEAVY, "click", "apsw", "psutil", "sexton.wiring"}
 
 
 def test_help_loads_no_heavy_library() -> None:
     loaded = modules_after(["--help"], ["--version", "--json"])
-    assert not loaded & {*HEAVY, "apsw", "psutil", "sexton.bootstrap"}
+    assert not loaded & {*HEAVY, "apsw", "psutil", "sexton.wiring"}
     everything = modules_after(*([*path, "--help"] for path, _, _ in EVERY))
     assert not everything & set(HEAVY)
 
@@ -239,7 +239,7 @@ def test_what_nobody_foresaw_is_one_line_and_a_traceback_only_with_v(
         raise RuntimeError("the sky \x1b[31mfell")
 
     cli.talk("a", "hello")
-    monkeypatch.setattr("sexton.ledger.index.LedgerIndex.page", fall)
+    monkeypatch.setattr("sexton.sessions.index.LedgerIndex.page", fall)
     answer = cli("sessions", "list")
     assert answer.code == 70
     assert answer.err.splitlines()[0] == "sexton: RuntimeError: the sky [31mfell"
@@ -254,5 +254,5 @@ def test_an_interrupt_exits_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
         raise KeyboardInterrupt
 
     cli.talk("a", "hello")
-    monkeypatch.setattr("sexton.ledger.index.LedgerIndex.page", interrupt)
+    monkeypatch.setattr("sexton.sessions.index.LedgerIndex.page", interrupt)
     assert cli("sessions", "list").code == 130

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import sexton
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.model.session import State
+from sexton.core.session import State
+from sexton.sessions.agent_session import OpenSession
 from sexton.web.answers.errands import ASKED
 from sexton.web.rendering import session_href
+from sexton.wiring import Sexton
 from tests.keeping import kept
 from tests.scenario.finalizers_scene import configure, open_house, states, talk, webhook
 from tests.scenario.process_programs import lives

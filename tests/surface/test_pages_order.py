@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.cli.keeper_notice import keeper_notice
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import HomeSetting, Settings
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.testing.ledger_contract_removal_samples import intended
 from sexton.web.pages.vault import LIMIT
+from sexton.wiring import Sexton
 from tests.surface.test_pages import following
 from tests.surface.visitor import Page, Visitor, visiting
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.finding import load_settings
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.choosing_ledger import load_settings
 from tests.golden.pages import golden_page
 from tests.scenario.finalizers_scene import configure, webhook
 from tests.surface.test_pages import PAGES, given_up, link, page_of, talking

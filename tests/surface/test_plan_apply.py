@@ -195,7 +195,7 @@ def test_why_gives_every_answer_and_the_journal(
 def test_the_journal_shows_the_newest_first_and_as_many_as_wanted(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.cli.journal.CHUNK", 2)
+    monkeypatch.setattr("sexton.cli.journal_command.CHUNK", 2)
     made = [cli.talk(f"k{number}", "hello") for number in range(5)]
     for session in made:
         cli.ok("sessions", "reset", session)

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 import sexton
-from sexton.shapes.outlook import job_lines
+from sexton.operations.outlook import job_lines
 from tests.surface.program import Cli
 from tests.surface.visitor import visiting
 from tests.surface.web_site import serving

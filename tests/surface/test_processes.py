@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from sexton.agent.processes import SpawnedProcess
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.model.process import Doing, Figures
-from sexton.model.record import replace
-from sexton.ports.processes import Ending
-from sexton.system.process_table import read_command, tags_of
+from sexton.core.record import replace
+from sexton.processes.agent_processes import SpawnedProcess
+from sexton.processes.model import Doing, Figures
+from sexton.processes.process_ports import Ending
+from sexton.processes.process_table import read_command, tags_of
+from sexton.sessions.agent_session import OpenSession
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.process_programs import PATIENCE, STUBBORN, WAIT, eventually, lives
 from tests.surface.program import Cli, environment, program

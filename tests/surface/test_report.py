@@ -20,9 +20,10 @@ from sexton.cli.report.chart import (
     chart,
 )
 from sexton.cli.terminal import cells
-from sexton.model.session import Session, State
-from sexton.ports import Sample, Sighting
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.session import Session, State
+from sexton.homes.home_ports import Sighting
+from sexton.liveness.liveness_ports import Sample
 from tests.golden import golden
 from tests.surface.program import Cli
 

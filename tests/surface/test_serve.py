@@ -18,12 +18,12 @@ import pytest
 
 import sexton.web
 from sexton.cli import run
-from sexton.engine.last_alive import LastAlive
-from sexton.ledger.opening import open_ledger
-from sexton.model.evidence import Evidence, Verdict
-from sexton.model.plan import Outcome, ReapSession, Reason, Result, Seen
+from sexton.core.plan import Outcome, ReapSession, Reason, Result, Seen
+from sexton.liveness.evidence import Evidence, Verdict
+from sexton.liveness.last_alive import LastAlive
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import START
-from sexton.web.serving import listening
+from sexton.web.web_serving import listening
 from tests.scenario.process_programs import eventually
 from tests.surface.program import PATIENCE, Cli, environment, program
 
@@ -86,8 +86,8 @@ def test_a_bind_that_others_can_reach_is_refused_without_tls_or_proxy(cli: Cli) 
 def test_without_the_extra_it_is_said_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "sexton.web.serving")
-    monkeypatch.delattr(sexton.web, "serving")
+    monkeypatch.delitem(sys.modules, "sexton.web.web_serving")
+    monkeypatch.delattr(sexton.web, "web_serving")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert run(["serve"]) == 60
     told = capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.web.access.guard import CSP
+from sexton.web.access.web_guard import CSP
 from tests.surface.web_site import HOST, PATIENCE, serving
 from tests.unit.test_http import CERTIFICATE
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.system.services import service_here
-from sexton.system.services.launch import FILES, MARK, Launch
-from sexton.system.services.launchd import Launchd
-from sexton.system.services.systemd import UNIT, Systemd
+from sexton.keeper.services import service_here
+from sexton.keeper.services.launch import FILES, MARK, Launch
+from sexton.keeper.services.launchd import Launchd
+from sexton.keeper.services.systemd import UNIT, Systemd
 from tests.layers import provide, unavailable
 from tests.surface.program import PATIENCE, Cli, call, environment, program
 

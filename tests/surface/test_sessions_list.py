@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.surface.program import Cli
 
@@ -80,7 +80,7 @@ def test_pages_follow_one_another_without_gap_or_repetition(any_cli: Cli) -> Non
 
 
 def test_a_limit_larger_than_a_chunk_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sexton.cli.sessions.list.CHUNK", 2)
+    monkeypatch.setattr("sexton.cli.sessions.session_list.CHUNK", 2)
     made = [cli.talk(f"k{number}", "hello") for number in range(5)]
     listed = cli("sessions", "list", "--json", "--limit", "5").json()
     assert [each["id"] for each in listed] == made[::-1]

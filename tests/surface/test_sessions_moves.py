@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sexton.cli.sessions import ending
-from sexton.cli.sessions.ending import end_session
-from sexton.engine.apply import apply
+from sexton.cli.sessions import session_ending as ending
+from sexton.cli.sessions.session_ending import end_session
+from sexton.core.plan import Reason
 from sexton.errors import SessionBusy, SessionEnded
-from sexton.model.plan import Reason
+from sexton.keeper.apply import apply
 from tests.golden import golden
 from tests.surface.program import Cli
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.cli.terminal import Column, cells, fitting, plain_table
-from sexton.shapes.wording import ago, ahead, counted, share, size
+from sexton.core.wording import ago, ahead, counted, share, size
 from tests.golden import golden
 from tests.surface.program import PATIENCE, ROOT, Cli, environment, program
 

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from sexton.bootstrap import Sexton
 from sexton.errors import SessionBusy
-from sexton.model.finalization import FinalizationState
-from sexton.web.problems import status_of
+from sexton.finalizers.model import FinalizationState
+from sexton.web.web_problems import status_of
+from sexton.wiring import Sexton
 from tests.scenario.finalizers_scene import configure, open_house, talk, webhook
 from tests.surface.program import Cli
 from tests.surface.visitor import Page, serving_client

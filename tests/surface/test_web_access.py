@@ -23,7 +23,7 @@ from sexton.web.access.connections import MOST
 from sexton.web.access.cookies import LASTS
 from sexton.web.access.login import MOST_FIELDS
 from sexton.web.access.token import find_token
-from sexton.web.serving import listening
+from sexton.web.web_serving import listening
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
 
 pytestmark = pytest.mark.slow

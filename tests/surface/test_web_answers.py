@@ -14,8 +14,8 @@ import schemathesis
 from schemathesis import BaseSchema
 from schemathesis.checks import response_schema_conformance
 
-from sexton.bootstrap.finding import load_settings
 from sexton.testing.clock import ManualClock
+from sexton.wiring.choosing_ledger import load_settings
 from tests.surface.web_site import Served, serving
 
 pytestmark = pytest.mark.slow

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sexton.engine.sealing import digest_of
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports.processes import Ending
-from sexton.settings.values import Settings
+from sexton.keeper.sealing import digest_of
+from sexton.processes.process_ports import Ending
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import Settings
 from sexton.testing.clock import ManualClock
 from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving

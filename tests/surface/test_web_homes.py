@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from sexton.bootstrap import Sexton
-from sexton.homes.hermes.demo.writer import write_home
-from sexton.ledger.opening import open_ledger
-from sexton.model.session import Session
-from sexton.ports import Sighting
-from sexton.settings.values import HomeSetting, Settings
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.core.session import Session
+from sexton.homes.hermes.demo.demo_writer import write_home
+from sexton.homes.home_ports import Sighting
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 from tests.surface.visitor import routes_of, serving_client
 
 LISTS = ("/v1/sessions?{home}", "/sessions?{home}")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.worker import Worker
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
+from sexton.liveness.model import Worker
 from tests.golden import golden
 from tests.surface.holding import holder
 from tests.surface.program import Cli

@@ -12,12 +12,12 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from sexton.bootstrap import Sexton
 from sexton.web.access.addresses import address_of
 from sexton.web.access.token import VARIABLE
 from sexton.web.app import create_app
 from sexton.web.desk import Desk
-from sexton.web.serving import desk_for
+from sexton.web.web_serving import desk_for
+from sexton.wiring import Sexton
 
 TOKEN = "a token for tests only"
 VOID = frozenset({"input", "link", "meta", "br", "hr", "img"})

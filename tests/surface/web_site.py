@@ -10,13 +10,13 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
 from sexton.web.access.addresses import address_of
 from sexton.web.desk import Desk
-from sexton.web.serving import Site, desk_for, listening
+from sexton.web.web_serving import Site, desk_for, listening
+from sexton.wiring import Sexton
 
 HOST = "127.0.0.1"
 PATIENCE = 240.0

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.ledger.opening import open_ledger
 from sexton.settings.loader import load
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)
 FAR = datetime(9000, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sexton.cli.attaching import with_home
+from sexton.cli.cli_attaching import with_home
 from sexton.errors import SettingsInvalid
 
 HOME, FILE = Path("/srv/agents/.hermes"), Path("/etc/sexton/sexton.yaml")

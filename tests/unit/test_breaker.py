@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.policies.breaker import (
+from sexton.spending.breaker import (
     CLOSED,
     Breaker,
     admit,
@@ -13,7 +13,7 @@ from sexton.policies.breaker import (
     succeeded,
     warning,
 )
-from sexton.policies.spend import BreakerPolicy
+from sexton.spending.policy import BreakerPolicy
 
 USUAL = BreakerPolicy()
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.spend import Act, Bound, Budget, Meter, Scope, Unit, Who
-from sexton.policies.budgets import (
+from sexton.liveness.policy import UNATTENDED
+from sexton.spending.budgets import (
     action_of,
     bounds,
     free_from,
@@ -20,8 +20,8 @@ from sexton.policies.budgets import (
     tokens,
     turn_limits,
 )
-from sexton.policies.liveness import UNATTENDED
-from sexton.policies.spend import DEFAULTS
+from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.spending.policy import DEFAULTS
 from tests.golden import golden
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.engine.removing import keeping
-from sexton.ledger import removal
-from sexton.model.removal import HERE, Member
-from sexton.model.session import Relation, State
-from sexton.policies.collection import Collection, Finding, find
-from sexton.policies.family import Family
-from sexton.policies.shielding import SPARED, shield
+from sexton.core.session import Relation, State
+from sexton.retention import kept as keeping
+from sexton.retention import store as removal
+from sexton.retention.collection import Collection, Finding, find
+from sexton.retention.model import HERE, Member
+from sexton.retention.shielding import SPARED, shield
+from sexton.sessions.family import Family
 from sexton.testing.examples import examples
 from tests.golden import golden
 

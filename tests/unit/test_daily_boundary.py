@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sexton.policies.reset import Mode, ResetPolicy, next_boundary
+from sexton.resets.policy import Mode, ResetPolicy, next_boundary
 from sexton.testing.examples import examples
 
 DAY = timedelta(days=1)

@@ -13,19 +13,21 @@ from pathlib import Path
 import pytest
 
 import sexton
-from sexton.bootstrap import Sexton
-from sexton.engine.keep import Keeper
-from sexton.engine.standing import samples
-from sexton.ledger.opening import open_ledger
-from sexton.model.schedule import Schedule
-from sexton.model.session import Session
-from sexton.model.worker import Worker
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import Rulebook
-from sexton.ports import Birth, Sample, Sighting
-from sexton.settings.values import Settings
-from sexton.system.deaths import DeathWatch
+from sexton.core.schedule import Schedule
+from sexton.core.session import Session
+from sexton.homes.home_ports import Sighting
+from sexton.keeper.keeper import Keeper
+from sexton.liveness.death_watch import DeathWatch
+from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Worker
+from sexton.liveness.policy import LivenessPolicy
+from sexton.liveness.standing import samples
+from sexton.rules.rulebook import Rulebook
+from sexton.sessions.session_ports import Birth
+from sexton.settings.settings_values import Settings
+from sexton.store.opening import open_ledger
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.surface.holding import holder
 
 PATIENCE = 240.0
@@ -103,7 +105,7 @@ def test_a_keeper_sees_to_the_sessions_of_a_killed_process_before_its_next_sweep
 def test_where_nothing_reports_deaths_a_keeper_finds_them_at_its_next_look(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.engine.keep.LOOK_EVERY", 0.2)
+    monkeypatch.setattr("sexton.keeper.keeper.LOOK_EVERY", 0.2)
     with sexton.open(url) as held, held.worker(kind="keeper") as worker:
         keeper = Keeper(held.estate, lambda: worker.id, NEVER)
         thread = threading.Thread(target=keeper.run)

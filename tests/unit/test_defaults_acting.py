@@ -14,32 +14,32 @@ from typing import Any
 
 import pytest
 
-from sexton.agent.membership import Membership
-from sexton.agent.session import OpenSession
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.home_channels import home_channels
+from sexton.core.plan import EndSession, ReapSession, Reason, WarnSession
+from sexton.core.schedule import Schedule
+from sexton.core.session import Session
 from sexton.errors import (
     BreakerOpen,
     BudgetExceeded,
     PriceUnknown,
     SettingsInvalid,
 )
+from sexton.homes.hermes.hermes_places import DATABASE
 from sexton.homes.hermes.inherited import OwnRules, limits
-from sexton.homes.hermes.places import DATABASE
-from sexton.model.evidence import Verdict
-from sexton.model.opened import Opened
-from sexton.model.plan import EndSession, ReapSession, Reason, WarnSession
-from sexton.model.process import Doing
-from sexton.model.schedule import Schedule
-from sexton.model.session import Session
-from sexton.model.worker import Worker
-from sexton.policies.reset import limit_warning, reset_reason
-from sexton.policies.rulebook import Rulebook, decode
-from sexton.policies.silence import Watch, listen
-from sexton.ports import Birth
+from sexton.liveness.evidence import Verdict
+from sexton.liveness.membership import Membership
+from sexton.liveness.model import Worker
+from sexton.liveness.silence import Watch, listen
+from sexton.processes.model import Doing
+from sexton.processes.stopping import Stopper
+from sexton.resets.policy import limit_warning, reset_reason
+from sexton.rules.rulebook import Rulebook, decode
+from sexton.sessions.agent_session import OpenSession
+from sexton.sessions.opened import Opened
+from sexton.sessions.session_ports import Birth
 from sexton.settings.loader import load
-from sexton.system.stopping import Stopper
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring.home_channels import home_channels
 from tests.unit.conftest import FAR, MOST, START, Opener
 
 DAY = timedelta(days=1)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
+from sexton.core.record import replace
+from sexton.core.session import Session, State
 from sexton.errors import SettingsInvalid
-from sexton.model.record import replace
-from sexton.model.remains import Remains
-from sexton.model.session import Session, State
-from sexton.policies.disk_budget import DiskUse, disk_warning, excess
-from sexton.policies.retention import Fate, Retention, Verdict, judge
+from sexton.retention.disk_budget import DiskUse, disk_warning, excess
+from sexton.retention.policy import Fate, Retention, Verdict, judge
+from sexton.retention.remains import Remains
 from sexton.settings.loader import load
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
 from tests.unit.conftest import FAR, MOST, Opener
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

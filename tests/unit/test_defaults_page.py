@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts import defaults_page
-from sexton.settings.schema import SECTIONS
+from sexton.settings.settings_schema import SECTIONS
 
 MAPPINGS = (
     *("reset", "liveness", "processes", "prices", "breaker", "runaway"),

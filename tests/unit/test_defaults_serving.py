@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sexton.bootstrap import Sexton
-from sexton.cli.serve import tls_of
+from sexton.cli.serve_command import tls_of
 from sexton.errors import AddressRefused, HomeObserved, InputInvalid
-from sexton.ledger.opening import open_ledger
-from sexton.settings.values import ServeSettings, Settings
+from sexton.settings.settings_values import ServeSettings, Settings
+from sexton.store.opening import open_ledger
 from sexton.web.access.addresses import Address, address_of, is_loopback
 from sexton.web.answers.messages import messages
-from sexton.web.serving import desk_for
+from sexton.web.web_serving import desk_for
+from sexton.wiring import Sexton
 from tests.golden import golden
 
 DEFAULTS = ServeSettings()

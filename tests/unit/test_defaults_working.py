@@ -12,23 +12,24 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap import Sexton, keeping
-from sexton.bootstrap.duties import duties
-from sexton.bootstrap.notices import messenger
-from sexton.engine.finalize import Runner
-from sexton.engine.keep import Keeper
-from sexton.engine.swept import Sweep
+from sexton.core.plan import Reason
+from sexton.core.session import NATIVE
 from sexton.errors import SettingsInvalid
-from sexton.model.finalization import Finalization
-from sexton.model.notice import Event
-from sexton.model.plan import Reason
-from sexton.model.session import NATIVE
-from sexton.policies.finalizing import next_try
-from sexton.policies.notifying import Occasion
-from sexton.ports import Entry
-from sexton.ports.finalizing import Wanted
-from sexton.system.effects import unshared
+from sexton.finalizers.effects import unshared
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Finalization
+from sexton.finalizers.policy import next_try
+from sexton.finalizers.runner import Runner
+from sexton.keeper.keeper import Keeper
+from sexton.keeper.swept import Sweep
+from sexton.notifications.model import Event
+from sexton.notifications.policy import Occasion
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.clock import ManualClock
+from sexton.wiring import Sexton
+from sexton.wiring import keeper_wiring as keeping
+from sexton.wiring.channel_wiring import messenger
+from sexton.wiring.duties import duties
 from tests.scenario.effects_server import Reply, Server, Visit, drip_body, say
 from tests.scenario.finalizers_scene import Thinking, wait_until
 from tests.unit.conftest import START, Opener
@@ -202,7 +203,7 @@ def test_a_model_has_five_minutes_and_all_else_one(
         clock.advance(60)
         return started
 
-    monkeypatch.setattr("sexton.system.effects.command.opened", start_slowly)
+    monkeypatch.setattr("sexton.finalizers.effects.command_effect.opened", start_slowly)
     runner(sexton).drain()
     assert re.findall(r"\d+ s", owed(sexton)[0].last_error or "")[0] == "60 s"
 

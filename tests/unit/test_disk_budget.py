@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from sexton.model.plan import Reason
-from sexton.policies.blast_radius import FRESH, bounded
-from sexton.policies.disk_budget import (
+from sexton.core.plan import Reason
+from sexton.retention.blast_radius import FRESH, bounded
+from sexton.retention.disk_budget import (
     DiskBudget,
     DiskUse,
     Relief,

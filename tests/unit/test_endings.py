@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.model.endings import ENDS, HERMES, NATIVE, RESERVED, EndKind, end_kind, is_reap
-from sexton.model.session import RESERVED_REASONS
-from sexton.policies.handling import Occasion, occasion_of
+from sexton.core.endings import ENDS, HERMES, NATIVE, RESERVED, EndKind, end_kind, is_reap
+from sexton.core.session import RESERVED_REASONS
+from sexton.processes.handling import Occasion, occasion_of
 
 HOME = "work"
 """A home of Hermes, whatever it is called."""

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.finalization import Due, DueVerdict
-from sexton.model.session import State
-from sexton.policies.finalizing import (
+from sexton.core.session import State
+from sexton.finalizers.model import Due, DueVerdict
+from sexton.finalizers.policy import (
     LONGEST_WISH,
     Owing,
     Rate,
@@ -24,7 +24,7 @@ from sexton.policies.finalizing import (
     wait_for_one,
     why,
 )
-from sexton.policies.rulebook import Rulebook, decode, encode, owings
+from sexton.rules.rulebook import Rulebook, decode, encode, owings
 from tests.golden import golden
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.policies.fixation import Call, Repetition, Trail, repetition, trail_of, words
+from sexton.spending.fixation import Call, Repetition, Trail, repetition, trail_of, words
 from tests.golden import golden
 
 

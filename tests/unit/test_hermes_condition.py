@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.homes.hermes.condition import Condition, Machine, Small, condition_of
-from sexton.system.beginnings import begun_at
-from sexton.system.processes import SystemProcesses, start_tick
+from sexton.liveness.process_identity import SystemProcesses, start_tick
+from sexton.processes.beginnings import begun_at
 from sexton.testing.clock import ManualClock
 from sexton.testing.examples import examples
 

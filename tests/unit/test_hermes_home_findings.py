@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from sexton.bootstrap.diagnosing import totals
+from sexton.core.session import State as Open
 from sexton.homes.hermes.condition import Compression, Condition, Small, State, Storage
 from sexton.homes.hermes.config_files import read_configuration
 from sexton.homes.hermes.findings.all import home_findings
 from sexton.homes.hermes.findings.finding import Finding, Level, Names, Rules
-from sexton.homes.hermes.findings.sessions import Totals
+from sexton.homes.hermes.findings.sessions_findings import Totals
 from sexton.homes.hermes.findings.storage import is_mended
 from sexton.homes.hermes.folder import FileSeen, kind_of
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.homes.hermes.routing import Route, routes_in
 from sexton.homes.hermes.running import Background
-from sexton.model.process import Doing
-from sexton.model.session import State as Open
-from sexton.policies.handling import ProcessPolicy
-from sexton.policies.retention import Retention, RetentionClass
-from sexton.policies.rulebook import Rulebook, decode
-from sexton.ports.homes import Cohort
+from sexton.homes.home_ports import Cohort
+from sexton.processes.handling import ProcessPolicy
+from sexton.processes.model import Doing
+from sexton.retention.policy import Retention, RetentionClass
+from sexton.rules.rulebook import Rulebook, decode
+from sexton.wiring.diagnosing import totals
 from tests.golden import golden
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)

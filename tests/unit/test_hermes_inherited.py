@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from sexton.core.session import Session
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes.inherited import OwnRules
-from sexton.model.session import Session
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import decode
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import decode
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 IDLE = "session_reset: {mode: idle}\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sexton.homes.hermes.database import Signature
+from sexton.homes.hermes.hermes_database import Signature
 from sexton.homes.hermes.mark import Mark, Watermarks, load
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

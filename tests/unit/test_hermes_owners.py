@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sexton.homes.hermes.claims import Claims, Execution
+from sexton.homes.hermes.hermes_claims import Claims, Execution
+from sexton.homes.hermes.hermes_turns import APART, LONGEST
 from sexton.homes.hermes.holders import Census, Holder, Kind
 from sexton.homes.hermes.owners import OpenRow, owners
-from sexton.homes.hermes.turns import APART, LONGEST
-from sexton.model.evidence import Evidence, Verdict
+from sexton.liveness.evidence import Evidence, Verdict
 
 LIVE, DEAD, SUSPECT, UNKNOWN = Verdict.LIVE, Verdict.DEAD, Verdict.SUSPECT, Verdict.UNKNOWN
 GATEWAY, KEEPER = Holder(7, 1, Kind.GATEWAY), Holder(10, 1, Kind.SEXTON)

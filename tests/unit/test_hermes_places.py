@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sexton.homes.hermes.places import find_homes
+from sexton.homes.hermes.hermes_places import find_homes
 
 
 def make_home(path: Path) -> Path:

@@ -9,16 +9,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sexton.errors import InputInvalid, LedgerBusy
-from sexton.integrations.hermes_plugin import calls, rows
-from sexton.integrations.hermes_plugin.background import warning
+from sexton.integrations.hermes_plugin import calls
+from sexton.integrations.hermes_plugin import plugin_rows as rows
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import FIRST, PICTURE, REMEMBERED, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
+from sexton.integrations.hermes_plugin.plugin_background import warning
+from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.trying import REST, Trying
-from sexton.integrations.hermes_plugin.turns import Turns
 from sexton.integrations.hermes_plugin.weighing import Length
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.spend import Price, Prices, SpendRules
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import Price, Prices, SpendRules
 from sexton.testing.clock import ManualClock
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)

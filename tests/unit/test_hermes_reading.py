@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.core.session import Session, check_name
 from sexton.errors import HomeUnknown, HomeUnreadable
-from sexton.homes.hermes.database import ATTEMPTS, read
+from sexton.homes.hermes.hermes_database import ATTEMPTS, read
 from sexton.homes.hermes.home import HermesHome
-from sexton.model.session import Session, check_name
 from sexton.testing.clock import ManualClock
 from sexton.testing.examples import examples
 from sexton.testing.home_contract import Notebook

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.system.clock import SystemClock
-from sexton.system.http import Answer, Http, HttpFailed, retry_after
+from sexton.core.clock import SystemClock
+from sexton.finalizers.effects.http_post import Answer, Http, HttpFailed, retry_after
 from tests.golden import golden
 from tests.scenario.effects_server import (
     PATIENCE,

@@ -12,8 +12,8 @@ from subprocess import PIPE
 import apsw
 import pytest
 
-from sexton.ledger.opening import open_ledger
-from sexton.system.space import space_at
+from sexton.retention.disk_space import space_at
+from sexton.store.opening import open_ledger
 from sexton.testing.ledger_contract_samples import born, say
 
 MB = 1_000_000

@@ -15,16 +15,17 @@ from typing import Any
 import apsw
 import pytest
 
-from sexton.ledger.appending import LIGHT, MOST, REMEMBERED, SHORT
-from sexton.ledger.database import Transaction
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite import SqliteDatabase
-from sexton.model.message import Draft, draft
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit
-from sexton.policies.rulebook import Rulebook, encode
-from sexton.ports import Appended, Batch, Ledger
+from sexton.core.message import Draft, draft
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit
+from sexton.rules.rulebook import Rulebook, encode
+from sexton.sessions.appending import LIGHT, MOST, REMEMBERED, SHORT
+from sexton.sessions.message_store import LedgerMessages
+from sexton.sessions.session_ports import Appended, Batch
+from sexton.store.database import Transaction
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
+from sexton.store.sqlite import SqliteDatabase
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NO_RULES,

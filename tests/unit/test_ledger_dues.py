@@ -8,10 +8,10 @@ from pathlib import Path
 
 import apsw
 
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.statements import statements
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook, encode
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook, encode
+from sexton.store.opening import open_ledger
+from sexton.store.statements import statements
 from sexton.testing.ledger_contract_samples import born, say
 
 

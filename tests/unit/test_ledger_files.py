@@ -14,8 +14,8 @@ import apsw
 import pytest
 
 from sexton.errors import LedgerCorrupt, LedgerError, LedgerIsDirectory, LedgerNotADatabase
-from sexton.ledger.opening import masked, open_ledger, sqlite_path
-from sexton.ledger.sqlite_file import APPLICATION_ID, check_engine
+from sexton.store.opening import masked, open_ledger, sqlite_path
+from sexton.store.sqlite_file import APPLICATION_ID, check_engine
 from sexton.testing.ledger_contract_samples import born, heard, say
 
 
@@ -180,7 +180,7 @@ OPENER = """
 import os, stat, sys
 from pathlib import Path
 os.umask(0)
-from sexton.ledger.opening import open_ledger
+from sexton.store.opening import open_ledger
 ledger = open_ledger(sys.argv[1])
 ledger.homes.all()
 for each in Path(sys.argv[1]).parent.iterdir():

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from sexton.core.session import Session
 from sexton.errors import LedgerBusy, LedgerGone
-from sexton.ledger import group_commit, sqlite_file
-from sexton.ledger.database import Transaction
-from sexton.ledger.group_commit import (
+from sexton.sessions.message_store import LedgerMessages
+from sexton.sessions.session_ports import Appended
+from sexton.store import group_commit, sqlite_file
+from sexton.store.database import Transaction
+from sexton.store.group_commit import (
     IN_VAIN,
     IN_VAIN_ASLEEP,
     RUSH,
@@ -27,12 +30,9 @@ from sexton.ledger.group_commit import (
     Ticket,
     Together,
 )
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite import SqliteDatabase
-from sexton.ledger.whereabouts import Whereabouts
-from sexton.model.session import Session
-from sexton.ports import Appended
+from sexton.store.opening import open_ledger
+from sexton.store.sqlite import SqliteDatabase
+from sexton.store.whereabouts import Whereabouts
 from sexton.testing.ledger_contract_samples import born, heard, race, say
 
 THREADS = 64

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sexton.ledger import whereabouts
-from sexton.ledger.sqlite import SqliteDatabase
+from sexton.store import whereabouts
+from sexton.store.sqlite import SqliteDatabase
 from tests.interrupting import interrupted_at_every_step
 
 FULL = 2

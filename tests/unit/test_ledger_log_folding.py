@@ -12,13 +12,13 @@ import apsw
 import pytest
 
 from sexton.errors import LedgerFull
-from sexton.ledger import log_folding, sqlite
-from sexton.ledger.log_folding import LONG, PAGES, LogFolding
-from sexton.ledger.messages import LedgerMessages
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite import FOLDED, SqliteDatabase
-from sexton.ledger.sqlite_file import WAL_PAGES
-from sexton.ports import Ledger
+from sexton.sessions.message_store import LedgerMessages
+from sexton.store import log_folding, sqlite
+from sexton.store.ledger_ports import Ledger
+from sexton.store.log_folding import LONG, PAGES, LogFolding
+from sexton.store.opening import open_ledger
+from sexton.store.sqlite import FOLDED, SqliteDatabase
+from sexton.store.sqlite_file import WAL_PAGES
 from sexton.testing.ledger_contract_samples import born, heard, race, reread, say
 
 PAGE = "x" * 4000

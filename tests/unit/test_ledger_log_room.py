@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import apsw
 import pytest
 
-from sexton.ledger.log_room import SPARE, STEP, LogRoom
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.sqlite import LOG_BYTES, TENDED
-from sexton.ports import Ledger
+from sexton.store.ledger_ports import Ledger
+from sexton.store.log_room import SPARE, STEP, LogRoom
+from sexton.store.opening import open_ledger
+from sexton.store.sqlite import LOG_BYTES, TENDED
 from sexton.testing.ledger_contract_samples import born, heard, say
 
 KILOBYTE = "x" * 1024

@@ -10,10 +10,11 @@ import apsw
 import psycopg
 import pytest
 
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.statements import statements
-from sexton.model.session import State
-from sexton.ports import Filter, Ledger
+from sexton.core.session import State
+from sexton.sessions.session_ports import Filter
+from sexton.store.ledger_ports import Ledger
+from sexton.store.opening import open_ledger
+from sexton.store.statements import statements
 from tests.crash.checking import tell
 
 OPEN = 30

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.ledger.board import steps_within
-from sexton.ledger.sqlite import SqliteDatabase
-from sexton.ledger.sqlite_file import open_reader, open_writer
-from sexton.ledger.statements import ROW, statements
+from sexton.sessions.board import steps_within
+from sexton.store.sqlite import SqliteDatabase
+from sexton.store.sqlite_file import open_reader, open_writer
+from sexton.store.statements import ROW, statements
 
 LARGE = (
     *("sessions", "messages", "journal", "holders", "finalizations", "processes"),

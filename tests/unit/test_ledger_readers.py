@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.ledger.sqlite import SqliteDatabase
-from sexton.ledger.sqlite_readers import Readers
+from sexton.store.sqlite import SqliteDatabase
+from sexton.store.sqlite_readers import Readers
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.ledger import whereabouts
-from sexton.ledger.whereabouts import Whereabouts
+from sexton.store import whereabouts
+from sexton.store.whereabouts import Whereabouts
 
 
 @pytest.fixture(params=["just now", "long ago"])

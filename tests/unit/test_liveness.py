@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sexton.engine.deaths import children_first
-from sexton.engine.preconditions import as_seen
-from sexton.model.evidence import Evidence, Sight, Verdict
-from sexton.model.session import Session
-from sexton.model.worker import Holder, Identity, Worker
-from sexton.policies.liveness import (
+from sexton.core.session import Session
+from sexton.keeper.preconditions import as_seen
+from sexton.liveness.evidence import Evidence, Sight, Verdict
+from sexton.liveness.liveness_ports import Left
+from sexton.liveness.model import Holder, Identity, Worker
+from sexton.liveness.policy import (
     HOME,
     LivenessPolicy,
     dead_holders,
@@ -23,8 +23,8 @@ from sexton.policies.liveness import (
     reap_reason,
     stalled_for,
 )
-from sexton.policies.silence import Look, Watch, listen
-from sexton.ports import Left
+from sexton.liveness.reaper import children_first
+from sexton.liveness.silence import Look, Watch, listen
 from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sexton.engine.removing.trees import roots
-from sexton.policies.family import depths
+from sexton.retention.trees import roots
+from sexton.sessions.family import depths
 
 MANY = 300
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.model.masking import LONGEST, masked
+from sexton.processes.masking import LONGEST, masked
 
 SECRET = "hunter2hunter2"
 

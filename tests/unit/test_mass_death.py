@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.mass_death import Doubt, doubt
-from sexton.policies.silence import Look
+from sexton.liveness.mass_death import Doubt, doubt
+from sexton.liveness.policy import LivenessPolicy
+from sexton.liveness.silence import Look
 
 POLICY = LivenessPolicy()
 HOLD = 3 * POLICY.ttl.total_seconds()

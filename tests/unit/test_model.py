@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.core.message import PREVIEW_LENGTH, draft, one_line, preview, revive_content
+from sexton.core.record import replace
+from sexton.core.session import MOVES, NAME_LIMIT, State, check_name
+from sexton.core.usage import Usage
 from sexton.errors import InvalidMessage, InvalidName
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.message import PREVIEW_LENGTH, draft, one_line, preview, revive_content
-from sexton.model.record import replace
-from sexton.model.session import MOVES, NAME_LIMIT, State, check_name
-from sexton.model.usage import Usage
+from sexton.finalizers.model import Finalization, FinalizationState
 from sexton.testing.examples import examples
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

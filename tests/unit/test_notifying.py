@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.notice import Event
-from sexton.model.plan import Held, JournalEntry, Reason, Seen
-from sexton.model.process import Process, ProcessKind
-from sexton.model.record import replace
-from sexton.model.session import Session
-from sexton.model.worker import Identity
-from sexton.policies.notifying import (
+from sexton.core.plan import Held, JournalEntry, Reason, Seen
+from sexton.core.record import replace
+from sexton.core.session import Session
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.liveness.model import Identity
+from sexton.notifications.model import Event
+from sexton.notifications.policy import (
     FEW,
     RESETS,
     Interest,
@@ -26,8 +25,9 @@ from sexton.policies.notifying import (
     process_left,
     process_stopping,
 )
-from sexton.policies.reset import Mode, ResetPolicy, reset_reason
-from sexton.settings.values import EVENTS, NotifySetting
+from sexton.processes.model import Process, ProcessKind
+from sexton.resets.policy import Mode, ResetPolicy, reset_reason
+from sexton.settings.settings_values import EVENTS, NotifySetting
 from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

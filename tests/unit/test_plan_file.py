@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from sexton.engine import plan_file
-from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
-from sexton.model.plan import (
+from sexton.core.plan import (
     ArchiveSession,
     EndSession,
     Held,
@@ -27,8 +25,10 @@ from sexton.model.plan import (
     TrashSession,
     WarnSession,
 )
-from sexton.model.session import Limit
-from sexton.shapes import planned
+from sexton.core.session import Limit
+from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
+from sexton.keeper import plan_file
+from sexton.operations import planned
 from sexton.testing.examples import examples
 from tests.golden import golden
 

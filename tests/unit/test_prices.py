@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.spend import Unit
-from sexton.system.prices import listed_tariff
+from sexton.spending.model import Unit
+from sexton.spending.price_table import listed_tariff
 
 TABLE = """
 from dataclasses import dataclass

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sexton.model.spend import Unit
-from sexton.policies.pricing import cost, own_tariff
-from sexton.policies.spend import Price, Prices
+from sexton.spending.model import Unit
+from sexton.spending.policy import Price, Prices
+from sexton.spending.pricing import cost, own_tariff
 
 
 def test_a_million_tokens_cost_their_price_in_millionths() -> None:

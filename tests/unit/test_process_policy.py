@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from sexton.model.endings import end_kind
-from sexton.model.evidence import Evidence, Verdict
-from sexton.model.plan import Reason
-from sexton.model.process import (
+from sexton.core.endings import end_kind
+from sexton.core.plan import Reason
+from sexton.core.record import replace
+from sexton.core.session import NATIVE, Session, State
+from sexton.liveness.evidence import Evidence, Verdict
+from sexton.liveness.model import Identity
+from sexton.processes.handling import Handling, Occasion, ProcessPolicy, occasion_of
+from sexton.processes.model import (
     Doing,
     Figures,
     Look,
@@ -21,11 +25,7 @@ from sexton.model.process import (
     tagged,
     tags_in,
 )
-from sexton.model.record import replace
-from sexton.model.session import NATIVE, Session, State
-from sexton.model.worker import Identity
-from sexton.policies.handling import Handling, Occasion, ProcessPolicy, occasion_of
-from sexton.policies.processes import (
+from sexton.processes.policy import (
     Judgement,
     holding_process,
     holds_until,
@@ -35,7 +35,7 @@ from sexton.policies.processes import (
     size,
     watched,
 )
-from sexton.policies.reset import OWN_TIME, Mode, ResetPolicy
+from sexton.resets.policy import OWN_TIME, Mode, ResetPolicy
 from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

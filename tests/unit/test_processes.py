@@ -16,13 +16,13 @@ import psutil
 import pytest
 
 from sexton.errors import PlatformUnsupported
-from sexton.model.evidence import Evidence, Sight, Verdict
-from sexton.model.worker import Identity, Worker
-from sexton.policies.liveness import LivenessPolicy, judge
-from sexton.policies.silence import Watch
-from sexton.system import processes
-from sexton.system.grips import has_pidfds
-from sexton.system.processes import SystemProcesses
+from sexton.liveness import process_identity as processes
+from sexton.liveness.evidence import Evidence, Sight, Verdict
+from sexton.liveness.model import Identity, Worker
+from sexton.liveness.policy import LivenessPolicy, judge
+from sexton.liveness.process_identity import SystemProcesses
+from sexton.liveness.silence import Watch
+from sexton.processes.grips import has_pidfds
 from tests.golden import golden
 from tests.scenario.process_programs import HEADLESS, eventually, is_headless
 
@@ -162,7 +162,7 @@ def test_another_boot_is_proof_and_another_host_or_namespace_is_not() -> None:
 
 APART = """
 import ctypes, os
-from sexton.system.processes import pid_namespace
+from sexton.liveness.process_identity import pid_namespace
 mine = pid_namespace()
 apart = ctypes.CDLL(None).unshare(0x20000000) == 0  # its children only
 assert pid_namespace() == mine

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from sexton.engine.plan_file import plan_document, read_plan
+from sexton.core.plan import Plan, ReapSession, Reason, Seen
+from sexton.core.record import replace
 from sexton.errors import PlanInvalid
-from sexton.model.plan import Plan, ReapSession, Reason, Seen
-from sexton.model.record import replace
+from sexton.keeper.plan_file import plan_document, read_plan
 from sexton.testing.clock import ManualClock
 from sexton.web.proposals import MOST_AGE, Done, Errand, Proposal, Proposals
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sexton.model.record import as_dict, made, names, record, replace
+from sexton.core.record import as_dict, made, names, record, replace
 
 
 @record

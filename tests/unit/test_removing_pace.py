@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from sexton.engine.removing import pace as pacing
-from sexton.engine.removing.pace import AIM, REST, Pace
+from sexton.retention import removal_pace as pacing
+from sexton.retention.removal_pace import AIM, REST, Pace
 from sexton.testing.clock import ManualClock
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.endings import EndKind
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session, State
-from sexton.model.worker import Holder, Identity, Worker
-from sexton.policies.endings import told_reset
-from sexton.policies.reset import (
+from sexton.core.endings import EndKind
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Session, State
+from sexton.liveness.model import Holder, Identity, Worker
+from sexton.resets.ending_kind import told_reset
+from sexton.resets.policy import (
     Mode,
     ResetPolicy,
     holding,

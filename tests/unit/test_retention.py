@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sexton.model.record import replace
-from sexton.model.remains import Remains
-from sexton.model.session import Session, State
-from sexton.policies.retention import (
+from sexton.core.record import replace
+from sexton.core.session import Session, State
+from sexton.retention.policy import (
     Fate,
     Protection,
     Retention,
     RetentionClass,
     judge,
 )
+from sexton.retention.remains import Remains
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 WEEK = timedelta(days=7)

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.session import Session
-from sexton.policies.handling import Handling, ProcessPolicy
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
-from sexton.policies.rulebook import ResetRule, Rulebook, decode, digest, encode
-from sexton.policies.spend import RunawayPolicy, SpendRules
+from sexton.core.session import Session
+from sexton.liveness.policy import LivenessPolicy
+from sexton.processes.handling import Handling, ProcessPolicy
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.retention.policy import Fate, Protection, Retention, RetentionClass
+from sexton.rules.rulebook import ResetRule, Rulebook, decode, digest, encode
+from sexton.spending.policy import RunawayPolicy, SpendRules
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BORN = Session(ref=1, home="native", id="s", key=None, source="x", started_at=NOW, active_at=NOW)

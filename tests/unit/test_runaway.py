@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.agent.pulse import Pulse
-from sexton.policies.runaway import Beat, Excess, excess, haste
-from sexton.policies.spend import RunawayPolicy
+from sexton.spending.policy import RunawayPolicy
+from sexton.spending.pulse import Pulse
+from sexton.spending.runaway import Beat, Excess, excess, haste
 
 USUAL = RunawayPolicy(messages=150)
 SEED = (602, 107.0)

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.core.record import replace
 from sexton.errors import PlaceUnsafe, VaultDamaged, VaultError
-from sexton.model.record import replace
-from sexton.ports.vault import FileChanged, FileContent, FoundFile, PutBack
-from sexton.system.files.descriptors import unfit_kind
-from sexton.system.files.looking import walk
-from sexton.system.files.own import OwnFiles
-from sexton.system.vault.directory import FileVault
+from sexton.retention.files.descriptors import unfit_kind
+from sexton.retention.files.looking import walk
+from sexton.retention.files.own import OwnFiles
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault_ports import FileChanged, FileContent, FoundFile, PutBack
 from sexton.testing.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import file, put, session

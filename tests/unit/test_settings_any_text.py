@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sexton.errors import SettingsInvalid
 from sexton.settings.loader import load
-from sexton.settings.schema import SECTIONS
+from sexton.settings.settings_schema import SECTIONS
 from sexton.testing.examples import examples
 
 NAMES = sorted({name for model in SECTIONS.values() for name in model.model_fields})

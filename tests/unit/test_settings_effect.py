@@ -8,19 +8,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.engine.plan import decide
-from sexton.model.plan import Held, Tending
-from sexton.model.process import Doing, Figures, Process, ProcessKind, Watched
-from sexton.model.record import replace
-from sexton.model.session import Session, State
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.model.worker import Holder, Identity, Worker
-from sexton.policies.finalizing import Owing
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy, reset_reason
-from sexton.policies.rulebook import ResetRule, Rulebook
-from sexton.policies.spend import SpendRules
+from sexton.core.plan import Held, Tending
+from sexton.core.record import replace
+from sexton.core.session import Session, State
+from sexton.finalizers.policy import Owing
+from sexton.keeper.propose import decide
+from sexton.liveness.model import Holder, Identity, Worker
+from sexton.liveness.policy import LivenessPolicy
+from sexton.processes.model import Doing, Figures, Process, ProcessKind, Watched
+from sexton.resets.policy import Mode, ResetPolicy, reset_reason
+from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.settings.lint import RuleEffect, effect
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import SpendRules
 from sexton.testing.examples import examples
 from tests.golden import golden
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import SettingsInvalid
-from sexton.model.process import TAG_VARIABLE
-from sexton.policies.reset import Mode
+from sexton.finalizers.effects.command_effect import KEY_VARIABLE
+from sexton.finalizers.effects.tagged import VARIABLE
+from sexton.processes.model import TAG_VARIABLE
+from sexton.resets.policy import Mode
 from sexton.settings.environment import VARIABLES
 from sexton.settings.loader import has_overrides, load, problems
-from sexton.settings.values import Settings
-from sexton.system.effects.command import KEY_VARIABLE
-from sexton.system.effects.tagged import VARIABLE
+from sexton.settings.settings_values import Settings
 from tests.golden import golden
 
 
@@ -208,7 +208,8 @@ def test_a_broken_file_is_told_even_where_a_variable_would_hide_it(tmp_path: Pat
 
 def test_defaults_cost_neither_pydantic_nor_yaml() -> None:
     code = (
-        "import sys; from sexton.settings.values import Settings, has_overrides; Settings();"
+        "import sys; from sexton.settings.settings_values import Settings, has_overrides\n"
+        "Settings();"
         "sys.exit(any(name in sys.modules for name in ('pydantic', 'yaml')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

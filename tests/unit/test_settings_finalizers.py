@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.record import replace
-from sexton.policies.finalizing import Owing
+from sexton.core.record import replace
+from sexton.finalizers.policy import Owing
 from sexton.settings.loader import load, problems
-from sexton.settings.values import (
+from sexton.settings.settings_values import (
     FinalizerKind,
     FinalizerSetting,
     KeeperSettings,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.session import Session
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.core.session import Session
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.settings.lint import Finding, inert
 from sexton.settings.loader import load
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
 from tests.golden import golden
 
 FINALIZER = "name: x, kind: python, entry_point: e"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import SettingsInvalid, SettingsNotFound
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import ResetRule
+from sexton.liveness.policy import LivenessPolicy
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import ResetRule
 from sexton.settings.loader import load, problems
-from sexton.settings.values import HomeSetting, KeeperSettings, Settings
+from sexton.settings.settings_values import HomeSetting, KeeperSettings, Settings
 from tests.golden import golden
 
 COMPLETE = """

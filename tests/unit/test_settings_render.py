@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.record import replace
-from sexton.policies.disk_budget import DiskBudget
-from sexton.policies.handling import Handling, ProcessPolicy
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.retention import Fate, Protection, Retention, RetentionClass
-from sexton.policies.rulebook import ResetRule, Rulebook
-from sexton.settings.finalizers import owing, spared
+from sexton.core.record import replace
+from sexton.liveness.policy import LivenessPolicy
+from sexton.processes.handling import Handling, ProcessPolicy
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.retention.disk_budget import DiskBudget
+from sexton.retention.policy import Fate, Protection, Retention, RetentionClass
+from sexton.rules.rulebook import ResetRule, Rulebook
+from sexton.settings.finalizer_settings import owing, spared
 from sexton.settings.loader import load
 from sexton.settings.quantities import parse_duration, parse_size, show_duration, show_size
 from sexton.settings.render import lines, show
-from sexton.settings.values import (
+from sexton.settings.settings_values import (
     EVENTS,
     ArchiveFormat,
     ArchiveSettings,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.remains import Remains
-from sexton.model.session import Session, State
-from sexton.policies.retention import Fate, Retention, RetentionClass
+from sexton.core.session import Session, State
+from sexton.retention.policy import Fate, Retention, RetentionClass
+from sexton.retention.remains import Remains
 from sexton.settings.lint import inert
 from sexton.settings.loader import load, problems
 from sexton.settings.retention_effect import retention_effect

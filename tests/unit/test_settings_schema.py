@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from sexton.settings.loader import load
-from sexton.settings.schema import SECTIONS, json_schema
-from sexton.settings.values import Settings
+from sexton.settings.settings_schema import SECTIONS, json_schema
+from sexton.settings.settings_values import Settings
 
 
 def test_every_setting_says_what_it_is_for() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sexton.errors import SettingsInvalid
-from sexton.model.spend import Act, Budget, Scope, Unit
-from sexton.policies.rulebook import Rulebook, decode, encode
-from sexton.policies.spend import DEFAULTS, BreakerPolicy, Price, Prices, SpendRules
+from sexton.rules.rulebook import Rulebook, decode, encode
 from sexton.settings.loader import load
 from sexton.settings.render import show
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import DEFAULTS, BreakerPolicy, Price, Prices, SpendRules
 from tests.golden import golden
 
 WHOLE = """

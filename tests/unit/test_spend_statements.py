@@ -9,14 +9,14 @@ from typing import Any
 
 import psycopg
 
-from sexton.ledger.database import Database, Transaction
-from sexton.ledger.opening import open_database, open_ledger
-from sexton.ledger.rows import Row
-from sexton.ledger.spending import take
-from sexton.model.session import Session
-from sexton.model.spend import Scope, Unit
-from sexton.policies.budgets import tokens
-from sexton.ports.spending import Spend, Taken
+from sexton.core.session import Session
+from sexton.spending.budgets import tokens
+from sexton.spending.model import Scope, Unit
+from sexton.spending.spending_ports import Spend, Taken
+from sexton.spending.store import take
+from sexton.store.database import Database, Transaction
+from sexton.store.opening import open_database, open_ledger
+from sexton.store.rows import Row
 from sexton.testing.ledger_contract_samples import NOON, at, born, enrol
 from sexton.testing.ledger_contract_spending_samples import HOUR, bound_by, budget, settle, who
 

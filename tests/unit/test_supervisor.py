@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.system.services.notifying import Supervisor
+from sexton.keeper.services.sd_notify import Supervisor
 from sexton.testing.postgres_programs import scratch_parent
 
 

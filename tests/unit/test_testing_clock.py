@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 from sexton.testing.clock import ManualClock
 
 

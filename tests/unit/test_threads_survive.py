@@ -15,25 +15,25 @@ from typing import Any
 import psycopg
 import pytest
 
-from sexton.bootstrap import Sexton
 from sexton.cli import signals
-from sexton.engine.beside import Beside
-from sexton.engine.estate import Estate
-from sexton.engine.finalize import Runner
-from sexton.engine.keep import Keeper
-from sexton.engine.notify import Messenger
+from sexton.core.troubles import FIRST_PAUSE, OVER, Troubles
 from sexton.errors import LedgerBusy
-from sexton.errors.troubles import FIRST_PAUSE, OVER, Troubles
-from sexton.ledger.group_commit import GroupCommit
-from sexton.ledger.log_folding import LogFolding
-from sexton.ledger.opening import open_ledger
-from sexton.ledger.postgres_connection import PooledConnection
-from sexton.ledger.postgres_pool import Pool
-from sexton.model.worker import Identity
-from sexton.policies.notifying import Interest
-from sexton.settings.values import Settings
+from sexton.finalizers.runner import Runner
+from sexton.keeper.beside import Beside
+from sexton.keeper.keeper import Keeper
+from sexton.keeper.keeper_context import Estate
+from sexton.liveness.model import Identity
+from sexton.notifications.policy import Interest
+from sexton.notifications.sender import Messenger
+from sexton.settings.settings_values import Settings
+from sexton.store.group_commit import GroupCommit
+from sexton.store.log_folding import LogFolding
+from sexton.store.opening import open_ledger
+from sexton.store.postgres_connection import PooledConnection
+from sexton.store.postgres_pool import Pool
 from sexton.web import lookout
 from sexton.web.lookout import Lookout
+from sexton.wiring import Sexton
 
 BOUND = 240.0
 KINDS: tuple[Callable[[], Exception], ...] = (
@@ -80,7 +80,7 @@ def keeping(keeper: Keeper, **options: Any) -> Iterator[threading.Thread]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sexton.engine.keep.LOOK_EVERY", 0.01)
+    monkeypatch.setattr("sexton.keeper.keeper.LOOK_EVERY", 0.01)
     monkeypatch.setattr(lookout, "LISTEN_EVERY", 0.01)
     monkeypatch.setattr(signals, "RETRY", 0.0)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.model.record import replace
-from sexton.ports.vault import SessionContent, StoredMessage
-from sexton.system.vault.codec import Format
-from sexton.system.vault.directory import FileVault
+from sexton.core.record import replace
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault.vault_codec import Format
+from sexton.retention.vault_ports import SessionContent, StoredMessage
 from tests.unit.vault_scene import file, put, session, zstd
 
 pytestmark = pytest.mark.slow

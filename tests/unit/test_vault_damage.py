@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.core.record import replace
 from sexton.errors import VaultDamaged
-from sexton.model.record import replace
-from sexton.ports.vault import SessionContent, Written
-from sexton.system.vault.checking import FILE, MESSAGE, CheckedLines
-from sexton.system.vault.codec import Format, compressor, decompressed
-from sexton.system.vault.directory import FileVault
-from sexton.system.vault.lines import header_line
-from sexton.system.vault.reading import Reader
-from sexton.system.vault.seals import SEAL, Seals
-from sexton.system.vault.writing import write_sessions
+from sexton.retention.vault.checking import FILE, MESSAGE, CheckedLines
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault.lines import header_line
+from sexton.retention.vault.reading import Reader
+from sexton.retention.vault.seals import SEAL, Seals
+from sexton.retention.vault.vault_codec import Format, compressor, decompressed
+from sexton.retention.vault.vault_writing import write_sessions
+from sexton.retention.vault_ports import SessionContent, Written
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 

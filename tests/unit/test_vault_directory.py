@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from sexton.core.record import replace
 from sexton.errors import PlaceUnsafe, VaultDamaged, VaultError, VaultMissing
-from sexton.model.record import replace
-from sexton.ports.vault import FileChanged, SessionContent
-from sexton.system.vault.codec import Format
-from sexton.system.vault.directory import FileVault
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault.vault_codec import Format
+from sexton.retention.vault_ports import FileChanged, SessionContent
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, file, plain, put, session, taken
 

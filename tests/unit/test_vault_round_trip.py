@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sexton.core.record import replace
 from sexton.errors import VaultError
-from sexton.model.record import replace
-from sexton.ports.vault import FileContent, SessionContent, StoredMessage
-from sexton.system.vault import lines
-from sexton.system.vault.checking import CheckedLines
-from sexton.system.vault.codec import Format
-from sexton.system.vault.directory import FileVault
-from sexton.system.vault.reading import Reader
-from sexton.system.vault.writing import write_sessions
+from sexton.retention.vault import lines
+from sexton.retention.vault.checking import CheckedLines
+from sexton.retention.vault.directory import FileVault
+from sexton.retention.vault.reading import Reader
+from sexton.retention.vault.vault_codec import Format
+from sexton.retention.vault.vault_writing import write_sessions
+from sexton.retention.vault_ports import FileContent, SessionContent, StoredMessage
 from sexton.testing.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.system.places import default_ledger, default_settings
-from sexton.system.zone import local_zone
+from sexton.core.zone import local_zone
+from sexton.wiring.places import default_ledger, default_settings
 
 
 def test_the_environment_names_the_zone_before_the_system_does(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sexton.ports.vault import (
+from sexton.retention.vault_ports import (
     FileContent,
     Header,
     SessionContent,

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from sexton.model.session import Session, check_name
-from sexton.ports import Place
+from sexton.core.session import Session, check_name
+from sexton.sessions.session_ports import Place
 from sexton.settings.quantities import parse_duration
 
 MOST = 1_000_000_000
@@ -31,7 +31,7 @@ def named(
 def complete_session(ctx: click.Context, argument: click.Parameter, start: str) -> list[str]:
     """The names of sessions that begin so, for a shell."""
     del argument
-    from sexton.cli.naming import names_like
+    from sexton.cli.cli_naming import names_like
 
     return names_like(ctx, start)
 

@@ -88,16 +88,16 @@ class Command(click.Command):
         _format_examples(self.examples, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from sexton.cli.logs import log_to_terminal
+        from sexton.cli.cli_logs import log_to_terminal
 
         log_to_terminal(shared(ctx).verbose)
         return super().invoke(ctx)
 
 
 class Late(NamedTuple):
-    """A command that is loaded when it is called; its name and its module's are the same."""
+    """A command that is loaded when it is called, from its module."""
 
-    package: str
+    module: str
     summary: str
 
 
@@ -127,9 +127,7 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if cmd_name not in self.late:
             return None
-        name = cmd_name.replace("-", "_")
-        module = import_module(f"{self.late[cmd_name].package}.{name}")
-        found = module.command
+        found = import_module(self.late[cmd_name].module).command
         assert isinstance(found, click.Command)
         return found
 

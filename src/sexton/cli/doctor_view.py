@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.cli import findings_view, space
 from sexton.cli.examination import HomeReport, LedgerReport
-from sexton.cli.finalizers.standing import work_shape, work_words
+from sexton.cli.finalizers.finalizer_standing import work_shape, work_words
 from sexton.cli.homes_here import offer_of
 from sexton.cli.keeper_notice import keeper_notice
-from sexton.cli.report.shadow import shadow_shape, shadow_words
+from sexton.cli.report.report_shadow import shadow_shape, shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
-from sexton.engine.standing import SAMPLED
-from sexton.model.session import NATIVE
-from sexton.shapes.wording import ago, counted, iso, number, share, size, stamp
+from sexton.core.session import NATIVE
+from sexton.core.wording import ago, counted, iso, number, share, size, stamp
+from sexton.liveness.standing import SAMPLED
 
 if TYPE_CHECKING:
-    from sexton.homes.hermes.files import FileGroup, HomeFigures
+    from sexton.homes.hermes.hermes_files import FileGroup, HomeFigures
 
 AGE_NAMES = ("1h", "24h", "7d", "30d")
 BAR = 24

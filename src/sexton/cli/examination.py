@@ -9,25 +9,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from sexton.bootstrap import Sexton
-from sexton.cli.finalizers.standing import Work, work_left
-from sexton.cli.homes import bare_estate, observe_shown
-from sexton.cli.opening import ledger_file
+from sexton.cli.cli_homes import bare_estate, observe_shown
+from sexton.cli.cli_opening import ledger_file
+from sexton.cli.finalizers.finalizer_standing import Work, work_left
 from sexton.cli.space import Room, measure
 from sexton.cli.terminal import progress
-from sexton.engine.estate import Estate
-from sexton.engine.shadow import Shadow, shadow_of
-from sexton.engine.standing import SAMPLED, samples
+from sexton.core.session import Session, State
 from sexton.errors import SextonError
-from sexton.model.session import Session, State
-from sexton.ports import HomeRecord, LastSweep
-from sexton.ports.homes import AGES, Cohort
-from sexton.settings.values import HomeSetting
-from sexton.system.processes import host
+from sexton.homes.home_ports import AGES, Cohort, HomeRecord
+from sexton.keeper.keeper_context import Estate
+from sexton.liveness.process_identity import host
+from sexton.liveness.shadow import Shadow, shadow_of
+from sexton.liveness.standing import SAMPLED, samples
+from sexton.settings.settings_values import HomeSetting
+from sexton.store.upkeep_ports import LastSweep
+from sexton.wiring import Sexton
 
 if TYPE_CHECKING:
-    from sexton.homes.hermes.files import HomeFigures
     from sexton.homes.hermes.findings.finding import Finding
+    from sexton.homes.hermes.hermes_files import HomeFigures
 
 T = TypeVar("T")
 
@@ -187,7 +187,7 @@ def _counted(estate: Estate, record: HomeRecord, report: HomeReport) -> HomeRepo
 def _diagnosed(
     opened: Sexton, record: HomeRecord, report: HomeReport, *, strict: bool
 ) -> HomeReport:
-    from sexton.bootstrap.diagnosing import diagnose
+    from sexton.wiring.diagnosing import diagnose
 
     with progress(f"examining {record.name}"):
         try:

@@ -9,9 +9,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sexton.cli.terminal import heading, is_plain, say, write
-from sexton.model.message import one_line
-from sexton.model.record import as_dict
-from sexton.shapes.wording import counted, size
+from sexton.core.message import one_line
+from sexton.core.record import as_dict
+from sexton.core.wording import counted, size
 
 if TYPE_CHECKING:
     from sexton.cli.examination import HomeReport

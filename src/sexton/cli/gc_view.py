@@ -9,10 +9,10 @@ from typing import Any
 
 from sexton.cli.plan_view import name_of, show_held
 from sexton.cli.terminal import Column, note, say, table
-from sexton.engine.removing.heaps import heaps
-from sexton.engine.removing.means import Means
-from sexton.model.plan import Plan, TrashSession
-from sexton.shapes.wording import counted, iso, number, size, stamp
+from sexton.core.plan import Plan, TrashSession
+from sexton.core.wording import counted, iso, number, size, stamp
+from sexton.retention.heaps import heaps
+from sexton.retention.removal_context import Means
 
 _SOURCES = (
     Column("SOURCE", cut=True),

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sexton.bootstrap import Sexton
 from sexton.cli.terminal import note
-from sexton.engine.estate import Estate
+from sexton.core.session import NATIVE
 from sexton.errors import HomeNotFound
-from sexton.model.session import NATIVE
-from sexton.ports import HomeRecord
-from sexton.settings.values import HomeSetting
-from sexton.system.processes import host
+from sexton.homes.home_ports import HomeRecord
+from sexton.keeper.keeper_context import Estate
+from sexton.liveness.process_identity import host
+from sexton.settings.settings_values import HomeSetting
+from sexton.wiring import Sexton
 
 if TYPE_CHECKING:
     from sexton.cli.examination import HomeReport
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def found_homes() -> list[Path]:
     """The Hermes homes of this user on this machine."""
-    from sexton.homes.hermes.places import find_homes
+    from sexton.homes.hermes.hermes_places import find_homes
 
     return find_homes(os.environ, Path.home())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sexton.cli.terminal import Column, table
-from sexton.model.plan import JournalEntry
-from sexton.model.session import NATIVE
+from sexton.core.plan import JournalEntry
+from sexton.core.session import NATIVE
 
 _SESSION = Column("SESSION")
 _COLUMNS = (

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from sexton.cli.terminal import note
-from sexton.ports import Clock, LastSweep, Ledger
-from sexton.shapes.wording import stamp
+from sexton.core.machine_ports import Clock
+from sexton.core.wording import stamp
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import LastSweep
 
 
 def keeper_notice(last: LastSweep | None, now: datetime) -> str | None:

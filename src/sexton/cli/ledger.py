@@ -10,7 +10,11 @@ from sexton.cli.command import Group, Late
 @click.group(
     "ledger",
     cls=Group,
-    late={"migrate": Late("sexton.cli", "Bring the ledger to the schema of this Sexton.")},
+    late={
+        "migrate": Late(
+            "sexton.cli.migrate_command", "Bring the ledger to the schema of this Sexton."
+        )
+    },
     examples=("sexton ledger migrate --ledger postgresql://db/sexton",),
 )
 def command() -> None:

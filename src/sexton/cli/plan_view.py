@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sexton.cli.terminal import Column, say, table
-from sexton.model.plan import Action, Held, Outcome, Plan, Result, Seen
-from sexton.model.session import NATIVE
-from sexton.shapes.outlook import job_lines
-from sexton.shapes.planned import Outlook
-from sexton.shapes.wording import counted
+from sexton.core.plan import Action, Held, Outcome, Plan, Result, Seen
+from sexton.core.session import NATIVE
+from sexton.core.wording import counted
+from sexton.operations.outlook import job_lines
+from sexton.operations.planned import Outlook
 
 _COLUMNS = (
     Column("SESSION"),

@@ -7,25 +7,25 @@ from threading import Event
 
 import click
 
-from sexton.bootstrap import Sexton
+from sexton.cli.cli_homes import reaching
 from sexton.cli.command import Shared
-from sexton.cli.homes import reaching
 from sexton.cli.signals import stopped_by_signals
 from sexton.cli.terminal import document, note, progress, say
 from sexton.cli.trouble import DECLINED
 from sexton.cli.vault_view import show_files
-from sexton.engine.removing.means import Means
-from sexton.engine.removing.restore import Restored
-from sexton.engine.removing.undo import undo
-from sexton.engine.reviving import NOTHING, Reopened, ended_by, revive, would_revive
-from sexton.model.record import replace
-from sexton.ports import Ended
-from sexton.ports.removal import VaultFile
-from sexton.shapes.things import reopened as reopened_shape
-from sexton.shapes.things import restored as restored_shape
-from sexton.shapes.things import vault_file as shape
-from sexton.shapes.undoing import reopening
-from sexton.shapes.wording import counted
+from sexton.core.record import replace
+from sexton.core.wording import counted
+from sexton.homes.home_ports import Ended
+from sexton.keeper.reopening import NOTHING, Reopened, ended_by, revive, would_revive
+from sexton.operations.thing_records import reopened as reopened_shape
+from sexton.operations.thing_records import restored as restored_shape
+from sexton.operations.thing_records import vault_file as shape
+from sexton.operations.undone import reopening
+from sexton.retention.removal_context import Means
+from sexton.retention.removal_ports import VaultFile
+from sexton.retention.restore import Restored
+from sexton.retention.undo import undo
+from sexton.wiring import Sexton
 
 
 def restore(

@@ -7,35 +7,47 @@ import click
 from sexton.cli.command import Group, Late
 from sexton.version import __version__
 
-_HERE = "sexton.cli"
-
 COMMANDS = {
-    "doctor": Late(_HERE, "Show how the sessions of this machine are doing."),
-    "attach": Late(_HERE, "Have a Hermes home looked after."),
-    "sessions": Late(_HERE, "List, show, end, reset, pin and export sessions."),
-    "why": Late(_HERE, "Say why a session is as it is, and what would change it."),
-    "plan": Late(_HERE, "Show what should be done now, and why."),
-    "apply": Late(_HERE, "Carry out a plan."),
-    "gc": Late(_HERE, "Put garbage into the trash: empty and trivial sessions."),
-    "undo": Late(_HERE, "Bring back what was removed or ended."),
-    "trash": Late(_HERE, "List and empty the trash."),
-    "archive": Late(_HERE, "List, restore and verify what was put away."),
-    "keep": Late(_HERE, "Keep sessions well until stopped: observe, plan, apply."),
-    "serve": Late(_HERE, "Serve the dashboard and the HTTP API, beside a keeper."),
-    "finalizers": Late(_HERE, "List, show and decide about end-of-session work."),
-    "notices": Late(_HERE, "List what people were told."),
-    "processes": Late(_HERE, "List, stop and keep the background processes of sessions."),
-    "budget": Late(_HERE, "Show, set and raise what may be spent."),
-    "workers": Late(_HERE, "List the processes that hold sessions."),
-    "journal": Late(_HERE, "Show what was done, when, by whom and why."),
-    "report": Late(_HERE, "Show what has changed over time."),
-    "config": Late(_HERE, "Check, show, describe and import the settings."),
-    "hermes": Late(_HERE, "Look after the sessions of Hermes from inside."),
-    "ledger": Late(_HERE, "Look after the ledger itself."),
-    "mcp": Late(_HERE, "Answer an agent about its own sessions and processes, over MCP."),
-    "service": Late(_HERE, "Install, ask after and remove the service that keeps sessions well."),
-    "demo": Late(_HERE, "Show on a throw-away Hermes home what can be done for a real one."),
-    "completion": Late(_HERE, "Write the completion script of a shell."),
+    "doctor": Late("sexton.cli.doctor_command", "Show how the sessions of this machine are doing."),
+    "attach": Late("sexton.cli.attach_command", "Have a Hermes home looked after."),
+    "sessions": Late("sexton.cli.sessions", "List, show, end, reset, pin and export sessions."),
+    "why": Late(
+        "sexton.cli.why_command", "Say why a session is as it is, and what would change it."
+    ),
+    "plan": Late("sexton.cli.plan_command", "Show what should be done now, and why."),
+    "apply": Late("sexton.cli.apply_command", "Carry out a plan."),
+    "gc": Late("sexton.cli.gc_command", "Put garbage into the trash: empty and trivial sessions."),
+    "undo": Late("sexton.cli.undo_command", "Bring back what was removed or ended."),
+    "trash": Late("sexton.cli.trash", "List and empty the trash."),
+    "archive": Late("sexton.cli.archive", "List, restore and verify what was put away."),
+    "keep": Late(
+        "sexton.cli.keep_command", "Keep sessions well until stopped: observe, plan, apply."
+    ),
+    "serve": Late(
+        "sexton.cli.serve_command", "Serve the dashboard and the HTTP API, beside a keeper."
+    ),
+    "finalizers": Late("sexton.cli.finalizers", "List, show and decide about end-of-session work."),
+    "notices": Late("sexton.cli.notices", "List what people were told."),
+    "processes": Late(
+        "sexton.cli.processes", "List, stop and keep the background processes of sessions."
+    ),
+    "budget": Late("sexton.cli.budget", "Show, set and raise what may be spent."),
+    "workers": Late("sexton.cli.workers", "List the processes that hold sessions."),
+    "journal": Late("sexton.cli.journal_command", "Show what was done, when, by whom and why."),
+    "report": Late("sexton.cli.report", "Show what has changed over time."),
+    "config": Late("sexton.cli.config", "Check, show, describe and import the settings."),
+    "hermes": Late("sexton.cli.hermes", "Look after the sessions of Hermes from inside."),
+    "ledger": Late("sexton.cli.ledger", "Look after the ledger itself."),
+    "mcp": Late(
+        "sexton.cli.mcp_command", "Answer an agent about its own sessions and processes, over MCP."
+    ),
+    "service": Late(
+        "sexton.cli.service", "Install, ask after and remove the service that keeps sessions well."
+    ),
+    "demo": Late(
+        "sexton.cli.demo", "Show on a throw-away Hermes home what can be done for a real one."
+    ),
+    "completion": Late("sexton.cli.completion_command", "Write the completion script of a shell."),
 }
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sexton.errors.troubles import Troubles
+from sexton.core.troubles import Troubles
 
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 RETRY = 1.0

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sexton.bootstrap import Sexton
 from sexton.cli.terminal import Column, note, say, table
-from sexton.engine.removing.heaps import heaps
+from sexton.core.session import NATIVE
+from sexton.core.wording import counted, size
 from sexton.errors import VaultError
-from sexton.model.session import NATIVE
-from sexton.ports.hygiene import LedgerSize, Space
-from sexton.ports.removal import WantedFiles
-from sexton.ports.vault import VaultKind
-from sexton.shapes.wording import counted, size
+from sexton.retention.heaps import heaps
+from sexton.retention.removal_ports import WantedFiles
+from sexton.retention.vault_ports import VaultKind
+from sexton.store.hygiene_ports import LedgerSize, Space
+from sexton.wiring import Sexton
 
 SMALL = 1_000_000_000
 """The tables of a larger file are not measured: that would go through all of it."""

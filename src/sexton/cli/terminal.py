@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from sexton.model.message import one_line
+from sexton.core.message import one_line
 
 GAP = "  "
 LEAST = 10  # what is left of a column that is cut

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from sexton.engine.keep import Keeper
-from sexton.system.services.notifying import Supervisor
+from sexton.keeper.keeper import Keeper
+from sexton.keeper.services.sd_notify import Supervisor
 
 STEP = 60.0
 """Seconds between two signs of life of a program that only waits."""

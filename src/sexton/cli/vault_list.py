@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
+from sexton.cli.cli_opening import existing
 from sexton.cli.command import shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.opening import existing
 from sexton.cli.terminal import array, note
 from sexton.cli.vault_view import files, show_files, with_left
-from sexton.ports.vault import VaultKind
-from sexton.shapes.things import vault_file as shape
-from sexton.shapes.wording import counted, size
+from sexton.core.wording import counted, size
+from sexton.operations.thing_records import vault_file as shape
+from sexton.retention.vault_ports import VaultKind
 
 
 def list_files(

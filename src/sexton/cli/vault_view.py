@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from sexton.bootstrap import Sexton
-from sexton.cli.homes import wanted_home
+from sexton.cli.cli_homes import wanted_home
 from sexton.cli.terminal import Column, table
-from sexton.engine.removing.means import Means
-from sexton.ports.removal import VaultFile, VaultState, WantedFiles
-from sexton.ports.vault import VaultKind
-from sexton.shapes.wording import ago, ahead, number, remaining, size
+from sexton.core.wording import ago, ahead, number, remaining, size
+from sexton.retention.removal_context import Means
+from sexton.retention.removal_ports import VaultFile, VaultState, WantedFiles
+from sexton.retention.vault_ports import VaultKind
+from sexton.wiring import Sexton
 
 CHUNK = 500
 _COLUMNS = (

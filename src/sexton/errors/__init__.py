@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sexton.errors.ledger import (
+from sexton.errors.ledger_errors import (
     EngineTooOld,
     LedgerBusy,
     LedgerClosed,
@@ -24,7 +24,7 @@ from sexton.errors.ledger import (
     LedgerTooNew,
     LedgerUnreachable,
 )
-from sexton.errors.machine import (
+from sexton.errors.machine_errors import (
     ExtraMissing,
     InputInvalid,
     PlatformUnsupported,
@@ -36,7 +36,7 @@ from sexton.errors.machine import (
     ServiceMissing,
 )
 from sexton.errors.mendable import SextonError
-from sexton.errors.sessions import (
+from sexton.errors.session_errors import (
     InvalidMessage,
     InvalidName,
     ProcessesRunning,
@@ -52,13 +52,13 @@ from sexton.errors.sessions import (
     SummaryPostponed,
     WorkerLeft,
 )
-from sexton.errors.settings import (
+from sexton.errors.settings_errors import (
     SettingsInvalid,
     SettingsNotFound,
 )
 
 if TYPE_CHECKING:
-    from sexton.errors.homes import (
+    from sexton.errors.home_errors import (
         HomeBusy,
         HomeError,
         HomeNotFound,
@@ -71,19 +71,19 @@ if TYPE_CHECKING:
         HomeUnwritable,
         NoSuchHome,
     )
-    from sexton.errors.plans import (
+    from sexton.errors.plan_errors import (
         NothingToUndo,
         PlanEdited,
         PlanForeign,
         PlanInvalid,
     )
-    from sexton.errors.spending import (
+    from sexton.errors.spending_errors import (
         BreakerOpen,
         BudgetExceeded,
         PriceUnknown,
         UsageInvalid,
     )
-    from sexton.errors.vault import (
+    from sexton.errors.vault_errors import (
         PlaceUnsafe,
         VaultBusy,
         VaultDamaged,
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
         VaultMissing,
         VaultOutdated,
     )
-    from sexton.errors.web import AddressRefused, AddressTaken, TokenUnsafe
+    from sexton.errors.web_errors import AddressRefused, AddressTaken, TokenUnsafe
 
 __all__ = [
     "AddressRefused",
@@ -168,7 +168,7 @@ __all__ = [
     "WorkerLeft",
 ]
 
-_LATE = ("homes", "plans", "spending", "vault", "web")
+_LATE = ("home_errors", "plan_errors", "spending_errors", "vault_errors", "web_errors")
 """What an agent hardly ever meets is loaded when it is first named."""
 
 

@@ -1,0 +1,1 @@
+"""Places where agents keep sessions: one folder per kind."""

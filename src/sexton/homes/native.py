@@ -7,15 +7,17 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sexton.model.evidence import Evidence
-from sexton.model.message import Message
-from sexton.model.plan import ReapSession, Reason, Seen
-from sexton.model.process import Process
-from sexton.model.record import replace
-from sexton.model.session import NATIVE, Session
-from sexton.model.worker import Identity
-from sexton.ports import Ended, Entry, Known, Ledger, Lost, Sighting
-from sexton.ports.homes import Due
+from sexton.core.message import Message
+from sexton.core.plan import ReapSession, Reason, Seen
+from sexton.core.record import replace
+from sexton.core.session import NATIVE, Session
+from sexton.homes.home_ports import Due, Ended, Known, Sighting
+from sexton.liveness.evidence import Evidence
+from sexton.liveness.liveness_ports import Lost
+from sexton.liveness.model import Identity
+from sexton.processes.model import Process
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import Entry
 
 PAGE_BYTES = 1_000_000
 TOGETHER = 100

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sexton.model.spend import Act, Budget, Scope
-from sexton.policies.spend import DEFAULTS
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
+from sexton.spending.model import Act, Budget, Scope
+from sexton.spending.policy import DEFAULTS
 
 Note = tuple[str, str]
 

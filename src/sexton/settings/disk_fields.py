@@ -7,12 +7,17 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field
 
-from sexton.policies.disk_budget import DiskBudget
-from sexton.policies.retention import Fate, Retention, RetentionClass
+from sexton.retention.disk_budget import DiskBudget
+from sexton.retention.policy import Fate, Retention, RetentionClass
 from sexton.settings import disk_vocabulary as words
 from sexton.settings import vocabulary
 from sexton.settings.fields import Count, Duration, Limit, Listing, Strict
-from sexton.settings.values import ArchiveFormat, ArchiveSettings, GcSettings, TrashSettings
+from sexton.settings.settings_values import (
+    ArchiveFormat,
+    ArchiveSettings,
+    GcSettings,
+    TrashSettings,
+)
 
 _CLASS: Final = RetentionClass()
 _DISK: Final = DiskBudget()

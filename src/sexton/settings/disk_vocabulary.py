@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from sexton.policies.finalizing import EVERY_SOURCE
-from sexton.policies.retention import Fate, Protection
+from sexton.finalizers.policy import EVERY_SOURCE
+from sexton.retention.policy import Fate, Protection
 from sexton.settings.kinds import Kind, Refused, only
-from sexton.settings.problems import did_you_mean
-from sexton.settings.values import ArchiveFormat
+from sexton.settings.settings_problems import did_you_mean
+from sexton.settings.settings_values import ArchiveFormat
 from sexton.settings.vocabulary import MOST_BYTES, NAME, SIZE
 
 LEAST_BYTES: Final = 10**6

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from sexton.model.record import record
-from sexton.settings.problems import Complaint, Path, Spot
+from sexton.core.record import record
+from sexton.settings.settings_problems import Complaint, Path, Spot
 
 MAX_BYTES = 262_144
 MAX_DEPTH = 20

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from sexton.model.plan import EndSession, Held, ReapSession, Tending
-from sexton.model.record import record
-from sexton.model.session import NATIVE, Session
-from sexton.model.spend import Budget
-from sexton.policies.budgets import shown
-from sexton.policies.finalizing import EVERY_SOURCE, Owing
-from sexton.policies.reset import ResetPolicy, due_since
-from sexton.policies.rulebook import ResetRule, Rulebook
-from sexton.policies.spend import span
+from sexton.core.plan import EndSession, Held, ReapSession, Tending
+from sexton.core.record import record
+from sexton.core.session import NATIVE, Session
+from sexton.finalizers.policy import EVERY_SOURCE, Owing
+from sexton.resets.policy import ResetPolicy, due_since
+from sexton.rules.rulebook import ResetRule, Rulebook
+from sexton.spending.budgets import shown
+from sexton.spending.model import Budget
+from sexton.spending.policy import span
 
 Decide: TypeAlias = Callable[[Session], Tending | Held | None]
 """What a plan says of an open session."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexton.settings import document
-from sexton.settings.problems import ENVIRONMENT, Path, Problem, did_you_mean
-from sexton.settings.schema import SECTIONS
+from sexton.settings.settings_problems import ENVIRONMENT, Path, Problem, did_you_mean
+from sexton.settings.settings_schema import SECTIONS
+from sexton.settings.settings_values import PREFIX, RESERVED
 from sexton.settings.validation import complaints
-from sexton.settings.values import PREFIX, RESERVED
 
 _IN_FILE_ONLY = (
     ("homes",),

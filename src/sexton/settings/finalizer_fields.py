@@ -10,7 +10,7 @@ from pydantic import Field
 from sexton.settings import vocabulary
 from sexton.settings import work_vocabulary as words
 from sexton.settings.fields import Count, Duration, Limit, Names, Strict
-from sexton.settings.values import FinalizerKind, NotifySetting, usual
+from sexton.settings.settings_values import FinalizerKind, NotifySetting, usual
 
 _MEMORY: Final = usual("", FinalizerKind.MEMORY)
 _NOTIFY: Final = NotifySetting()

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sexton.settings import vocabulary
 from sexton.settings.fields import Limit, Strict
-from sexton.settings.values import HomeSetting
+from sexton.settings.settings_values import HomeSetting
 
 _HOME: Final = HomeSetting(path=pathlib.Path(), name="")
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from sexton.model.message import one_line
-from sexton.model.record import record
+from sexton.core.message import one_line
+from sexton.core.record import record
 
 Read = Callable[[object], object]
 T = TypeVar("T")

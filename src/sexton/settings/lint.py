@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 
-from sexton.model.record import record
-from sexton.policies.finalizing import EVERY_SOURCE
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import ResetRule
+from sexton.core.record import record
+from sexton.finalizers.policy import EVERY_SOURCE
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import ResetRule
 from sexton.settings import matching
 from sexton.settings.budget_lint import idle_budgets
 from sexton.settings.effect import RuleEffect, effect
-from sexton.settings.finalizers import spared
+from sexton.settings.finalizer_settings import spared
 from sexton.settings.quantities import show_duration
 from sexton.settings.retention_lint import idle_classes
-from sexton.settings.values import Settings
+from sexton.settings.settings_values import Settings
 
 __all__ = ["Finding", "RuleEffect", "effect", "inert"]
 

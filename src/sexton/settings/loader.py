@@ -7,26 +7,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sexton.core.record import replace
 from sexton.errors import SettingsInvalid, SettingsNotFound
-from sexton.model.record import replace
-from sexton.policies.disk_budget import DiskBudget
-from sexton.policies.finalizing import Owing
-from sexton.policies.handling import ProcessPolicy
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.reset import ResetPolicy
-from sexton.policies.rulebook import ResetRule, Rulebook
+from sexton.finalizers.policy import Owing
+from sexton.liveness.policy import LivenessPolicy
+from sexton.processes.handling import ProcessPolicy
+from sexton.resets.policy import ResetPolicy
+from sexton.retention.disk_budget import DiskBudget
+from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.settings import document
 from sexton.settings.environment import overrides
-from sexton.settings.finalizers import finalizer_settings, owing
-from sexton.settings.homes import named_homes, repeated_homes
-from sexton.settings.problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
-from sexton.settings.problems import Path as SettingPath
+from sexton.settings.finalizer_settings import finalizer_settings, owing
+from sexton.settings.home_settings import named_homes, repeated_homes
 from sexton.settings.retention import archive_of, retention_of
-from sexton.settings.schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
-from sexton.settings.serving import serve_of
-from sexton.settings.spending import budgets_of, spend_rules
-from sexton.settings.validation import complaints, contradictions
-from sexton.settings.values import (
+from sexton.settings.settings_problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
+from sexton.settings.settings_problems import Path as SettingPath
+from sexton.settings.settings_schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
+from sexton.settings.settings_serving import serve_of
+from sexton.settings.settings_values import (
     GcSettings,
     KeeperSettings,
     NotifySetting,
@@ -34,6 +32,8 @@ from sexton.settings.values import (
     TrashSettings,
     has_overrides,
 )
+from sexton.settings.spending import budgets_of, spend_rules
+from sexton.settings.validation import complaints, contradictions
 
 __all__ = ["Problem", "has_overrides", "load", "problems"]
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from math import prod
 
-from sexton.model.record import replace
-from sexton.policies.reset import ResetPolicy
-from sexton.policies.rulebook import ResetRule
+from sexton.core.record import replace
+from sexton.resets.policy import ResetPolicy
+from sexton.rules.rulebook import ResetRule
 
 _MOST_PARTS = 64
 

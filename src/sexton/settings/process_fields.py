@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from sexton.policies.handling import Handling, ProcessPolicy
+from sexton.processes.handling import Handling, ProcessPolicy
 from sexton.settings import vocabulary
 from sexton.settings.fields import Duration, Strict
 from sexton.settings.kinds import Kind, Refused, only
-from sexton.settings.problems import did_you_mean
+from sexton.settings.settings_problems import did_you_mean
 
 _USUAL: Final = ProcessPolicy()
 

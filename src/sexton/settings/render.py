@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import BaseModel
 
-from sexton.model.message import one_line
-from sexton.model.spend import Budget
-from sexton.policies.liveness import LivenessPolicy
-from sexton.policies.rulebook import ResetRule
-from sexton.policies.spend import Prices
+from sexton.core.message import one_line
+from sexton.liveness.policy import LivenessPolicy
+from sexton.rules.rulebook import ResetRule
 from sexton.settings.disk_fields import (
     ArchiveFields,
     ClassFields,
@@ -25,20 +23,22 @@ from sexton.settings.disk_fields import (
 )
 from sexton.settings.document import plain
 from sexton.settings.finalizer_fields import FinalizerFields, NotifyFields
-from sexton.settings.finalizers import BELONGS
+from sexton.settings.finalizer_settings import BELONGS
 from sexton.settings.home_fields import HomeFields
 from sexton.settings.process_fields import ProcessFields
-from sexton.settings.schema import (
+from sexton.settings.serve_fields import ServeFields
+from sexton.settings.settings_schema import (
     KeeperFields,
     LivenessFields,
     PolicyFields,
     kind_of,
 )
-from sexton.settings.serve_fields import ServeFields
+from sexton.settings.settings_values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from sexton.settings.spend_fields import BreakerFields, BudgetFields, RunawayFields
 from sexton.settings.spending import written, written_price
-from sexton.settings.values import FinalizerKind, FinalizerSetting, HomeSetting, Settings
 from sexton.settings.vocabulary import DURATION
+from sexton.spending.model import Budget
+from sexton.spending.policy import Prices
 
 DEFAULT = "default"
 """The place of a value that nobody has set."""

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sexton.model.record import names, replace
-from sexton.policies.retention import Fate, Retention, RetentionClass
+from sexton.core.record import names, replace
+from sexton.retention.policy import Fate, Retention, RetentionClass
 from sexton.settings.disk_fields import ArchiveFields, ClassFields, KeepingFields, RetentionFields
-from sexton.settings.homes import resolved
-from sexton.settings.problems import Complaint
-from sexton.settings.problems import Path as SettingPath
-from sexton.settings.values import ArchiveSettings
+from sexton.settings.home_settings import resolved
+from sexton.settings.settings_problems import Complaint
+from sexton.settings.settings_problems import Path as SettingPath
+from sexton.settings.settings_values import ArchiveSettings
 
 _KNOWN = frozenset(names(RetentionClass))
 

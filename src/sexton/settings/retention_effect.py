@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from sexton.model.remains import Remains
-from sexton.policies.retention import Fate, Retention, Verdict, judge
+from sexton.retention.policy import Fate, Retention, Verdict, judge
+from sexton.retention.remains import Remains
 from sexton.settings.effect import RuleEffect
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sexton.model.record import replace
-from sexton.policies.retention import Fate, Retention, RetentionClass
-from sexton.settings.values import Settings
+from sexton.core.record import replace
+from sexton.retention.policy import Fate, Retention, RetentionClass
+from sexton.settings.settings_values import Settings
 
 Note = tuple[str, str]
 

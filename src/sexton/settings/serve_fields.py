@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sexton.settings import vocabulary, work_vocabulary
 from sexton.settings.fields import Strict
-from sexton.settings.values import ServeSettings
+from sexton.settings.settings_values import ServeSettings
 
 _SERVE: Final = ServeSettings()
 

@@ -8,13 +8,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from sexton.model.spend import Act, Scope
-from sexton.policies.spend import BreakerPolicy, RunawayPolicy
 from sexton.settings import vocabulary
 from sexton.settings.fields import Duration, Limit, Names, Section, Strict
 from sexton.settings.kinds import Kind, Refused, only, whole_guess, within
-from sexton.settings.problems import did_you_mean
+from sexton.settings.settings_problems import did_you_mean
 from sexton.settings.work_vocabulary import FINALIZER_NAME
+from sexton.spending.model import Act, Scope
+from sexton.spending.policy import BreakerPolicy, RunawayPolicy
 
 MOST_COUNTED: Final = 10**12
 MOST_USD: Final = 1_000_000

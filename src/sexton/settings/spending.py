@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from sexton.model.record import as_dict, replace
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.policies.spend import (
+from sexton.core.record import as_dict, replace
+from sexton.settings.quantities import parse_duration
+from sexton.settings.settings_problems import Complaint
+from sexton.settings.settings_schema import SettingsFile
+from sexton.settings.spend_fields import BudgetFields, PriceFields
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.policy import (
     DEFAULTS,
     BreakerPolicy,
     Price,
@@ -17,10 +21,6 @@ from sexton.policies.spend import (
     SpendRules,
     usual_name,
 )
-from sexton.settings.problems import Complaint
-from sexton.settings.quantities import parse_duration
-from sexton.settings.schema import SettingsFile
-from sexton.settings.spend_fields import BudgetFields, PriceFields
 
 LONGEST = timedelta(days=31)
 """What is spent in a rolling span is remembered for not much longer."""

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sexton.settings.finalizers import wrong_finalizers
+from sexton.settings.finalizer_settings import wrong_finalizers
 from sexton.settings.kinds import SHOWN, shown
-from sexton.settings.problems import Complaint, Path, did_you_mean
 from sexton.settings.quantities import show_duration
 from sexton.settings.retention import wrong_retention
-from sexton.settings.schema import SECTIONS, SettingsFile, names_below
+from sexton.settings.settings_problems import Complaint, Path, did_you_mean
+from sexton.settings.settings_schema import SECTIONS, SettingsFile, names_below
 from sexton.settings.spending import wrong_budgets
 
 _WORDS = re.compile(r"[A-Za-z0-9_., -]+")

@@ -9,11 +9,10 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import available_timezones
 
+from sexton.core.session import NATIVE, check_name
 from sexton.errors import InvalidName
-from sexton.model.session import NATIVE, check_name
-from sexton.policies.reset import Mode
+from sexton.resets.policy import Mode
 from sexton.settings.kinds import Kind, Refused, only, whole_guess, within
-from sexton.settings.problems import did_you_mean
 from sexton.settings.quantities import (
     LONGEST,
     guess_duration,
@@ -22,6 +21,7 @@ from sexton.settings.quantities import (
     show_duration,
     show_size,
 )
+from sexton.settings.settings_problems import did_you_mean
 
 LONGEST_MINUTES: Final = int(LONGEST.total_seconds()) // 60
 MOST: Final = 10**9

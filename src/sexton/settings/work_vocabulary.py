@@ -11,8 +11,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sexton.settings.kinds import Kind, Refused, only, whole_guess, within
-from sexton.settings.problems import did_you_mean
-from sexton.settings.values import EVENTS, PREFIX, FinalizerKind
+from sexton.settings.settings_problems import did_you_mean
+from sexton.settings.settings_values import EVENTS, PREFIX, FinalizerKind
 from sexton.settings.vocabulary import MOST, PATH
 
 LEAST_TOKENS: Final = 1000

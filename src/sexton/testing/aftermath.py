@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sexton.model.session import Session
-from sexton.ports import Ledger
+from sexton.core.session import Session
+from sexton.store.ledger_ports import Ledger
 
 ENDINGS = ("end", "reap")
 MOST = 1000

@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from sexton.core.plan import Reason, Seen
+from sexton.core.session import Session, State
 from sexton.errors import HomeObserved
-from sexton.model.plan import Reason, Seen
-from sexton.model.session import Session, State
-from sexton.policies.rulebook import decode
-from sexton.ports import Entry, Home, Sighting
+from sexton.homes.home_ports import Home, Sighting
+from sexton.rules.rulebook import decode
+from sexton.store.upkeep_ports import Entry
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 
 FILE = "FAKETIME_TIMESTAMP_FILE"
 PLACES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/homebrew/lib")

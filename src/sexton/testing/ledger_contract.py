@@ -11,7 +11,7 @@ The suite needs hypothesis.
 
 from __future__ import annotations
 
-from sexton.ports import Ledger
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_aging import AgingContract
 from sexton.testing.ledger_contract_board import BoardContract, GaugesContract
 from sexton.testing.ledger_contract_census import CensusContract

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sexton.model.plan import Reason
-from sexton.model.session import State
-from sexton.ports import Ledger
-from sexton.ports.removal import End, VaultFile
-from sexton.ports.vault import VaultKind
+from sexton.core.plan import Reason
+from sexton.core.session import State
+from sexton.retention.removal_ports import End, VaultFile
+from sexton.retention.vault_ports import VaultKind
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_removal_samples import (
     RECEIPT,
     alone,

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from sexton.core.plan import Reason
+from sexton.core.session import NATIVE, State
 from sexton.errors import InputInvalid
-from sexton.model.plan import Reason
-from sexton.model.session import NATIVE, State
-from sexton.ports import Entry, Ledger, Place
-from sexton.ports.board import Order, Search, Spot
+from sexton.sessions.board_ports import Order, Search, Spot
+from sexton.sessions.session_ports import Place
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.ledger_contract_census import home_of, told
 from sexton.testing.ledger_contract_compression import shorter, talked
 from sexton.testing.ledger_contract_finalizing_samples import ended, one_taken
@@ -31,7 +33,7 @@ def bounded(**bounds: Any) -> Iterator[None]:
     """A board with other bounds than those for millions of sessions."""
     with pytest.MonkeyPatch.context() as patch:
         for name, bound in bounds.items():
-            patch.setattr(f"sexton.ledger.board.{name}", bound)
+            patch.setattr(f"sexton.sessions.board.{name}", bound)
         yield
 
 

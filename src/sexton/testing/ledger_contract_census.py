@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sexton.model.plan import ReapSession
-from sexton.model.session import NATIVE, Session, State
-from sexton.ports import HomeRecord, Ledger
-from sexton.ports.homes import Cohort, Started
+from sexton.core.plan import ReapSession
+from sexton.core.session import NATIVE, Session, State
+from sexton.homes.home_ports import Cohort, HomeRecord, Started
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NOON,

@@ -8,11 +8,12 @@ from functools import partial
 from itertools import chain, count
 from typing import Any
 
-from sexton.model.message import draft
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Relation, Session, State
-from sexton.ports import Appended, Filter, Ledger
-from sexton.ports.compression import Shortening
+from sexton.core.message import draft
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Relation, Session, State
+from sexton.sessions.compression_ports import Shortening
+from sexton.sessions.session_ports import Appended, Filter
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,
     NOON,

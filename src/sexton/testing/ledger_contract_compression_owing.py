@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sexton.model.finalization import FinalizationState
-from sexton.model.message import draft
-from sexton.model.session import Relation, Session
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Ledger, Lost
-from sexton.ports.compression import Shortening
-from sexton.ports.finalizing import Wanted
+from sexton.core.message import draft
+from sexton.core.session import Relation, Session
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.policy import Owing
+from sexton.liveness.liveness_ports import Lost
+from sexton.rules.rulebook import Rulebook, digest, encode
+from sexton.sessions.compression_ports import Shortening
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import TEXTS, shorter, talked
 from sexton.testing.ledger_contract_samples import NO_RULES, NOON, at, born, enrol, entry, say
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from sexton.model.finalization import Due, DueVerdict, FinalizationState
-from sexton.model.session import Session
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook, encode
-from sexton.ports import Ledger
+from sexton.core.session import Session
+from sexton.finalizers.model import Due, DueVerdict, FinalizationState
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook, encode
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter, talked
 from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_finalizing_samples import DONE, LOG, owed, rule, told

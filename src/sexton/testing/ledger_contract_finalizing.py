@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
-from sexton.model.plan import Reason
-from sexton.model.session import Session, State
-from sexton.policies.finalizing import Owing
-from sexton.ports import Ledger
+from sexton.core.plan import Reason
+from sexton.core.session import Session, State
+from sexton.finalizers.policy import Owing
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_finalizing_samples import (
     DEAD,

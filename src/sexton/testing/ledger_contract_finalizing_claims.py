@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-from sexton.model.finalization import Finalization
-from sexton.model.session import State
-from sexton.ports import Ledger
+from sexton.core.session import State
+from sexton.finalizers.model import Finalization
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import (
     DEAD,
     DONE,

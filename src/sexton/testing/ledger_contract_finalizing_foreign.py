@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sexton.model.session import Session, State
-from sexton.ports import HomeRecord, Ledger, Sighting
+from sexton.core.session import Session, State
+from sexton.homes.home_ports import HomeRecord, Sighting
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import (
     DONE,
     LOG,

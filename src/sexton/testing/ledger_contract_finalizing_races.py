@@ -6,10 +6,10 @@ from collections import Counter
 from functools import partial
 from itertools import chain
 
-from sexton.model.finalization import Finalization
-from sexton.model.session import Session, State
-from sexton.policies.finalizing import Owing
-from sexton.ports import Ledger
+from sexton.core.session import Session, State
+from sexton.finalizers.model import Finalization
+from sexton.finalizers.policy import Owing
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing import reap_it
 from sexton.testing.ledger_contract_finalizing_samples import (
     DONE,

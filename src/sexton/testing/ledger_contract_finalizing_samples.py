@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.session import Session
-from sexton.policies.finalizing import Owing
-from sexton.policies.rulebook import Rulebook, digest, encode
-from sexton.ports import Ledger
-from sexton.ports.finalizing import Wanted
+from sexton.core.session import Session
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.policy import Owing
+from sexton.rules.rulebook import Rulebook, digest, encode
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import ALL, NOON, at, born, enrol, say
 
 LOG = Owing(name="log")

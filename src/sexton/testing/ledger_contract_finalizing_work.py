@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.session import State
-from sexton.policies.finalizing import Owing
-from sexton.ports import Ledger
-from sexton.ports.finalizing import Wanted
+from sexton.core.session import State
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.policy import Owing
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing import end_now, reap_it
 from sexton.testing.ledger_contract_finalizing_claims import finishes
 from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign

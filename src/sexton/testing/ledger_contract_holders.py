@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sexton.model.schedule import Schedule
-from sexton.model.session import State
-from sexton.ports import Appended, Ledger
+from sexton.core.schedule import Schedule
+from sexton.core.session import State
+from sexton.sessions.session_ports import Appended
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,

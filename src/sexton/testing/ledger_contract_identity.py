@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from sexton.core.message import draft
+from sexton.core.record import replace
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Session
 from sexton.errors import SessionRewound
-from sexton.model.message import draft
-from sexton.model.record import replace
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session
-from sexton.ports import Batch, Ledger, Lost, WorkerUnknown
+from sexton.liveness.liveness_ports import Lost
+from sexton.sessions.session_ports import Batch, WorkerUnknown
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import wanted
 from sexton.testing.ledger_contract_finalizing_samples import one_taken, owed
 from sexton.testing.ledger_contract_processes import sample

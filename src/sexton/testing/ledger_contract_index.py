@@ -11,9 +11,11 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session, State
-from sexton.ports import Filter, HomeRecord, Ledger, Place
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Session, State
+from sexton.homes.home_ports import HomeRecord
+from sexton.sessions.session_ports import Filter, Place
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     ALL,

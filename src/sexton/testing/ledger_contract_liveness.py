@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sexton.model.plan import ReapSession
-from sexton.model.session import State
-from sexton.ports import Ledger
+from sexton.core.plan import ReapSession
+from sexton.core.session import State
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_foreign import attached, foreign
 from sexton.testing.ledger_contract_reviving import (
     GONE,

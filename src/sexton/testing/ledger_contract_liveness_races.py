@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from sexton.model.session import Session
-from sexton.model.worker import Worker
-from sexton.ports import Ledger
+from sexton.core.session import Session
+from sexton.liveness.model import Worker
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_reviving import reap, reap_of, revive, worker
 from sexton.testing.ledger_contract_samples import (
     NOON,

@@ -8,10 +8,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sexton.model.message import draft
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit
-from sexton.ports import Appended, Batch, Ledger
+from sexton.core.message import draft
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit
+from sexton.sessions.session_ports import Appended, Batch
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     IDLE,

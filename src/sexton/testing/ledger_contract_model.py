@@ -23,11 +23,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sexton.model.message import draft
-from sexton.model.plan import Reason
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session, State
-from sexton.ports import Appended, Batch, Birth, Ledger
+from sexton.core.message import draft
+from sexton.core.plan import Reason
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Session, State
+from sexton.sessions.session_ports import Appended, Batch, Birth
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.examples import examples
 from sexton.testing.ledger_contract_samples import (
     NO_RULES,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sexton.model.session import Session, State
-from sexton.ports import Filter, Ledger, Place
+from sexton.core.session import Session, State
+from sexton.sessions.session_ports import Filter, Place
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import ALL, at, born, enrol, holders, observe, reread
 
 ENDED = 12

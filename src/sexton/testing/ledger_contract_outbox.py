@@ -8,9 +8,9 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from sexton.model.notice import Event, Letter, LetterState, Notice
-from sexton.model.record import replace
-from sexton.ports import Ledger
+from sexton.core.record import replace
+from sexton.notifications.model import Event, Letter, LetterState, Notice
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_reviving import worker
 from sexton.testing.ledger_contract_samples import ALL, NOON, at, born, enrol, race
 

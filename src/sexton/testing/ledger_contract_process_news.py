@@ -7,9 +7,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from sexton.model.record import replace
-from sexton.model.session import Session
-from sexton.ports import Ledger
+from sexton.core.record import replace
+from sexton.core.session import Session
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_processes import HERE, end, registered, sample
 from sexton.testing.ledger_contract_samples import NOON, at, born, entry, journal, race
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sexton.model.process import Doing, Figures, Process, ProcessKind
-from sexton.model.record import replace
-from sexton.model.session import Session, State
-from sexton.model.worker import Identity
-from sexton.ports import Ledger, Sighting
-from sexton.ports.processes import Ending
+from sexton.core.record import replace
+from sexton.core.session import Session, State
+from sexton.homes.home_ports import Sighting
+from sexton.liveness.model import Identity
+from sexton.processes.model import Doing, Figures, Process, ProcessKind
+from sexton.processes.process_ports import Ending
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter
 from sexton.testing.ledger_contract_samples import (
     ALL,

@@ -6,9 +6,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from sexton.model.schedule import Schedule
-from sexton.model.session import Limit, Session
-from sexton.ports import Appended, Ledger
+from sexton.core.schedule import Schedule
+from sexton.core.session import Limit, Session
+from sexton.sessions.session_ports import Appended
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     IDLE,
     NO_RULES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.ports import Ledger
-from sexton.ports.removal import Holds, VaultState
+from sexton.retention.removal_ports import Holds, VaultState
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, ended, rule
 from sexton.testing.ledger_contract_removal_samples import (
     FIGURES,

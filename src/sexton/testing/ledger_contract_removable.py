@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from sexton.model.removal import Member
-from sexton.model.session import Relation, Session, State
-from sexton.ports import Ledger, Place
-from sexton.ports.removal import Sieve, WantedFiles
-from sexton.ports.vault import VaultKind
+from sexton.core.session import Relation, Session, State
+from sexton.retention.model import Member
+from sexton.retention.removal_ports import Sieve, WantedFiles
+from sexton.retention.vault_ports import VaultKind
+from sexton.sessions.session_ports import Place
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from sexton.testing.ledger_contract_removal_samples import given_up, intended, over, trashed
 from sexton.testing.ledger_contract_samples import (

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from sexton.core.record import replace
+from sexton.core.session import State
 from sexton.errors import HomeNotFound
-from sexton.model.record import replace
-from sexton.model.session import State
-from sexton.ports import Ledger
-from sexton.ports.removal import Holds, VaultState
-from sexton.ports.vault import VaultKind
+from sexton.retention.removal_ports import Holds, VaultState
+from sexton.retention.vault_ports import VaultKind
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, rule
 from sexton.testing.ledger_contract_removal_samples import (
     FIGURES,

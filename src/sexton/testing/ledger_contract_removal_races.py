@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.session import Session, State
-from sexton.ports import Ledger
-from sexton.ports.removal import Part, VaultFile, VaultState
+from sexton.core.session import Session, State
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.retention.removal_ports import Part, VaultFile, VaultState
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
 from sexton.testing.ledger_contract_removal_samples import (
     ME,

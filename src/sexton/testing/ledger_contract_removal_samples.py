@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
+from sexton.core.plan import Reason, Seen
+from sexton.core.session import Session, State
 from sexton.errors import SessionRemoved
-from sexton.model.plan import Reason, Seen
-from sexton.model.session import Session, State
-from sexton.ports import Entry, Ledger
-from sexton.ports.removal import (
+from sexton.retention.removal_ports import (
     Departure,
     End,
     Holds,
@@ -23,7 +22,9 @@ from sexton.ports.removal import (
     VaultFile,
     VaultState,
 )
-from sexton.ports.vault import VaultKind, Written
+from sexton.retention.vault_ports import VaultKind, Written
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import Entry
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from sexton.testing.ledger_contract_samples import at, enrol, entry, heard, reread, seen
 

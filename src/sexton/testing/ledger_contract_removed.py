@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sexton.model.finalization import FinalizationState
-from sexton.model.session import State
-from sexton.ports import Ledger
-from sexton.ports.vault import VaultKind
+from sexton.core.session import State
+from sexton.finalizers.model import FinalizationState
+from sexton.retention.vault_ports import VaultKind
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, owed, rule
 from sexton.testing.ledger_contract_removal_samples import (
     given_up,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sexton.model.record import replace
-from sexton.model.session import NATIVE, Session, State
-from sexton.ports import HomeRecord, Ledger, Sighting
-from sexton.ports.removal import Part, VaultFile
+from sexton.core.record import replace
+from sexton.core.session import NATIVE, Session, State
+from sexton.homes.home_ports import HomeRecord, Sighting
+from sexton.retention.removal_ports import Part, VaultFile
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_removal_samples import (
     alone,
     intended,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.model.finalization import FinalizationState
-from sexton.model.message import draft
-from sexton.model.session import State
-from sexton.ports import Batch, Ledger
-from sexton.ports.removal import Part, VaultState
-from sexton.ports.vault import VaultKind
+from sexton.core.message import draft
+from sexton.core.session import State
+from sexton.finalizers.model import FinalizationState
+from sexton.retention.removal_ports import Part, VaultState
+from sexton.retention.vault_ports import VaultKind
+from sexton.sessions.session_ports import Batch
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_finalizing_samples import LOG, owed, rule
 from sexton.testing.ledger_contract_removal_samples import (
     ME,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from sexton.model.record import replace
-from sexton.model.remains import Remains
-from sexton.model.session import Session, State
-from sexton.ports import Ledger, Place
+from sexton.core.record import replace
+from sexton.core.session import Session, State
+from sexton.retention.remains import Remains
+from sexton.sessions.session_ports import Place
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter
 from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from sexton.testing.ledger_contract_removal_samples import over, trashed

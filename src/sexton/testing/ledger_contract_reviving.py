@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sexton.model.plan import ReapSession, Reason
-from sexton.model.schedule import Schedule
-from sexton.model.session import Session, State
-from sexton.model.worker import Worker
-from sexton.ports import Appended, Ledger, Lost, Sample, ShadowCount
+from sexton.core.plan import ReapSession, Reason
+from sexton.core.schedule import Schedule
+from sexton.core.session import Session, State
+from sexton.liveness.liveness_ports import Lost, Sample, ShadowCount
+from sexton.liveness.model import Worker
+from sexton.sessions.session_ports import Appended
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NOON,
     at,

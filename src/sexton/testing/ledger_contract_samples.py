@@ -9,21 +9,15 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, TypeVar
 
-from sexton.model.message import Message, draft
-from sexton.model.plan import JournalEntry, Reason, Seen
-from sexton.model.schedule import Schedule
-from sexton.model.session import Session
-from sexton.model.worker import Identity, Worker
-from sexton.ports import (
-    Appended,
-    Batch,
-    Birth,
-    Entry,
-    Filter,
-    HomeRecord,
-    Ledger,
-    Sighting,
-)
+from sexton.core.message import Message, draft
+from sexton.core.plan import JournalEntry, Reason, Seen
+from sexton.core.schedule import Schedule
+from sexton.core.session import Session
+from sexton.homes.home_ports import HomeRecord, Sighting
+from sexton.liveness.model import Identity, Worker
+from sexton.sessions.session_ports import Appended, Batch, Birth, Filter
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import Entry
 
 T = TypeVar("T")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sexton.model.record import replace
-from sexton.model.spend import Act, Scope, Unit
-from sexton.model.usage import Usage
-from sexton.ports import Ledger
-from sexton.ports.spending import Refused, Spend, Taken
+from sexton.core.record import replace
+from sexton.core.usage import Usage
+from sexton.spending.model import Act, Scope, Unit
+from sexton.spending.spending_ports import Refused, Spend, Taken
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NOON,
     born,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sexton.core.session import Session
 from sexton.errors import LedgerBusy
-from sexton.model.session import Session
-from sexton.model.spend import Budget, Scope, Unit
-from sexton.ports import Ledger
-from sexton.ports.spending import Granted, Slot
+from sexton.spending.model import Budget, Scope, Unit
+from sexton.spending.spending_ports import Granted, Slot
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import NOON, at, born, reread
 from sexton.testing.ledger_contract_spending_samples import (
     DAY,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.model.plan import Reason
-from sexton.model.spend import Act, Budget, Meter, Scope, Unit, Who
-from sexton.ports import Ledger
-from sexton.ports.spending import Mark, Refused, Taken
+from sexton.core.plan import Reason
+from sexton.spending.model import Act, Budget, Meter, Scope, Unit, Who
+from sexton.spending.spending_ports import Mark, Refused, Taken
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import NOON, at, born, entry, journal
 from sexton.testing.ledger_contract_spending_samples import (
     HOUR,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from sexton.model.spend import Scope, Unit
-from sexton.ports import Ledger
-from sexton.ports.spending import Refused, Taken
+from sexton.spending.model import Scope, Unit
+from sexton.spending.spending_ports import Refused, Taken
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import NOON, at, born, enrol, race
 from sexton.testing.ledger_contract_spending_samples import (
     HOUR,

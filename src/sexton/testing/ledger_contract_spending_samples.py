@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sexton.model.session import Session
-from sexton.model.spend import Bound, Budget, Meter, Scope, Unit, Who
-from sexton.model.usage import Usage
-from sexton.policies.budgets import bounds, tokens
-from sexton.ports import Ledger
-from sexton.ports.spending import Granted, Refused, Slot, Spend, Standing, Taken
+from sexton.core.session import Session
+from sexton.core.usage import Usage
+from sexton.spending.budgets import bounds, tokens
+from sexton.spending.model import Bound, Budget, Meter, Scope, Unit, Who
+from sexton.spending.spending_ports import Granted, Refused, Slot, Spend, Standing, Taken
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_samples import (
     NOON,
 )

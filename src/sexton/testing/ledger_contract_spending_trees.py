@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sexton.model.record import replace
-from sexton.model.session import Relation
-from sexton.model.spend import Scope, Unit
-from sexton.ports import Ledger
+from sexton.core.record import replace
+from sexton.core.session import Relation
+from sexton.spending.model import Scope, Unit
+from sexton.store.ledger_ports import Ledger
 from sexton.testing.ledger_contract_compression import shorter
 from sexton.testing.ledger_contract_reviving import worker
 from sexton.testing.ledger_contract_samples import (

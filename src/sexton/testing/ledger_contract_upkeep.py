@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from sexton.core.plan import Reason
+from sexton.core.session import Limit, Session, State
 from sexton.errors import HomeRewound
-from sexton.model.plan import Reason
-from sexton.model.session import Limit, Session, State
-from sexton.model.worker import Identity, Worker
-from sexton.ports import LastSweep, Ledger, Sighting, StoredPolicies
+from sexton.homes.home_ports import Sighting
+from sexton.liveness.model import Identity, Worker
+from sexton.store.ledger_ports import Ledger
+from sexton.store.upkeep_ports import LastSweep, StoredPolicies
 from sexton.testing.ledger_contract_samples import (
     ALL,
     NOON,

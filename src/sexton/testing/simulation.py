@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 
-from sexton.model.evidence import Evidence, Sight, Verdict
-from sexton.model.worker import Identity, Worker
-from sexton.policies.liveness import judge
-from sexton.policies.mass_death import Doubt, doubt
-from sexton.policies.silence import Look, Watch, listen
+from sexton.liveness.evidence import Evidence, Sight, Verdict
+from sexton.liveness.mass_death import Doubt, doubt
+from sexton.liveness.model import Identity, Worker
+from sexton.liveness.policy import judge
+from sexton.liveness.silence import Look, Watch, listen
 from sexton.testing.simulation_world import (
     BEAT_EVERY,
     DAY,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Protocol
 
-from sexton.policies.liveness import LivenessPolicy
+from sexton.liveness.policy import LivenessPolicy
 
 STEP = 5.0
 DAY = 86_400.0

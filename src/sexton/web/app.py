@@ -12,12 +12,16 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from sexton.errors import SextonError
-from sexton.web import pages, problems
+from sexton.web import pages
+from sexton.web import web_problems as problems
 from sexton.web.access import login
 from sexton.web.access.bodies import Bounded
 from sexton.web.access.gate import Asked, Refusal
-from sexton.web.access.guard import Guard
-from sexton.web.api import plans, server, sessions, things
+from sexton.web.access.web_guard import Guard
+from sexton.web.api import plans_routes as plans
+from sexton.web.api import server_routes as server
+from sexton.web.api import sessions_routes as sessions
+from sexton.web.api import things_routes as things
 from sexton.web.api.documented import document
 from sexton.web.desk import Desk
 

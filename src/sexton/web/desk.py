@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sexton.bootstrap import Sexton
-from sexton.web.access.keys import Keys
+from sexton.web.access.access_keys import Keys
 from sexton.web.lookout import Lookout
 from sexton.web.next_sweep import NextSweep
 from sexton.web.proposals import Proposals
 from sexton.web.rendering import Templates
 from sexton.web.sweeps import Sweeps
+from sexton.wiring import Sexton
 
 if TYPE_CHECKING:
     from sexton.web.answers.activity import Activity
-    from sexton.web.answers.overview import Counts
+    from sexton.web.answers.overview_answers import Counts
     from sexton.web.events import News
 
 

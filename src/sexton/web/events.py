@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from sexton.bootstrap import Sexton
+from sexton.core.plan import JournalEntry
 from sexton.errors import SextonError
-from sexton.model.plan import JournalEntry
-from sexton.shapes.values import journal_entry
+from sexton.operations.values import journal_entry
 from sexton.web.answers.activity import Activity
+from sexton.wiring import Sexton
 
 LOOK_EVERY = 1.0
 FRESH = 0.5

@@ -6,15 +6,15 @@ import threading
 from dataclasses import replace
 from typing import Final
 
-import sexton.bootstrap.loaded  # noqa: F401  # the thread loads nothing itself
-from sexton.bootstrap import Sexton
-from sexton.engine.estate import Estate
-from sexton.errors.troubles import Troubles
-from sexton.model.evidence import Evidence, Verdict
-from sexton.model.session import NATIVE, Session
-from sexton.policies.liveness import HOME
-from sexton.policies.silence import Watch, listen
-from sexton.shapes.said import Known
+import sexton.wiring.loaded  # noqa: F401  # the thread loads nothing itself
+from sexton.core.session import NATIVE, Session
+from sexton.core.troubles import Troubles
+from sexton.keeper.keeper_context import Estate
+from sexton.liveness.evidence import Evidence, Verdict
+from sexton.liveness.policy import HOME
+from sexton.liveness.silence import Watch, listen
+from sexton.operations.said import Known
+from sexton.wiring import Sexton
 
 LISTEN_EVERY = 5.0
 LONGEST_GAP = 20.0

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from sexton.engine.budgets import NOWHERE, standings
-from sexton.model.spend import Scope, Who
+from sexton.spending.budget_standing import NOWHERE, standings
+from sexton.spending.model import Scope, Who
 from sexton.version import __version__
 from sexton.web.desk import Desk
 

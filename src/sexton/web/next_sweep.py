@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sexton.bootstrap import Sexton
-from sexton.model.plan import Action, Plan
-from sexton.model.record import record
-from sexton.policies.liveness import SUSPECT
+from sexton.core.plan import Action, Plan
+from sexton.core.record import record
+from sexton.liveness.policy import SUSPECT
 from sexton.web.memory import Remembered
+from sexton.wiring import Sexton
 
 
 @record

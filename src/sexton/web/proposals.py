@@ -11,12 +11,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sexton.engine.sealing import digest_of
+from sexton.core.machine_ports import Clock
+from sexton.core.plan import Reason
+from sexton.core.record import record
 from sexton.errors import PlanInvalid
-from sexton.model.plan import Reason
-from sexton.model.record import record
-from sexton.ports import Clock, Ledger
-from sexton.shapes import planned
+from sexton.keeper.sealing import digest_of
+from sexton.operations import planned
+from sexton.store.ledger_ports import Ledger
 
 MOST_BYTES = 64_000_000
 """What all remembered proposals take together; the newest is remembered however large it is."""

@@ -10,10 +10,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from starlette.responses import HTMLResponse
 
-from sexton.model.session import NATIVE
-from sexton.model.spend import Unit
-from sexton.policies.budgets import shown
-from sexton.shapes import wording
+from sexton.core import wording
+from sexton.core.session import NATIVE
+from sexton.spending.budgets import shown
+from sexton.spending.model import Unit
 from sexton.version import __version__
 from sexton.web.tones import tone_of
 from sexton.web.writing import finalized, line

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sexton.engine.swept import Sweep
-from sexton.model.plan import ArchiveSession, RemoveFiles, Result, TrashSession
+from sexton.core.plan import ArchiveSession, RemoveFiles, Result, TrashSession
+from sexton.keeper.swept import Sweep
 
 Observe = Callable[[float], None]
 

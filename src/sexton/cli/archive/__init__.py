@@ -6,16 +6,16 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.archive"
-
 
 @click.group(
     "archive",
     cls=Group,
     late={
-        "list": Late(_HERE, "List what is archived."),
-        "restore": Late(_HERE, "Bring back an archived session."),
-        "verify": Late(_HERE, "Check that everything put away can be read."),
+        "list": Late("sexton.cli.archive.archive_list", "List what is archived."),
+        "restore": Late("sexton.cli.archive.archive_restore", "Bring back an archived session."),
+        "verify": Late(
+            "sexton.cli.archive.archive_verify", "Check that everything put away can be read."
+        ),
     },
     examples=(
         "sexton archive list",

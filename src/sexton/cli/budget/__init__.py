@@ -6,16 +6,16 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.budget"
-
 
 @click.group(
     "budget",
     cls=Group,
     late={
-        "show": Late(_HERE, "Show how budgets stand."),
-        "set": Late(_HERE, "Give one session, tree or source a limit of its own."),
-        "raise": Late(_HERE, "Allow more than a limit."),
+        "show": Late("sexton.cli.budget.budget_show", "Show how budgets stand."),
+        "set": Late(
+            "sexton.cli.budget.budget_set", "Give one session, tree or source a limit of its own."
+        ),
+        "raise": Late("sexton.cli.budget.budget_raise", "Allow more than a limit."),
     },
     examples=(
         "sexton budget show                          # the budgets of the day",

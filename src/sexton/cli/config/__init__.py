@@ -6,17 +6,23 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.config"
-
 
 @click.group(
     "config",
     cls=Group,
     late={
-        "check": Late(_HERE, "Find every mistake in the settings."),
-        "show": Late(_HERE, "Show the settings in effect and where each comes from."),
-        "import-hermes": Late(_HERE, "Write settings that say what a Hermes home's own say."),
-        "schema": Late(_HERE, "Write the JSON Schema of the settings file."),
+        "check": Late("sexton.cli.config.config_check", "Find every mistake in the settings."),
+        "show": Late(
+            "sexton.cli.config.config_show",
+            "Show the settings in effect and where each comes from.",
+        ),
+        "import-hermes": Late(
+            "sexton.cli.config.config_import_hermes",
+            "Write settings that say what a Hermes home's own say.",
+        ),
+        "schema": Late(
+            "sexton.cli.config.config_schema", "Write the JSON Schema of the settings file."
+        ),
     },
     examples=("sexton config check --effect", "sexton config show", "sexton config schema"),
 )

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sexton.cli.terminal import Column, document, say, table
-from sexton.shapes.wording import iso, stamp
+from sexton.core.wording import iso, stamp
 
 if TYPE_CHECKING:
     from sexton.settings.effect import RuleEffect
     from sexton.settings.lint import Finding
-    from sexton.settings.problems import Problem
+    from sexton.settings.settings_problems import Problem
 
 _COLUMNS = (
     Column("RULE"),

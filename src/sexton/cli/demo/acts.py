@@ -8,17 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sexton.bootstrap import Sexton
 from sexton.cli import doctor_view
 from sexton.cli.demo.stage import HOME, Stage
 from sexton.cli.examination import HomeReport, examine
 from sexton.cli.plan_view import summary, tallied
 from sexton.cli.terminal import Column, say, table
-from sexton.engine.apply import new_receipt
-from sexton.engine.removing.restore import Restored
+from sexton.core.plan import Outcome, Plan, Result
+from sexton.core.wording import counted, number, size
 from sexton.errors import NothingToUndo
-from sexton.model.plan import Outcome, Plan, Result
-from sexton.shapes.wording import counted, number, size
+from sexton.keeper.apply import new_receipt
+from sexton.retention.restore import Restored
+from sexton.wiring import Sexton
 
 _COMPARED = (Column(""), Column("BEFORE", right=True), Column("NOW", right=True))
 _REASONS = (Column("ACTION"), Column("WHY"), Column("SESSIONS", right=True))

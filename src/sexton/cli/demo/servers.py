@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sexton.homes.hermes.demo.writer import Server
-from sexton.system.processes import start_tick
+from sexton.homes.hermes.demo.demo_writer import Server
+from sexton.liveness.process_identity import start_tick
 
 PATIENCE = 240.0
 # A server says its number, and becomes the program, which says a line when it listens. The outer

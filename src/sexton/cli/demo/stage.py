@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sexton.bootstrap import Sexton
 from sexton.cli.demo.servers import preview_servers
 from sexton.cli.terminal import progress
+from sexton.core.clock import SystemClock
+from sexton.core.zone import local_zone
 from sexton.errors import InputInvalid
-from sexton.homes.hermes.demo.writer import write_home
-from sexton.ledger.opening import open_ledger
-from sexton.policies.retention import Retention, RetentionClass
-from sexton.policies.rulebook import Rulebook
-from sexton.settings.values import HomeSetting, Settings
-from sexton.system.clock import SystemClock
-from sexton.system.zone import local_zone
+from sexton.homes.hermes.demo.demo_writer import write_home
+from sexton.retention.policy import Retention, RetentionClass
+from sexton.rules.rulebook import Rulebook
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
 
 HOME = "demo"
 RULES = Rulebook(retention=Retention(general=RetentionClass(database_only=True)))

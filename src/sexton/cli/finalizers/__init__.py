@@ -6,18 +6,25 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.finalizers"
-
 
 @click.group(
     "finalizers",
     cls=Group,
     late={
-        "list": Late(_HERE, "List end-of-session work, newest first."),
-        "show": Late(_HERE, "Show the end-of-session work of one session."),
-        "retry": Late(_HERE, "Try work again that was given up."),
-        "discard": Late(_HERE, "Count work as done that is not to be done."),
-        "backfill": Late(_HERE, "Owe work for sessions that ended before there was a finalizer."),
+        "list": Late(
+            "sexton.cli.finalizers.finalizer_list", "List end-of-session work, newest first."
+        ),
+        "show": Late(
+            "sexton.cli.finalizers.finalizer_show", "Show the end-of-session work of one session."
+        ),
+        "retry": Late("sexton.cli.finalizers.finalizer_retry", "Try work again that was given up."),
+        "discard": Late(
+            "sexton.cli.finalizers.finalizer_discard", "Count work as done that is not to be done."
+        ),
+        "backfill": Late(
+            "sexton.cli.finalizers.finalizer_backfill",
+            "Owe work for sessions that ended before there was a finalizer.",
+        ),
     },
     examples=(
         "sexton finalizers list --state dead   # what was given up, and why",

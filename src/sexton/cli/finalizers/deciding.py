@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import click
 
-from sexton.bootstrap import Sexton
+from sexton.cli.cli_opening import existing
 from sexton.cli.command import shared
 from sexton.cli.confirming import confirm
-from sexton.cli.finalizers.choosing import pages, wanted
-from sexton.cli.opening import existing
+from sexton.cli.finalizers.finalizer_choosing import pages, wanted
 from sexton.cli.terminal import document, say
-from sexton.engine.apply import new_receipt
-from sexton.engine.verbs import DECIDABLE, Verb
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.plan import Reason
-from sexton.model.record import record
-from sexton.ports import Entry
-from sexton.shapes.values import finalization as shape
-from sexton.shapes.wording import counted
+from sexton.core.plan import Reason
+from sexton.core.record import record
+from sexton.core.wording import counted
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.keeper.apply import new_receipt
+from sexton.operations.values import finalization as shape
+from sexton.operations.verbs import DECIDABLE, Verb
+from sexton.store.upkeep_ports import Entry
+from sexton.wiring import Sexton
 
 
 @record

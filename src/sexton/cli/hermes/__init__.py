@@ -6,15 +6,19 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.hermes"
-
 
 @click.group(
     "hermes",
     cls=Group,
     late={
-        "install": Late(_HERE, "Put the plugin into a Hermes home and its interpreter."),
-        "uninstall": Late(_HERE, "Take the plugin out of a Hermes home and its interpreter."),
+        "install": Late(
+            "sexton.cli.hermes.hermes_install",
+            "Put the plugin into a Hermes home and its interpreter.",
+        ),
+        "uninstall": Late(
+            "sexton.cli.hermes.hermes_uninstall",
+            "Take the plugin out of a Hermes home and its interpreter.",
+        ),
     },
     examples=("sexton hermes install ~/.hermes", "sexton hermes uninstall ~/.hermes"),
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sexton.model.record import record
-from sexton.system.interpreters import Interpreter
+from sexton.core.record import record
+from sexton.integrations.interpreters import Interpreter
 
 _ASK = """
 import json, os, sys
@@ -27,7 +27,7 @@ manager.discover_and_load(force=True)
 found = [each for each in manager.list_plugins() if each["name"] == "sexton"]
 why = "it does not find it" if not found else found[0].get("error") or "it is not enabled"
 loaded = bool(found and found[0]["enabled"] and found[0]["hooks"])
-from sexton.bootstrap.finding import ledger_url
+from sexton.wiring.choosing_ledger import ledger_url
 ledger = ledger_url(None, os.environ)
 by_home = bool(named.get("SEXTON_LEDGER"))
 told = {"loaded": loaded, "why": str(why), "ledger": ledger, "named": by_home}

@@ -6,13 +6,13 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.notices"
-
 
 @click.group(
     "notices",
     cls=Group,
-    late={"list": Late(_HERE, "List what people were told, newest first.")},
+    late={
+        "list": Late("sexton.cli.notices.notice_list", "List what people were told, newest first.")
+    },
     examples=("sexton notices list --state failed   # what never reached anybody, and why",),
 )
 def command() -> None:

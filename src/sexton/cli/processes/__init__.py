@@ -6,16 +6,21 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.processes"
-
 
 @click.group(
     "processes",
     cls=Group,
     late={
-        "list": Late(_HERE, "List the background processes of sessions and what they do."),
-        "stop": Late(_HERE, "Stop processes with all that they started."),
-        "keep": Late(_HERE, "Keep a process from being stopped by policy."),
+        "list": Late(
+            "sexton.cli.processes.process_list",
+            "List the background processes of sessions and what they do.",
+        ),
+        "stop": Late(
+            "sexton.cli.processes.process_stop", "Stop processes with all that they started."
+        ),
+        "keep": Late(
+            "sexton.cli.processes.process_keep", "Keep a process from being stopped by policy."
+        ),
     },
     examples=(
         "sexton processes list                    # what runs, for whom, and what it holds back",

@@ -10,7 +10,11 @@ from sexton.cli.command import Group, Late
 @click.group(
     "report",
     cls=Group,
-    late={"leaks": Late("sexton.cli.report", "Show how many sessions leaked, before and after.")},
+    late={
+        "leaks": Late(
+            "sexton.cli.report.report_leaks", "Show how many sessions leaked, before and after."
+        )
+    },
     examples=("sexton report leaks --since 30d -o leaks.svg",),
 )
 def command() -> None:

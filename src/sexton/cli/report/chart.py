@@ -15,7 +15,7 @@ from math import ceil
 from typing import NamedTuple
 
 from sexton.cli.terminal import cells
-from sexton.shapes.days import DATES, LINES, across, runs, top
+from sexton.core.days import DATES, LINES, across, runs, top
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 60, 44, 112, 56

@@ -6,17 +6,21 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.service"
-
 
 @click.group(
     "service",
     cls=Group,
     late={
-        "install": Late(_HERE, "Run the keeper as a service of this user."),
-        "status": Late(_HERE, "Show whether the service is installed and runs."),
-        "logs": Late(_HERE, "Show what the service wrote."),
-        "uninstall": Late(_HERE, "Stop the service and take it away."),
+        "install": Late(
+            "sexton.cli.service.service_install", "Run the keeper as a service of this user."
+        ),
+        "status": Late(
+            "sexton.cli.service.service_status", "Show whether the service is installed and runs."
+        ),
+        "logs": Late("sexton.cli.service.service_logs", "Show what the service wrote."),
+        "uninstall": Late(
+            "sexton.cli.service.service_uninstall", "Stop the service and take it away."
+        ),
     },
     examples=(
         "sexton service install               # a systemd user unit, or a launchd agent",

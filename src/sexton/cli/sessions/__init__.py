@@ -6,19 +6,25 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.sessions"
-
 
 @click.group(
     "sessions",
     cls=Group,
     late={
-        "list": Late(_HERE, "List sessions, newest activity first."),
-        "show": Late(_HERE, "Show everything the ledger knows about a session."),
-        "end": Late(_HERE, "End a session."),
-        "reset": Late(_HERE, "End a session so that its key begins anew."),
-        "pin": Late(_HERE, "Keep a session from being reset or collected."),
-        "export": Late(_HERE, "Write out the messages of a session."),
+        "list": Late("sexton.cli.sessions.session_list", "List sessions, newest activity first."),
+        "show": Late(
+            "sexton.cli.sessions.session_show", "Show everything the ledger knows about a session."
+        ),
+        "end": Late("sexton.cli.sessions.session_end", "End a session."),
+        "reset": Late(
+            "sexton.cli.sessions.session_reset", "End a session so that its key begins anew."
+        ),
+        "pin": Late(
+            "sexton.cli.sessions.session_pin", "Keep a session from being reset or collected."
+        ),
+        "export": Late(
+            "sexton.cli.sessions.session_export", "Write out the messages of a session."
+        ),
     },
     examples=(
         "sexton sessions list --state open",

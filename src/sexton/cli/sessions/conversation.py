@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sexton.bootstrap import Sexton
 from sexton.cli.sessions.exporting import messages
-from sexton.model.message import Message
-from sexton.model.session import NATIVE, Relation, Session
+from sexton.core.message import Message
+from sexton.core.session import NATIVE, Relation, Session
+from sexton.wiring import Sexton
 
 
 def conversation(opened: Sexton, newest: Session) -> list[Session]:

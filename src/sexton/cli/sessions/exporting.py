@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any, TypeAlias
 
-from sexton.model.message import Message, one_line
-from sexton.model.session import Session
-from sexton.ports import Messages
-from sexton.shapes import values as shapes
-from sexton.shapes.wording import iso, stamp
+from sexton.core.message import Message, one_line
+from sexton.core.session import Session
+from sexton.core.wording import iso, stamp
+from sexton.operations import values as shapes
+from sexton.sessions.session_ports import Messages
 
 PAGE_BYTES = 4_000_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sexton.cli.plan_view import say_outcome
 from sexton.cli.terminal import document, say
-from sexton.model.plan import Outcome
-from sexton.shapes import values as shapes
+from sexton.core.plan import Outcome
+from sexton.operations import values as shapes
 
 
 def tell_ended(receipt: str, outcome: Outcome, *, as_json: bool) -> None:

@@ -6,15 +6,13 @@ import click
 
 from sexton.cli.command import Group, Late
 
-_HERE = "sexton.cli.trash"
-
 
 @click.group(
     "trash",
     cls=Group,
     late={
-        "list": Late(_HERE, "List what is in the trash, and until when."),
-        "empty": Late(_HERE, "Give up for good what is in the trash."),
+        "list": Late("sexton.cli.trash.trash_list", "List what is in the trash, and until when."),
+        "empty": Late("sexton.cli.trash.trash_empty", "Give up for good what is in the trash."),
     },
     examples=(
         "sexton trash list",

@@ -10,7 +10,7 @@ from sexton.cli.command import Group, Late
 @click.group(
     "workers",
     cls=Group,
-    late={"list": Late("sexton.cli.workers", "List the processes that hold sessions.")},
+    late={"list": Late("sexton.cli.workers.worker_list", "List the processes that hold sessions.")},
     examples=("sexton workers list",),
 )
 def command() -> None:

@@ -16,16 +16,16 @@ from typing import TypeVar
 
 import apsw
 
+from sexton.core.machine_ports import Clock
 from sexton.errors import HomeError, HomeOutgrown, HomeRefused
 from sexton.homes.hermes.bounds import bound
-from sexton.homes.hermes.database import keeps_a_log, signature
 from sexton.homes.hermes.fingerprint import Shape, recognise
+from sexton.homes.hermes.hermes_database import keeps_a_log, signature
+from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.holders import danger
 from sexton.homes.hermes.known_schema import refuse_strangers
 from sexton.homes.hermes.known_search import INDEXES
 from sexton.homes.hermes.writable import refusal, refuse_unwritable
-from sexton.homes.hermes.writer import Writer
-from sexton.ports import Clock
 
 OLDEST_CHANGEABLE = 22
 CHANGEABLE = frozenset({OLDEST_CHANGEABLE, 30})

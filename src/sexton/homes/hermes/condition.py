@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from sexton.homes.hermes.database import read, signature
+from sexton.core.machine_ports import Clock, ProcessTable
+from sexton.core.record import made, record
 from sexton.homes.hermes.facts import line_of, name_of
 from sexton.homes.hermes.fingerprint import Shape, recognise
 from sexton.homes.hermes.folder import FileSeen, files_in
-from sexton.homes.hermes.places import DATABASE
+from sexton.homes.hermes.hermes_database import read, signature
+from sexton.homes.hermes.hermes_places import DATABASE
 from sexton.homes.hermes.routing import Route, routes_in, routes_of_mirror
 from sexton.homes.hermes.running import (
     Background,
@@ -24,8 +26,6 @@ from sexton.homes.hermes.running import (
     runs_by,
 )
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.model.record import made, record
-from sexton.ports import Clock, ProcessTable
 
 TRIVIAL = 5
 EXAMPLES = 3

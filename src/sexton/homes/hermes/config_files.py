@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sexton.core.record import made, record
 from sexton.homes.hermes import yaml_document
 from sexton.homes.hermes.dotenv import MOST_DIGITS, Variable, said, variables
 from sexton.homes.hermes.inherited import LARGEST
-from sexton.model.record import made, record
 
 CONFIG, GATEWAY, ENVIRONMENT = "config.yaml", "gateway.json", ".env"
 

@@ -7,11 +7,11 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from sexton.core.message import PREVIEW_LENGTH, one_line, preview
+from sexton.core.session import Relation, Session, State, check_name
+from sexton.core.usage import Usage
 from sexton.errors import InvalidName
 from sexton.homes.hermes.statements import MessageTally, SessionRow, SpendTally
-from sexton.model.message import PREVIEW_LENGTH, one_line, preview
-from sexton.model.session import Relation, Session, State, check_name
-from sexton.model.usage import Usage
 
 UNATTENDED = frozenset({"cron", "subagent", "batch", "tool"})
 FAILURES = frozenset({"error", "failed", "crashed"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.policies.reset import Mode
+from sexton.resets.policy import Mode
 
 RESETS_BY_ITSELF = 17
 """Up to this schema (0.18.0) a home without any mode resets by both clocks; since then by none."""

@@ -17,8 +17,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from sexton.homes.hermes import kernel, probe
-from sexton.homes.hermes.database import keeps_a_log
 from sexton.homes.hermes.documents import read_json
+from sexton.homes.hermes.hermes_database import keeps_a_log
 
 PROBE_SECONDS = 10.0
 _HERMES = ("hermes", "hermes-agent")

@@ -10,29 +10,31 @@ from typing import Any
 
 import apsw
 
+from sexton.core.machine_ports import Clock
+from sexton.core.message import Message
+from sexton.core.plan import ReapSession, Reason, Seen
+from sexton.core.session import Session
 from sexton.errors import HomeNotFound, HomeObserved, HomeUnreadable
-from sexton.homes.hermes import observe, transcript
-from sexton.homes.hermes.background import hinted
-from sexton.homes.hermes.database import Signature, read, signature
-from sexton.homes.hermes.ending import Ending
-from sexton.homes.hermes.files import HomeFigures, figures_of
+from sexton.homes.hermes import hermes_observe as observe
+from sexton.homes.hermes import transcript
 from sexton.homes.hermes.fingerprint import recognise
 from sexton.homes.hermes.generations import usual_mode
+from sexton.homes.hermes.hermes_background import hinted
+from sexton.homes.hermes.hermes_database import Signature, read, signature
+from sexton.homes.hermes.hermes_ending import Ending
+from sexton.homes.hermes.hermes_files import HomeFigures, figures_of
+from sexton.homes.hermes.hermes_observe import Survey
+from sexton.homes.hermes.hermes_places import DATABASE
 from sexton.homes.hermes.inherited import UNLIMITED, OwnRules
 from sexton.homes.hermes.mark import Mark, load
-from sexton.homes.hermes.observe import Survey
 from sexton.homes.hermes.ownership import Ownership
-from sexton.homes.hermes.places import DATABASE
 from sexton.homes.hermes.removing import HermesRows
-from sexton.model.evidence import Evidence
-from sexton.model.message import Message
-from sexton.model.plan import ReapSession, Reason, Seen
-from sexton.model.process import Process
-from sexton.model.session import Session
-from sexton.model.worker import Identity
-from sexton.policies.reset import ResetPolicy
-from sexton.ports import Clock, Ended, Entry, Journal, Known, Sighting
-from sexton.ports.homes import Due
+from sexton.homes.home_ports import Due, Ended, Known, Sighting
+from sexton.liveness.evidence import Evidence
+from sexton.liveness.model import Identity
+from sexton.processes.model import Process
+from sexton.resets.policy import ResetPolicy
+from sexton.store.upkeep_ports import Entry, Journal
 
 PAGE = 5_000
 

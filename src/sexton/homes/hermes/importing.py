@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sexton.core.record import record
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping
 from sexton.homes.hermes.dotenv import OVERRIDES
-from sexton.model.record import record
-from sexton.policies.reset import Mode
+from sexton.resets.policy import Mode
 
 
 class Said(NamedTuple):

@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sexton.core.record import replace
 from sexton.errors import HomeUnreadable
 from sexton.homes.hermes import yaml_document
-from sexton.homes.hermes.database import stamp
 from sexton.homes.hermes.dotenv import overridden, variables
-from sexton.model.record import replace
-from sexton.policies.reset import Mode, ResetPolicy
-from sexton.policies.rulebook import ResetRule, Rulebook, encode
+from sexton.homes.hermes.hermes_database import stamp
+from sexton.resets.policy import Mode, ResetPolicy
+from sexton.rules.rulebook import ResetRule, Rulebook, encode
 
 GATEWAY_KEYS = ("agent:*",)
 API_SOURCES = ("api_server",)

@@ -17,9 +17,9 @@ import apsw
 
 from sexton.errors import HomeRefused
 from sexton.homes.hermes.fingerprint import Shape
+from sexton.homes.hermes.hermes_writer import SHADOWS
 from sexton.homes.hermes.known_search import INDEXES, is_of_search
 from sexton.homes.hermes.sql_tokens import lower, tokens
-from sexton.homes.hermes.writer import SHADOWS
 
 LONGEST_DEFINITION = 65_536
 OBJECTS = f"""

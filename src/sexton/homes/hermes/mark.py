@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sexton.homes.hermes.database import FileStamp, Signature
+from sexton.homes.hermes.hermes_database import FileStamp, Signature
 
 FORMAT = 1
 FULL_EVERY = timedelta(days=1)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from sexton.homes.hermes.claims import Claims
+from sexton.core.record import replace
 from sexton.homes.hermes.facts import CRON_ID
 from sexton.homes.hermes.fingerprint import Shape
+from sexton.homes.hermes.hermes_claims import Claims
+from sexton.homes.hermes.hermes_turns import Sign, turn_in
 from sexton.homes.hermes.holders import Census, Kind
-from sexton.homes.hermes.turns import Sign, turn_in
-from sexton.model.evidence import Evidence, Verdict
-from sexton.model.record import replace
+from sexton.liveness.evidence import Evidence, Verdict
 
 API = "api_server"
 BY_GATEWAY = frozenset({API, "webhook", "msgraph_webhook"})

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import apsw
 
-from sexton.homes.hermes.claims import Claims, claims_in, executions_of
-from sexton.homes.hermes.database import read
+from sexton.core.machine_ports import Clock
 from sexton.homes.hermes.fingerprint import recognise
+from sexton.homes.hermes.hermes_claims import Claims, claims_in, executions_of
+from sexton.homes.hermes.hermes_database import read
 from sexton.homes.hermes.holders import Census, take_census
 from sexton.homes.hermes.owners import OpenRow, owners, rows_of
-from sexton.model.evidence import Evidence
-from sexton.ports import Clock
+from sexton.liveness.evidence import Evidence
 
 
 class Ownership:

@@ -16,16 +16,16 @@ from typing import Any
 
 import apsw
 
+from sexton.core.machine_ports import Clock
 from sexton.homes.hermes.acting import LONG_PATIENCE, Hand, TooLong, changing, check
-from sexton.homes.hermes.database import read
+from sexton.homes.hermes.hermes_database import read
+from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
 from sexton.homes.hermes.writable import refuse_unwritable
-from sexton.homes.hermes.writer import Writer
-from sexton.ports import Clock
-from sexton.ports.rows import PutRow, Removed, Taken, as_text
-from sexton.ports.vault import StoredMessage
+from sexton.retention.row_ports import PutRow, Removed, Taken, as_text
+from sexton.retention.vault_ports import StoredMessage
 
 AIM, QUIET_AIM = 0.2, 0.4
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""

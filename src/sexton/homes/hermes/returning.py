@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 
 from sexton.errors import HomeOutgrown
+from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.records import Layout, layout, message_row, plain_row, quoted
-from sexton.homes.hermes.writer import Writer
-from sexton.ports.vault import StoredMessage
+from sexton.retention.vault_ports import StoredMessage
 
 RELINK = """
     UPDATE sessions SET parent_session_id = :id

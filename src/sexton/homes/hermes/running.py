@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sexton.core.machine_ports import ProcessTable
+from sexton.core.message import one_line
+from sexton.core.record import replace
 from sexton.homes.hermes.documents import moment, read_json
 from sexton.homes.hermes.statements import EARLIEST, LATEST
-from sexton.model.evidence import Sight
-from sexton.model.masking import masked
-from sexton.model.message import one_line
-from sexton.model.process import Doing
-from sexton.model.record import replace
-from sexton.ports import ProcessTable
+from sexton.liveness.evidence import Sight
+from sexton.processes.masking import masked
+from sexton.processes.model import Doing
 
 LONGEST_COMMAND = 200
 MOST = 1_000

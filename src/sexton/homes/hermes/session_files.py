@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from sexton.ports.vault import Ownership
+from sexton.retention.vault_ports import Ownership
 
 _SNAPSHOT = re.compile(r"session_([\w-]+)\.json")
 _DUMP = re.compile(r"request_dump_([\w-]+)_\d{8}_\d{6}_\d{6}\.json")

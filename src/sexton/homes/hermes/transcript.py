@@ -8,9 +8,9 @@ from typing import Any
 
 import apsw
 
+from sexton.core.message import Message
 from sexton.homes.hermes.facts import moment
 from sexton.homes.hermes.statements import EARLIEST, LATEST
-from sexton.model.message import Message
 
 PAGE = 200
 

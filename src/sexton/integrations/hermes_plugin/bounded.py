@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 
+from sexton.core.machine_ports import Clock
 from sexton.errors import PriceUnknown
-from sexton.model.spend import Act, Budget, Unit
-from sexton.policies.budgets import fits, is_reached, said, tokens
-from sexton.policies.pricing import tariff_of
-from sexton.policies.spend import SpendRules
-from sexton.ports import Clock
-from sexton.system.prices import listed_tariff
+from sexton.spending.budgets import fits, is_reached, said, tokens
+from sexton.spending.model import Act, Budget, Unit
+from sexton.spending.policy import SpendRules
+from sexton.spending.price_table import listed_tariff
+from sexton.spending.pricing import tariff_of
 
 PASSED = (Unit.MESSAGES, Unit.WALL)
 """Nobody asks before these are spent, so the first one too many stops what comes next."""

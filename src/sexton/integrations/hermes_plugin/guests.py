@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from sexton.agent.visiting import GuestSession, Visitor
+from sexton.core.plan import Reason
+from sexton.core.session import Session, State
 from sexton.errors import HomeNotFound, SessionEnded
-from sexton.integrations.hermes_plugin import rows
+from sexton.integrations.hermes_plugin import plugin_rows as rows
 from sexton.integrations.hermes_plugin.uncounted import Uncounted
-from sexton.model.plan import Reason
-from sexton.model.session import Session, State
+from sexton.sessions.visiting import GuestSession, Visitor
 
 ANEW = "Begin another one with /new, or go on with this one by 'hermes --resume ID'."
 

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from sexton.integrations.hermes_plugin.background import Background
+from sexton.integrations.hermes_plugin.plugin_background import Background
 from sexton.integrations.hermes_plugin.trying import log
 
 COMMANDS = ("new", "reset")

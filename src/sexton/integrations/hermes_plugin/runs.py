@@ -12,18 +12,18 @@ from contextlib import suppress
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from sexton.agent.grant import Grant
-from sexton.agent.tools import Stop, ToolCall
-from sexton.agent.visiting import GuestSession, GuestTurn
 from sexton.errors import BreakerOpen, BudgetExceeded, HomeNotFound, SessionError, SextonError
-from sexton.integrations.hermes_plugin import stopping
+from sexton.integrations.hermes_plugin import plugin_stopping as stopping
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import Foreseen
 from sexton.integrations.hermes_plugin.guests import ANEW, Guests
 from sexton.integrations.hermes_plugin.trying import Trying
-from sexton.model.spend import Unit
-from sexton.policies.liveness import UNATTENDED
-from sexton.policies.spend import SpendRules
+from sexton.liveness.policy import UNATTENDED
+from sexton.sessions.visiting import GuestSession, GuestTurn
+from sexton.spending.grant import Grant
+from sexton.spending.model import Unit
+from sexton.spending.policy import SpendRules
+from sexton.spending.tool_watch import Stop, ToolCall
 
 T = TypeVar("T")
 TERMINAL, SUBAGENT = "cli", "subagent"

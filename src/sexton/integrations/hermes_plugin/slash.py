@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sexton.integrations.hermes_plugin.background import CONVERSATION, Background
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.leaving import asking
+from sexton.integrations.hermes_plugin.plugin_background import CONVERSATION, Background
 from sexton.integrations.hermes_plugin.trying import Trying
-from sexton.model.process import Watched
+from sexton.processes.model import Watched
 from sexton.version import __version__
 
 USAGE = "/sexton [status|processes]"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from sexton.core.machine_ports import Clock
 from sexton.errors import LedgerError
-from sexton.ports import Clock
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 
-from sexton.model.spend import Unit
+from sexton.spending.model import Unit
 
 
 class Uncounted:

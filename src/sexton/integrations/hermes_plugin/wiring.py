@@ -9,18 +9,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sexton.agent.visiting import Visitor
-from sexton.bootstrap.finding import load_settings
-from sexton.bootstrap.visiting import open_patiently, visit
+from sexton.core.clock import SystemClock
 from sexton.errors import SextonError
-from sexton.integrations.hermes_plugin import background, slash
-from sexton.integrations.hermes_plugin.ending import heed_signals
+from sexton.integrations.hermes_plugin import plugin_background as background
+from sexton.integrations.hermes_plugin import slash
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.leaving import Leaving
+from sexton.integrations.hermes_plugin.plugin_ending import heed_signals
+from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.trying import Trying, log
-from sexton.integrations.hermes_plugin.turns import Turns
-from sexton.policies.spend import SpendRules
-from sexton.system.clock import SystemClock
+from sexton.sessions.visiting import Visitor
+from sexton.spending.policy import SpendRules
+from sexton.wiring.choosing_ledger import load_settings
+from sexton.wiring.visitor import open_patiently, visit
 
 PATIENCE = 3.0
 """So many seconds an agent waits for a locked ledger, once."""

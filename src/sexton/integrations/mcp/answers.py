@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.reaching import everywhere
-from sexton.engine.apply import new_receipt
-from sexton.engine.budgets import explained, standings, who
-from sexton.engine.explain import explain
-from sexton.engine.process_stops import keep_process, outcome, stop_processes
-from sexton.engine.process_view import view
+from sexton.core.session import NATIVE
 from sexton.errors import ProcessKept, ProcessNotFound
 from sexton.integrations.mcp.scope import Scope
-from sexton.model.process import Process
-from sexton.model.session import NATIVE
-from sexton.shapes import things, values
+from sexton.keeper.apply import new_receipt
+from sexton.keeper.explain import explain
+from sexton.operations import thing_records as things
+from sexton.operations import values
+from sexton.processes.listed import view
+from sexton.processes.model import Process
+from sexton.processes.stops import keep_process, outcome, stop_processes
+from sexton.spending.budget_standing import explained, standings, who
+from sexton.wiring import Sexton
+from sexton.wiring.reaching import everywhere
 
 ASKED = "asked for by the agent over MCP"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from sexton.bootstrap import Sexton
-from sexton.bootstrap.reaching import everywhere
-from sexton.engine.process_hints import proved
+from sexton.core.session import NATIVE, Session
 from sexton.errors import InputInvalid, SessionNotFound
-from sexton.model.process import TAG_VARIABLE, Process, tags_in
-from sexton.model.session import NATIVE, Session
-from sexton.ports import Filter
+from sexton.processes.hints import proved
+from sexton.processes.model import TAG_VARIABLE, Process, tags_in
+from sexton.sessions.session_ports import Filter
+from sexton.wiring import Sexton
+from sexton.wiring.reaching import everywhere
 
 NEWEST = 50
 """So many sessions are told of when somebody may see all of them."""

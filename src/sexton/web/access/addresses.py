@@ -6,8 +6,8 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
+from sexton.core.record import record
 from sexton.errors import AddressRefused, InputInvalid
-from sexton.model.record import record
 
 _USUAL = {"http": 80, "https": 443}
 _NEAR = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 
 BURST = 5
 EVERY = 12.0

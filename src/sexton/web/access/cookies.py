@@ -7,7 +7,7 @@ import secrets
 import threading
 from datetime import UTC, datetime, timedelta
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 from sexton.web.access.token import Token
 
 LASTS = timedelta(days=7)

@@ -13,7 +13,7 @@ import resource
 import socket
 from typing import Any
 
-from sexton.system.clock import SystemClock
+from sexton.core.clock import SystemClock
 
 RESERVE = 64
 """Descriptors that visitors never get, or a quarter of all if that is more."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
-from sexton.web.access.keys import Keys
+from sexton.web.access.access_keys import Keys
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC = frozenset({"/healthz", "/login"})

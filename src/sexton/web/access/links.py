@@ -7,7 +7,7 @@ import secrets
 import threading
 from datetime import timedelta
 
-from sexton.ports import Clock
+from sexton.core.machine_ports import Clock
 
 VALID = timedelta(hours=1)
 MOST = 100

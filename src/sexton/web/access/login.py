@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from sexton.web.access.access_keys import Keys
 from sexton.web.access.cookies import LASTS
 from sexton.web.access.gate import cookie_of
-from sexton.web.access.keys import Keys
 from sexton.web.rendering import Templates
 
 MOST_BYTES = 8192

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from typing_extensions import TypedDict
 
-from sexton.bootstrap import Sexton
-from sexton.model.evidence import Evidence
-from sexton.model.session import NATIVE
-from sexton.ports.board import Live
-from sexton.shapes.said import Known, Moment
-from sexton.shapes.wording import iso
+from sexton.core.session import NATIVE
+from sexton.core.wording import iso
+from sexton.liveness.evidence import Evidence
+from sexton.operations.said import Known, Moment
+from sexton.sessions.board_ports import Live
 from sexton.web.lookout import Lookout, standing_of
+from sexton.wiring import Sexton
 
 MOST = 20_000
 """Open sessions in one answer, those with the latest activity; of the others only their number."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from sexton.engine.estate import Estate
-from sexton.engine.process_stops import (
+from sexton.core.plan import Reason
+from sexton.core.wording import counted, iso
+from sexton.errors import InputInvalid, ProcessNotFound
+from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.keeper.keeper_context import Estate
+from sexton.operations.verbs import PINNED_THERE, changeable, check_decidable, pin
+from sexton.processes.model import Process
+from sexton.processes.process_ports import Ending
+from sexton.processes.stops import (
     as_they_run,
     keep_process,
     outcome,
     stop_processes,
     would_stop,
 )
-from sexton.engine.verbs import PINNED_THERE, changeable, check_decidable, pin
-from sexton.errors import InputInvalid, ProcessNotFound
-from sexton.model.finalization import Finalization, FinalizationState
-from sexton.model.plan import Reason
-from sexton.model.process import Process
-from sexton.ports import Entry
-from sexton.ports.finalizing import Wanted
-from sexton.ports.processes import Ending
-from sexton.shapes.wording import counted, iso
+from sexton.store.upkeep_ports import Entry
 from sexton.web.desk import Desk
 from sexton.web.proposals import Done, Errand, Proposal, Step, of_errand
 

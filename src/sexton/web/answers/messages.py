@@ -7,11 +7,11 @@ from itertools import islice
 
 from typing_extensions import TypedDict
 
+from sexton.core.message import Message
+from sexton.core.wording import iso
 from sexton.errors import HomeObserved
-from sexton.model.message import Message
-from sexton.shapes.said import Moment
-from sexton.shapes.wording import iso
-from sexton.web.answers.homes import END, transcript
+from sexton.operations.said import Moment
+from sexton.web.answers.homes_answers import END, transcript
 from sexton.web.desk import Desk
 
 LONGEST = 20_000

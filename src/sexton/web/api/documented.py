@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from sexton.version import __version__
-from sexton.web.problems import MEDIA_TYPE, title_of
+from sexton.web.web_problems import MEDIA_TYPE, title_of
 
 _PROBLEM = {
     "type": "object",

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import AfterValidator
 
-from sexton.model.session import NAME_LIMIT
+from sexton.core.session import NAME_LIMIT
 from sexton.settings.quantities import parse_duration
 
 LARGEST = 2**62

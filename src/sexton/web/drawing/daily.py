@@ -8,8 +8,8 @@ from math import ceil
 
 from markupsafe import Markup
 
-from sexton.model.record import record
-from sexton.shapes.days import DATES, LINES, across, runs, top
+from sexton.core.days import DATES, LINES, across, runs, top
+from sexton.core.record import record
 from sexton.web.drawing.elements import Point, element, path, picture, words
 
 WIDTH, HEIGHT = 760.0, 236.0

@@ -7,23 +7,19 @@ from starlette.responses import Response
 
 from sexton.web.api.inputs import Ref
 from sexton.web.desk import Desk
-from sexton.web.pages import (
-    finalizers,
-    journal,
-    overview,
-    planning,
-    processes,
-    receipts,
-    session,
-    sessions,
-    workers,
-)
+from sexton.web.pages import finalizers_page as finalizers
+from sexton.web.pages import journal_page as journal
+from sexton.web.pages import overview_page as overview
+from sexton.web.pages import planning, receipts, workers
+from sexton.web.pages import processes_page as processes
+from sexton.web.pages import session_page as session
+from sexton.web.pages import sessions_page as sessions
 from sexton.web.pages.acts import routes as acts
 from sexton.web.pages.asking import Word
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.forms import storable
 from sexton.web.pages.glance import Glance
-from sexton.web.pages.settings import Findings
+from sexton.web.pages.settings_page import Findings
 from sexton.web.pages.vault import Vaults
 
 

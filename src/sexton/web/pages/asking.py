@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from sexton.model.session import NAME_LIMIT
+from sexton.core.session import NAME_LIMIT
 from sexton.web.api.inputs import LARGEST, Storable
 
 Word = Annotated[str, Query(min_length=1, max_length=NAME_LIMIT), Storable]

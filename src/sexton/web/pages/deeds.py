@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
-from sexton.model.record import record
-from sexton.web.pages.plans import Group
+from sexton.core.record import record
+from sexton.web.pages.plans_page import Group
 
 MOST = 100
 

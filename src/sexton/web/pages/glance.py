@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sexton.engine.budgets import NOWHERE, standings
-from sexton.engine.estate import Estate
-from sexton.engine.figures import today
-from sexton.engine.leaks import Leaks, count_leaks
-from sexton.engine.standing import Standing, tally
-from sexton.model.finalization import FinalizationState
-from sexton.model.plan import JournalEntry
-from sexton.model.record import record
-from sexton.model.spend import Scope, Unit, Who
-from sexton.ports import HomeRecord, LastSweep
-from sexton.ports.hygiene import LedgerSize, Space
-from sexton.ports.spending import Standing as Meter
-from sexton.web.answers.overview import history
+from sexton.core.plan import JournalEntry
+from sexton.core.record import record
+from sexton.finalizers.model import FinalizationState
+from sexton.homes.home_ports import HomeRecord
+from sexton.keeper.keeper_context import Estate
+from sexton.keeper.ledger_figures import today
+from sexton.liveness.leaks import Leaks, count_leaks
+from sexton.liveness.standing import Standing, tally
+from sexton.spending.budget_standing import NOWHERE, standings
+from sexton.spending.model import Scope, Unit, Who
+from sexton.spending.spending_ports import Standing as Meter
+from sexton.store.hygiene_ports import LedgerSize, Space
+from sexton.store.upkeep_ports import LastSweep
+from sexton.web.answers.overview_answers import history
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from sexton.model.finalization import Finalization
-from sexton.model.plan import JournalEntry
-from sexton.model.record import record
-from sexton.model.session import Session
-from sexton.shapes.wording import ago, counted, span
+from sexton.core.plan import JournalEntry
+from sexton.core.record import record
+from sexton.core.session import Session
+from sexton.core.wording import ago, counted, span
+from sexton.finalizers.model import Finalization
 from sexton.web.drawing.strip import Life, Mark, strip
 from sexton.web.tones import tone_of
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sexton.model.record import record
-from sexton.model.removal import Member
-from sexton.model.session import Session
-from sexton.ports.removal import Removable
-from sexton.shapes.wording import counted
+from sexton.core.record import record
+from sexton.core.session import Session
+from sexton.core.wording import counted
+from sexton.retention.model import Member
+from sexton.retention.removal_ports import Removable
 
 MOST = 60
 """So many relatives are shown, the nearest first."""

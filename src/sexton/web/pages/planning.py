@@ -8,17 +8,17 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from sexton.engine.apply import new_receipt
-from sexton.model.plan import Outcome, Plan, Result
-from sexton.model.record import replace
-from sexton.model.session import NATIVE
-from sexton.shapes.outlook import job_lines, outlook
-from sexton.shapes.wording import counted, number
-from sexton.web.answers.homes import check_home
-from sexton.web.answers.plans import carried_out, observe, remember, work_of
+from sexton.core.plan import Outcome, Plan, Result
+from sexton.core.record import replace
+from sexton.core.session import NATIVE
+from sexton.core.wording import counted, number
+from sexton.keeper.apply import new_receipt
+from sexton.operations.outlook import job_lines, outlook
+from sexton.web.answers.homes_answers import check_home
+from sexton.web.answers.plans_answers import carried_out, observe, remember, work_of
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deed, Deeds
-from sexton.web.pages.plans import SHOWN, grouped, held_back, told
+from sexton.web.pages.plans_page import SHOWN, grouped, held_back, told
 from sexton.web.pages.showing import show
 from sexton.web.proposals import Errand
 

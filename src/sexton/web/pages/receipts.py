@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.engine.reviving import may_revive
-from sexton.shapes.wording import ago
+from sexton.core.wording import ago
+from sexton.keeper.reopening import may_revive
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.showing import show

@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from sexton.model.finalization import FinalizationState
-from sexton.model.record import record
+from sexton.core.record import record
+from sexton.finalizers.model import FinalizationState
 from sexton.web.desk import Desk
 
 

@@ -6,10 +6,10 @@ import json
 from itertools import islice
 from typing import Any
 
-from sexton.model.message import Message
-from sexton.model.record import record
-from sexton.model.session import Session
-from sexton.web.answers.homes import END, transcript
+from sexton.core.message import Message
+from sexton.core.record import record
+from sexton.core.session import Session
+from sexton.web.answers.homes_answers import END, transcript
 from sexton.web.desk import Desk
 from sexton.web.rendering import session_href
 

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.ports.removal import Holds, VaultFile, WantedFiles
-from sexton.ports.vault import VaultKind
-from sexton.shapes.wording import counted, remaining
+from sexton.core.wording import counted, remaining
+from sexton.retention.removal_ports import Holds, VaultFile, WantedFiles
+from sexton.retention.vault_ports import VaultKind
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
 from sexton.web.pages.forms import choice

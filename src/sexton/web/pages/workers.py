@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from sexton.engine.worker_view import SeenWorker, look_at_workers
-from sexton.model.evidence import Verdict
-from sexton.shapes.wording import counted, span
+from sexton.core.wording import counted, span
+from sexton.liveness.evidence import Verdict
+from sexton.liveness.worker_view import SeenWorker, look_at_workers
 from sexton.web.desk import Desk
 from sexton.web.pages.showing import show
 

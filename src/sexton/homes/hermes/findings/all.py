@@ -16,11 +16,11 @@ from sexton.homes.hermes.findings.config_sections import (
     variable_findings,
 )
 from sexton.homes.hermes.findings.conversations import conversation_findings
-from sexton.homes.hermes.findings.files import Kept, file_findings, link_findings
+from sexton.homes.hermes.findings.files_findings import Kept, file_findings, link_findings
 from sexton.homes.hermes.findings.finding import Finding, Names, Rules
 from sexton.homes.hermes.findings.money import money_findings
 from sexton.homes.hermes.findings.runtime import runtime_findings
-from sexton.homes.hermes.findings.sessions import (
+from sexton.homes.hermes.findings.sessions_findings import (
     Totals,
     compression_findings,
     garbage_findings,

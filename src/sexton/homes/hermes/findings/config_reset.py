@@ -7,12 +7,12 @@ from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any
 
+from sexton.core.record import record
 from sexton.homes.hermes.config_files import ConfigFile, Configuration, counted, mapping, plain
 from sexton.homes.hermes.findings.finding import Finding, Level, Names, many, number
 from sexton.homes.hermes.generations import resets_removed, usual_mode
 from sexton.homes.hermes.inherited import MOST_RULES
-from sexton.model.record import record
-from sexton.policies.reset import Mode
+from sexton.resets.policy import Mode
 
 POLICY_NAMES = (
     "mode", "at_hour", "idle_minutes", "notify", "notify_exclude_platforms",

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sexton.core.record import record
+from sexton.core.session import Session
 from sexton.homes.hermes.condition import Condition
 from sexton.homes.hermes.config_files import Configuration, mapping
 from sexton.homes.hermes.findings.finding import Finding, Level, Names, Rules, many
 from sexton.homes.hermes.generations import GUARD, usual_guard
 from sexton.homes.hermes.routing import Route
 from sexton.homes.hermes.running import Background
-from sexton.model.process import Doing
-from sexton.model.record import record
-from sexton.model.session import Session
-from sexton.policies.processes import may_hold_until
-from sexton.policies.reset import due_since, span
+from sexton.processes.model import Doing
+from sexton.processes.policy import may_hold_until
+from sexton.resets.policy import due_since, span
 
 LATE = timedelta(minutes=10)
 """A gateway looks every five minutes; what is due for longer was missed."""

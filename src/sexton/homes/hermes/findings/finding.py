@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 from pathlib import Path
 
-from sexton.model.record import record
-from sexton.policies.rulebook import Rulebook
+from sexton.core.record import record
+from sexton.rules.rulebook import Rulebook
 
 
 class Level(StrEnum):

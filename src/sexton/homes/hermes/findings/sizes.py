@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from sexton.core.record import replace
+from sexton.core.session import Limit, Session
 from sexton.homes.hermes.findings.finding import Finding, Level, Names, many
-from sexton.model.record import replace
-from sexton.model.session import Limit, Session
-from sexton.policies.reset import ResetPolicy, limit_warning, reset_reason
-from sexton.policies.rulebook import Rulebook
+from sexton.resets.policy import ResetPolicy, limit_warning, reset_reason
+from sexton.rules.rulebook import Rulebook
 
 FULL = ("max_messages", "max_bytes")
 EXAMPLES = 5

@@ -10,7 +10,9 @@ from starlette.responses import Response
 from sexton.web.api.inputs import Ref
 from sexton.web.desk import Desk
 from sexton.web.pages import planning
-from sexton.web.pages.acts import processes, sessions, undoing, work
+from sexton.web.pages.acts import processes_acts as processes
+from sexton.web.pages.acts import sessions_acts as sessions
+from sexton.web.pages.acts import undoing, work
 from sexton.web.pages.asking import Row, Word
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.forms import form, text

@@ -6,18 +6,18 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.bootstrap.removing import undo_receipt
-from sexton.engine.estate import Estate
-from sexton.engine.removing.undo import files_to_undo
-from sexton.engine.reviving import ended_by, staying
-from sexton.ports import Ended
-from sexton.ports.removal import Holds
-from sexton.shapes.undoing import reopening
-from sexton.shapes.wording import counted, size
+from sexton.core.wording import counted, size
+from sexton.homes.home_ports import Ended
+from sexton.keeper.keeper_context import Estate
+from sexton.keeper.reopening import ended_by, staying
+from sexton.operations.undone import reopening
+from sexton.retention.removal_ports import Holds
+from sexton.retention.undo import files_to_undo
 from sexton.web.desk import Desk
-from sexton.web.pages.acts.proposal import SHOWN, Proposal, done, proposed
+from sexton.web.pages.acts.act_proposal import SHOWN, Proposal, done, proposed
 from sexton.web.pages.deeds import Deed, Deeds
 from sexton.web.proposals import Step
+from sexton.wiring.removal_wiring import undo_receipt
 
 
 def undoing(desk: Desk, receipt: str) -> Response:

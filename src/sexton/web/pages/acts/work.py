@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from sexton.web.answers.errands import propose_decision, propose_retry_of_all
 from sexton.web.desk import Desk
-from sexton.web.pages.acts.proposal import asked
+from sexton.web.pages.acts.act_proposal import asked
 
 
 def retrying(desk: Desk, ref: int | None) -> Response:

@@ -1,0 +1,29 @@
+"""How is told what would have been done to a home that is only observed?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sexton.core.wording import counted, iso, number, share, stamp
+from sexton.liveness.shadow import Shadow
+
+
+def shadow_words(shadow: Shadow) -> str:
+    """For a person, as a line of a report."""
+    count = shadow.count
+    if not count.recorded:
+        return "only observed: so far there was nothing to reap"
+    return (
+        f"only observed: would have reaped {counted(count.recorded, 'session')} "
+        f"since {stamp(shadow.since)}, {number(count.contradicted)} "
+        f"({share(count.contradicted, count.recorded)}) contradicted by later activity"
+    )
+
+
+def shadow_shape(shadow: Shadow) -> dict[str, Any]:
+    """For a program."""
+    return {
+        "recorded": shadow.count.recorded,
+        "contradicted": shadow.count.contradicted,
+        "since": iso(shadow.since),
+    }

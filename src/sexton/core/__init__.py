@@ -1,0 +1,1 @@
+"""What every capability shares: session, message, plan, clock, wording."""

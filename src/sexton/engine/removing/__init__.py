@@ -1,1 +1,0 @@
-"""How do sessions leave their home without anybody waiting for it, and how do they come back?"""

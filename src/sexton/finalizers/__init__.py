@@ -1,0 +1,1 @@
+"""End-of-session jobs: the queue, the runner, the effects."""

@@ -1,0 +1,1 @@
+"""Who is alive, by evidence: heartbeats, failure detection, the reaper."""

@@ -1,0 +1,1 @@
+"""What every surface asks and does in the same way."""

@@ -1,0 +1,1 @@
+"""Background processes of sessions: registry, judgement, stopping."""

@@ -1,0 +1,1 @@
+"""How sessions leave their home and come back: archive, trash, undo, garbage, disk budget."""

@@ -1,0 +1,1 @@
+"""Which policies are in force, and which of them applies to a session."""

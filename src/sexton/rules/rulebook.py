@@ -1,0 +1,257 @@
+"""Which policies are in force, and which of them applies to a session?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from sexton.core.record import as_dict, made, names, record, replace
+from sexton.core.schedule import Schedule
+from sexton.core.session import Session
+from sexton.liveness.policy import LivenessPolicy
+from sexton.processes.handling import Handling, Occasion, ProcessPolicy
+from sexton.resets.policy import Mode, ResetPolicy, schedule
+from sexton.spending.policy import SpendRules, spend_rules
+
+if TYPE_CHECKING:
+    from sexton.finalizers.policy import Owing
+    from sexton.retention.policy import Retention
+
+
+@record
+class ResetRule:
+    """A reset policy for the sessions that match; an empty tuple matches any."""
+
+    sources: tuple[str, ...] = ()
+    chat_types: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    policy: ResetPolicy
+
+    def specificity(self, session: Session) -> tuple[int, int, int, int] | None:
+        """How closely the rule names the session, or None if it does not match.
+
+        A key pattern outranks a source, a source outranks a chat type; of two key patterns the
+        one with more literal characters wins.
+        """
+        if self.sources and session.source not in self.sources:
+            return None
+        if self.chat_types and session.chat_type not in self.chat_types:
+            return None
+        literal = max(
+            (_literal(key) for key in self.keys if _matches(session.key or "", key)),
+            default=None,
+        )
+        if self.keys and literal is None:
+            return None
+        return (
+            int(bool(self.keys)),
+            literal or 0,
+            int(bool(self.sources)),
+            int(bool(self.chat_types)),
+        )
+
+
+@record
+class Rulebook:
+    """Everything that decides, as one value."""
+
+    reset: ResetPolicy = made(ResetPolicy)
+    reset_rules: tuple[ResetRule, ...] = ()
+    liveness: LivenessPolicy = made(LivenessPolicy)
+    finalizers: tuple[Owing, ...] = ()
+    processes: ProcessPolicy = made(ProcessPolicy)
+    spend: SpendRules = made(SpendRules)
+    retention: Retention = made(lambda: _retention(None))
+
+    def reset_rule(self, session: Session) -> ResetRule | None:
+        """The most specific rule for a session; of equals the later one; None means the default."""
+        matches = [
+            (rank, place)
+            for place, rule in enumerate(self.reset_rules)
+            if (rank := rule.specificity(session)) is not None
+        ]
+        return self.reset_rules[max(matches)[1]] if matches else None
+
+    def schedule(self, session: Session, serial: int) -> Schedule:
+        """When the policies next have something to say about a session."""
+        return bounded(
+            schedule(session, self.reset_policy(session), serial), session, self.liveness
+        )
+
+    def has_clock(self, session: Session) -> bool:
+        """Whether time alone can end the session."""
+        bound = self.liveness.bound(session.source)
+        return bound is not None or self.reset_policy(session).has_clock
+
+    def reset_policy(self, session: Session) -> ResetPolicy:
+        """The reset policy of a session."""
+        rule = self.reset_rule(session)
+        return rule.policy if rule else self.reset
+
+
+def bounded(planned: Schedule, session: Session, policy: LivenessPolicy) -> Schedule:
+    """The schedule, brought forward to when the session's silence would count as death."""
+    bound = policy.bound(session.source)
+    if bound is None:
+        return planned
+    silent = session.rests_since + bound
+    return replace(planned, at=silent if planned.at is None else min(planned.at, silent))
+
+
+@record(kw_only=False)
+class InForce:
+    """The rulebook in force and the version it was published under."""
+
+    serial: int
+    digest: str
+    rules: Rulebook
+
+
+def encode(rules: Rulebook) -> str:
+    """The rulebook as text that is the same for the same rules."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
+    return json.dumps(rules, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def decode(text: str) -> Rulebook:
+    """The rulebook that `encode` wrote; what a newer Sexton added is ignored."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
+    stored = json.loads(text)
+    return Rulebook(
+        reset=_reset_policy(stored["reset"]),
+        reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
+        liveness=_liveness(stored["liveness"]),
+        finalizers=_finalizers(stored),
+        processes=_processes(stored.get("processes", {})),
+        spend=spend_rules(stored.get("spend")),
+        retention=_retention(stored.get("retention")),
+    )
+
+
+def owings(text: str) -> tuple[Owing, ...]:
+    """The finalizers of stored rules; text that holds no rules has none."""
+    import json  # noqa: PLC0415  # slow to load, and only stored rules are text
+
+    try:
+        stored = json.loads(text)
+    except ValueError:
+        return ()
+    return _finalizers(stored) if isinstance(stored, dict) else ()
+
+
+def digest(text: str) -> str:
+    """The hash by which equal rulebooks are recognised."""
+    import hashlib  # noqa: PLC0415  # an agent that only writes needs none
+
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _matches(key: str, pattern: str) -> bool:
+    from fnmatch import fnmatchcase  # noqa: PLC0415  # few rules name a key
+
+    return fnmatchcase(key, pattern)
+
+
+def _retention(stored: Mapping[str, Any] | None) -> Retention:
+    from sexton.retention.policy import Retention, restored  # noqa: PLC0415  # for keepers
+
+    return Retention() if stored is None else restored(stored)
+
+
+def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:
+    """What an older Sexton did not store keeps its default."""
+    spans = {
+        name: timedelta(seconds=stored[name])
+        for name in ("beat_every", "ttl", "lock_delay", "stall_after")
+        if name in stored
+    }
+    bounds = tuple(
+        (name, timedelta(seconds=span)) for name, span in stored.get("inactivity_bound", ())
+    )
+    return LivenessPolicy(
+        dies_with_owner=tuple(stored["dies_with_owner"]), inactivity_bound=bounds, **spans
+    )
+
+
+def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
+    """What an older Sexton stored has none."""
+    if not stored.get("finalizers"):
+        return ()
+    from sexton.finalizers.policy import Owing  # noqa: PLC0415  # most agents owe nothing
+
+    return tuple(
+        Owing(
+            name=each["name"],
+            sources=tuple(each["sources"]),
+            spared=tuple(each["spared"]),
+            min_messages=each["min_messages"],
+        )
+        for each in stored["finalizers"]
+    )
+
+
+def _processes(stored: Mapping[str, Any]) -> ProcessPolicy:
+    """What an older Sexton did not store keeps its default; a word of a newer one only warns."""
+    known = set(Handling)
+    said = {
+        name: Handling(stored[name]) if stored[name] in known else Handling.WARN
+        for name in Occasion
+        if name in stored
+    }
+    spans = {
+        name: None if stored[name] is None else timedelta(seconds=stored[name])
+        for name in ("window", "ttl", "grace", "notice")
+        if name in stored
+    }
+    return replace(ProcessPolicy(), **said, **spans)
+
+
+def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
+    matches = {name: tuple(stored[name]) for name in ("sources", "chat_types", "keys")}
+    return ResetRule(policy=_reset_policy(stored["policy"]), **matches)
+
+
+def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
+    known = {name: stored[name] for name in names(ResetPolicy) if name in stored}
+    if "warn_messages" not in stored:
+        known |= _older_sizes(stored)
+    max_age = stored["max_age"]
+    return replace(
+        ResetPolicy(**known),
+        mode=Mode(stored["mode"]),
+        max_age=None if max_age is None else timedelta(seconds=max_age),
+    )
+
+
+def _older_sizes(stored: Mapping[str, Any]) -> dict[str, int | None]:
+    """The size limits of an older Sexton, which stored its defaults as limits that nobody set."""
+    usual = ResetPolicy()
+    sizes: dict[str, int | None] = {}
+    for unit in ("messages", "bytes"):
+        limit, default = stored[f"max_{unit}"], getattr(usual, f"warn_{unit}")
+        is_default = limit == default
+        sizes |= {
+            f"max_{unit}": None if is_default else limit,
+            f"warn_{unit}": default if is_default else None,
+        }
+    return sizes
+
+
+_LATER = ("processes", "spend", "retention")
+
+
+def _literal(pattern: str) -> int:
+    return sum(character not in "*?[]" for character in pattern)
+
+
+def _plain(value: object) -> float | dict[str, Any]:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    plain = as_dict(value)
+    if isinstance(value, Rulebook):  # older versions write the same text for the same rules
+        usual = {"finalizers": (), **{name: getattr(Rulebook(), name) for name in _LATER}}
+        plain = {name: said for name, said in plain.items() if usual.get(name) != said}
+    return plain

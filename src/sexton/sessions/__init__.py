@@ -1,0 +1,1 @@
+"""Sessions that an agent holds: keys, messages, turns, compression."""

@@ -1,0 +1,1 @@
+"""What sessions spend: budgets, reservations, prices, the circuit breaker."""

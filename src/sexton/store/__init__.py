@@ -1,0 +1,1 @@
+"""The two engines, SQLite and PostgreSQL: transactions, statements, migrations."""

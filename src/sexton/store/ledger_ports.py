@@ -1,0 +1,61 @@
+"""All the ports of one database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sexton.core.record import record
+
+if TYPE_CHECKING:  # an agent does not pay for ports it never uses
+    from sexton.finalizers.job import Backfill, Dues, Finalizing
+    from sexton.homes.home_ports import Homes
+    from sexton.liveness.liveness_ports import Reaping, Samples
+    from sexton.notifications.outbox_ports import Outbox
+    from sexton.processes.process_ports import Registry
+    from sexton.retention.removal_ports import Removable, Removal, VaultBook
+    from sexton.retention.retention_ports import Retained
+    from sexton.sessions.board_ports import Board, Gauges
+    from sexton.sessions.compression_ports import Compression
+    from sexton.sessions.session_ports import Messages, SessionBook, SessionIndex
+    from sexton.spending.spending_ports import Spending
+    from sexton.store.hygiene_ports import Hygiene
+    from sexton.store.upkeep_ports import Journal, PolicyStore, Workers
+
+
+@record
+class Ledger:
+    """All the ports of one database, and its name; a shared one is used from several machines.
+
+    `plan_key` reads the secret that signs plans, when it is needed; no surface shows it.
+    """
+
+    id: str
+    schema: int
+    url: str
+    is_shared: bool
+    plan_key: Callable[[], bytes]
+    book: SessionBook
+    messages: Messages
+    index: SessionIndex
+    workers: Workers
+    journal: Journal
+    policies: PolicyStore
+    homes: Homes
+    reaping: Reaping
+    samples: Samples
+    finalizing: Finalizing
+    backfill: Backfill
+    dues: Dues
+    compression: Compression
+    outbox: Outbox
+    registry: Registry
+    spending: Spending
+    removal: Removal
+    vault: VaultBook
+    removable: Removable
+    retained: Retained
+    hygiene: Hygiene
+    board: Board
+    gauges: Gauges
+    close: Callable[[], None]

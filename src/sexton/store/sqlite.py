@@ -1,0 +1,277 @@
+"""The ledger in one SQLite file."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn, TypeVar
+from weakref import WeakSet
+
+import apsw
+
+from sexton.errors import LedgerClosed, LedgerGone
+from sexton.store import forking, sqlite_file
+from sexton.store.group_commit import GroupCommit, Together
+from sexton.store.log_folding import LONG, LogFolding
+from sexton.store.log_room import LogRoom
+from sexton.store.rows import Row
+from sexton.store.sqlite_readers import Readers, leave_alone
+from sexton.store.sqlite_transaction import Attempt, SqliteTransaction, Writer
+from sexton.store.whereabouts import Whereabouts
+
+T = TypeVar("T")
+
+LOG_BYTES = LONG * (4096 + 24)  # when it is to begin anew, as each page has a head
+TENDED = 8  # writes until the log is given room, if it grows; whoever makes but a few needs none
+FOLDED = 32  # writes until it is looked at whether it is to be folded
+
+_COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
+
+
+class SqliteDatabase:
+    """One file, one writing thread, as many readers as ask at once."""
+
+    dialect = "sqlite"
+
+    _group: GroupCommit[SqliteTransaction]
+    _writer: Writer | None
+    _attempt: Attempt | None
+
+    def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
+        self.path = os.path.abspath(path)  # the program may change its directory
+        self._whereabouts: Whereabouts | None = None
+        self._closed = self._let_go = False
+        self._patience = patience or sqlite_file.PATIENCE
+        self._pid = os.getpid()
+        self._clear()
+        forking.watch(self)
+        with self._busy:  # a child must not inherit a connection that is half open
+            self._open_writer()  # and migrates, so that problems show at once
+        _databases.add(self)
+
+    def read(self, job: Callable[[SqliteTransaction], T]) -> T:
+        self._check_usable()
+        loan = self._readers.borrow()
+        try:
+            reader = loan.connection
+            with sqlite_file.errors(self.path):
+                reader.execute("BEGIN")
+                try:
+                    found = job(SqliteTransaction(reader.cursor()))
+                finally:
+                    reader.execute("COMMIT")
+            self._check_here()
+            return found
+        finally:
+            self._readers.give_back(loan)
+
+    def write(self, job: Callable[[SqliteTransaction], T], *, lasting: bool = True) -> T:
+        if self._closed or self._pid != os.getpid():
+            self._check_usable()
+        try:
+            return self._group.run(job, lasting=lasting)
+        except apsw.Error as problem:
+            if self._let_go:  # by a signal handler, in the middle of it
+                self._refuse_closed()
+            sqlite_file.explain(problem, self.path)
+
+    def statement(self, name: str, /, **values: Any) -> list[Row]:
+        return self.write(lambda tx: tx.all(name, **values))
+
+    def fold(self) -> None:
+        """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
+        self._check_usable()
+        loan = self._readers.borrow()
+        try:
+            # Where somebody else copies it just now, that is as good.
+            with sqlite_file.errors(self.path), suppress(apsw.BusyError):
+                loan.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        finally:
+            self._readers.give_back(loan)
+
+    def close(self) -> None:
+        self._folding.stop()
+        self._closed = True
+        self._group.stop()
+        with self._busy:
+            self._set_aside()
+            self._drop_writer()
+            self._let_go = True
+        self._readers.close()
+        forking.forget(self)
+
+    def before_fork(self) -> None:
+        self._busy.acquire()
+        self._set_aside()
+        self._readers.before_fork()
+
+    def after_fork_in_parent(self) -> None:
+        self._readers.after_fork_in_parent()
+        self._busy.release()
+
+    def after_fork_in_child(self) -> None:
+        self._readers.after_fork_in_child()
+        if self._writer is not None:
+            leave_alone(self._writer.connection)
+        self._pid = os.getpid()
+        self._clear()
+
+    def stop(self) -> None:
+        """Commit what is queued; later writes run in their caller's thread."""
+        self._folding.stop()
+        self._group.stop()
+
+    def _clear(self) -> None:
+        self._busy = threading.RLock()
+        self._readers = Readers(self._open_reader)
+        self._writer = None
+        self._attempt = None
+        self._writes = 0
+        self._folding = LogFolding(self.fold)
+        self._group = GroupCommit(self._commit, self._busy, _COMMON)
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            self._refuse_closed()
+        if self._pid != os.getpid():  # forked past our hooks, by C code
+            self.after_fork_in_child()
+
+    def _refuse_closed(self) -> NoReturn:
+        raise LedgerClosed(f"the ledger {self.path} was closed")
+
+    def _refuse_gone(self) -> NoReturn:
+        """What is in a file that nobody else finds any more is worth nothing."""
+        self._readers.renew()
+        raise LedgerGone(f"the ledger {self.path} was removed or replaced")
+
+    def _part_after(self, problem: Exception) -> None:
+        """Never go on with a connection that does not know what the disk holds now.
+
+        But a file that is gone is kept open: its number might go to another ledger at its place.
+        """
+        known = self._whereabouts
+        if not isinstance(problem, LedgerGone) or known is None or known.has_file:
+            self._drop_writer()
+
+    def _open_writer(self) -> Writer:
+        if self._let_go:
+            self._refuse_closed()
+        self._check_here()
+        connection = sqlite_file.open_writer(self.path, self._patience)
+        self._room = LogRoom(self.path, LOG_BYTES)
+        self._whereabouts = Whereabouts(self.path, self._room.path)
+        self._writer = Writer(connection)
+        return self._writer
+
+    def _open_reader(self) -> apsw.Connection:
+        self._check_here()
+        return sqlite_file.open_reader(self.path, self._patience)
+
+    def _check_here(self) -> None:
+        """Another file at the ledger's place is another ledger, or none."""
+        if self._whereabouts is not None and not self._whereabouts.has_file:
+            self._refuse_gone()
+
+    def _commit(self, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
+        """Run a job in a transaction, again if a signal handler needed the connection."""
+        interrupted, writer = self._attempt, self._writer
+        if interrupted is not None or (writer is not None and writer.connection.in_transaction):
+            self._set_aside()
+        while True:
+            writer = self._writer or self._open_writer()
+            attempt = self._attempt = Attempt(writer, lasting, interrupted)
+            try:
+                done = self._try(attempt, job)
+            except (apsw.ConnectionClosedError, apsw.CursorClosedError):
+                if not attempt.torn or self._closed:
+                    raise
+            except (apsw.IOError, LedgerGone) as problem:
+                self._part_after(problem)
+                raise
+            else:
+                self._tend_log(attempt.writer, len(job.tickets) if type(job) is Together else 1)
+                return done
+            finally:
+                self._attempt = interrupted
+                if attempt.writer is not self._writer:
+                    attempt.writer.connection.close()
+
+    def _tend_log(self, writer: Writer, writes: int) -> None:
+        """Look after the log now and then; whatever comes of that, the commit before it stands."""
+        self._writes += writes
+        if self._writes % TENDED >= writes:
+            return
+        with suppress(apsw.Error, MemoryError, RuntimeError):
+            try:
+                self._room.tend()
+                if self._writes % FOLDED < writes:
+                    self._folding.tend(writer.connection)
+            except apsw.IOError:
+                if writer is self._writer:
+                    self._drop_writer()
+
+    def _drop_writer(self) -> None:
+        """Close it; the next write opens another one."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.connection.close(True)  # also in the middle of several statements
+
+    def _set_aside(self) -> None:
+        """Make way for a signal handler that came in the middle of its own thread's commit.
+
+        The handler's write must be durable before it returns, so it can not share the open
+        transaction: that one is rolled back and run again afterwards.
+        """
+        attempt = self._attempt
+        while attempt is not None:
+            self._give_way(attempt)
+            attempt = attempt.interrupted
+        writer = self._writer
+        if writer is not None and writer.connection.in_transaction:
+            self._drop_writer()  # an exception left it behind in the middle of tidying
+
+    def _give_way(self, attempt: Attempt) -> None:
+        connection = attempt.writer.connection
+        if attempt.torn:
+            return
+        if connection.in_transaction:
+            attempt.torn = True
+            connection.close(True)  # also in the middle of several statements
+        elif attempt.begun:
+            return
+        # Else it waits for the lock, and may go on waiting.
+        if attempt.writer is self._writer:
+            self._writer = None
+
+    def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T]) -> T:
+        execute = attempt.cursor.execute
+        at_once: Callable[[SqliteTransaction], T | None] | None = getattr(job, "at_once", None)
+        try:
+            # Set before each commit, never restored after it: an exception may leave in between.
+            if not attempt.lasting or attempt.writer.may_be_relaxed:
+                attempt.writer.sync(attempt.lasting)
+            done = at_once(attempt) if at_once else None
+            if done is None:
+                execute("BEGIN IMMEDIATE")
+                attempt.begun = True
+                done = job(attempt)
+                execute("COMMIT")
+            if self._whereabouts is None or not self._whereabouts.are_known():
+                self._refuse_gone()
+            return done
+        finally:
+            if not attempt.torn and attempt.writer.connection.in_transaction:
+                execute("ROLLBACK")
+
+
+_databases: WeakSet[SqliteDatabase] = WeakSet()
+
+
+@atexit.register
+def _stop_at_exit() -> None:
+    """A writer thread that still ran would be frozen in the middle of a commit."""
+    for database in list(_databases):
+        database.stop()
