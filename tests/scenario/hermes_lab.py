@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import time
@@ -20,6 +21,8 @@ auxiliary: {{title_generation: {{enabled: false}}}}
 memory: {{memory_enabled: false, user_profile_enabled: false}}
 """  # noqa: E501  # as Hermes reads it
 PATIENCE = 240.0
+REVIEW = 16
+"""The iterations of Hermes's review of a turn."""
 WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
 
 
@@ -151,8 +154,17 @@ class Terminal:
 
 def turns_ended(lab: Lab) -> int:
     """How many turns of Hermes are over, those of its reviews too."""
+    return len(_ended(lab))
+
+
+def own_turns_ended(lab: Lab) -> int:
+    """The same without reviews, which may ask so often at most; they come when Hermes likes."""
+    return sum(not each.endswith(f"/{REVIEW}") for each in _ended(lab))
+
+
+def _ended(lab: Lab) -> list[str]:
     log = lab.home / "logs" / "agent.log"
-    return log.read_text().count("Turn ended:") if log.exists() else 0
+    return re.findall(r"Turn ended:.* budget=(\S+)", log.read_text()) if log.exists() else []
 
 
 def listen(terminal: Terminal, happened: Callable[[], bool]) -> None:

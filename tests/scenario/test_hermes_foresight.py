@@ -17,7 +17,7 @@ from sexton.spending.model import Scope, Unit
 from tests.scenario.fake_model import ANSWER, Said, ToolUse, counting
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_inside import furnished_environment
-from tests.scenario.hermes_lab import Terminal, turns_ended
+from tests.scenario.hermes_lab import Terminal, own_turns_ended
 from tests.scenario.hermes_spender import Spender, budget, spender, working
 
 REFUSED = "[sexton]"
@@ -51,7 +51,7 @@ def talking(messages: list[Any]) -> Said:
 def have_ended(home: Spender, terminal: Terminal, turns: int) -> bool:
     """Whether so many turns are over; who is not listened to stands still."""
     terminal.read()
-    return turns_ended(home.lab) == turns
+    return own_turns_ended(home.lab) == turns
 
 
 def spent(home: Spender) -> int:
