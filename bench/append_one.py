@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.data import TURN
 from bench.figures import OURS, Row, Series, Unit, against, alone, at_most
 from bench.scene import LIMIT, Scene, rate
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 
 NAME = "append_one"
 LONGER = 4  # so many times the messages in turns, which take a sixth of the time

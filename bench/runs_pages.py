@@ -15,10 +15,10 @@ import psycopg
 from bench.serving import seconds_each, serve
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.postgres import PostgresServer
 from sexton.web.access.addresses import address_of
 from sexton.web.web_serving import Site, desk_for, listening
 from sexton.wiring import Sexton
+from tests.kit.postgres_server import PostgresServer
 
 HOST = "127.0.0.1"
 YEAR = 365 * 86_400_000_000

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.postgres import PostgresServer
+from sexton.testing import ManualClock
 from tests import keeping, layers
 from tests.emptied_database import EmptiedDatabase
+from tests.kit.postgres_server import PostgresServer
 
 # `make test` tries the same examples every time and lets each take as long as it takes, so that a
 # red run is about the change; `make quick` tries fewer. `make fuzz` tries new ones, and more

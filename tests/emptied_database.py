@@ -11,7 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from sexton.store.opening import open_ledger
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 
 # What a new ledger has is kept in a schema of its own. A table that has grown is cut, which takes
 # longer than to delete a few rows, but leaves nothing to be read over.

@@ -41,7 +41,7 @@ def mark(item: pytest.Item) -> None:
     if call is not None and "postgres" in call.id.split("-"):
         item.add_marker("postgres")
     module = getattr(getattr(item, "function", None), "__module__", "")
-    is_race = module.startswith("sexton.testing.") and module.endswith("_races")
+    is_race = module.startswith("tests.contract.") and module.endswith("_races")
     if item.path.is_relative_to(CAMPAIGNS) or is_race:
         item.add_marker("slow")
 

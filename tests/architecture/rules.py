@@ -236,7 +236,7 @@ def one_place(root: Path) -> list[str]:
     """No two modules have the same file name, but for those that every capability has."""
     named = defaultdict[str, list[Module]](list)
     for module in modules(root):
-        if module.path.name not in USUAL and not module.inside.startswith("testing/"):
+        if module.path.name not in USUAL:
             named[module.path.name].append(module)
     return [
         f"{module.path}: {len(several)} modules have this file name"

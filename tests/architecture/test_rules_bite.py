@@ -118,7 +118,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
         "tests/unit/x.py",
         f"{PARAMETRIZED}(('a', 'b'), [(1, 'has it open')])\ndef test_x(): ...",
     ),
-    (words_apart, "src/sexton/testing/x.py", "assert found == ['open any more']"),
+    (words_apart, "tests/contract/x.py", "assert found == ['open any more']"),
 ]
 
 SOUND: list[tuple[Rule, str, str]] = [

@@ -36,7 +36,6 @@ THREADS = {
     Started("finalizers/effects/command_effect.py", "stop"): ONE_JOB,
     Started("finalizers/effects/http_post.py", "ask"): ONE_JOB,
     Started("notifications/channels.py", "ask"): ONE_JOB,
-    Started("testing/crash.py", "self._listen"): ONE_JOB,
     Started("web/lookout.py", "self._listen"): "catches Exception, logs by kind, goes on",
     Started("web/web_serving.py", "self._run"): ONE_JOB,  # uvicorn survives what a request meets
 }

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tests.architecture.source import PACKAGE, Module, modules
+from tests.architecture.source import Module, modules
 
 RUN = 3
 """So many words in a row are no coincidence."""
 
 WORD = re.compile(r"[a-z'’]+[,;:.]?")
-CHECKED = (Path("tests"), PACKAGE / "testing")
+CHECKED = Path("tests")
 TOLD_APART = {
     "tests/architecture/*": "says what rules are told",
     "tests/scenario/test_simulation.py": "the words of a tool for tests",
@@ -26,16 +26,11 @@ Run = tuple[str, ...]
 def words_apart(root: Path) -> list[str]:
     """Tests compare codes, numbers and structure; words are compared in tests/golden alone."""
     said = {
-        run
-        for module in modules(root)
-        if not module.path.is_relative_to(PACKAGE / "testing")
-        for text in _said(module.tree)
-        for run in _runs(text.value)
+        run for module in modules(root) for text in _said(module.tree) for run in _runs(text.value)
     }
     return [
         module.at(text, f"repeats the words {text.value!r}")
-        for below in CHECKED
-        for module in modules(root, below)
+        for module in modules(root, CHECKED)
         if not any(fnmatchcase(module.path.as_posix(), path) for path in TOLD_APART)
         for text in compared(module)
         if not said.isdisjoint(_runs(text.value))

@@ -16,7 +16,7 @@ from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.sessions.session_ports import Appended, Batch, Filter
 from sexton.store.ledger_ports import Ledger
-from sexton.testing.ledger_contract_samples import (
+from tests.contract.ledger_contract_samples import (
     NO_RULES,
     NOON,
     born,

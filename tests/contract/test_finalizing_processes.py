@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Nursery, Report
-from sexton.testing.ledger_contract_finalizing_samples import LOG, claim, ended, owed, rule
-from sexton.testing.ledger_contract_reviving import worker
-from sexton.testing.ledger_contract_samples import at, enrol
+from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, owed, rule
+from tests.contract.ledger_contract_reviving import worker
+from tests.contract.ledger_contract_samples import at, enrol
+from tests.kit.nursery import Nursery, Report
 
 KEEPERS = 4
 SESSIONS = 60

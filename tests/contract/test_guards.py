@@ -31,10 +31,10 @@ from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite_transaction import SqliteTransaction
 from sexton.store.statements import statements
-from sexton.testing.ledger_contract import LedgerContract
-from sexton.testing.ledger_contract_samples import NOON, born
-from sexton.testing.ledger_contract_spending_samples import budget, granted
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract import LedgerContract
+from tests.contract.ledger_contract_samples import NOON, born
+from tests.contract.ledger_contract_spending_samples import budget, granted
 
 PATIENCE = 240.0
 NOTICED = (

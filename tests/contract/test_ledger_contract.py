@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sexton.testing.ledger_contract import LedgerContract
+from tests.contract.ledger_contract import LedgerContract
 
 
 class TestLedger(LedgerContract):

@@ -14,7 +14,7 @@ import pytest
 
 from sexton.core.session import MOVES
 from sexton.store.opening import open_ledger
-from sexton.testing.ledger_contract import LedgerContract
+from tests.contract.ledger_contract import LedgerContract
 from tests.contract.test_guards import SLOW, memory
 
 pytestmark = pytest.mark.slow

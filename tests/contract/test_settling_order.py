@@ -21,9 +21,9 @@ from sexton.spending.spending_ports import Slot, Spend, Taken
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.postgres import PostgresTransaction
-from sexton.testing.ledger_contract_samples import NOON, born
-from sexton.testing.ledger_contract_spending_lost import SLOT, unheard
-from sexton.testing.ledger_contract_spending_samples import (
+from tests.contract.ledger_contract_samples import NOON, born
+from tests.contract.ledger_contract_spending_lost import SLOT, unheard
+from tests.contract.ledger_contract_spending_samples import (
     bound_by,
     budget,
     granted,

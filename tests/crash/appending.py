@@ -12,7 +12,7 @@ from sexton import wiring
 from sexton.sessions.agent_session import OpenSession
 from sexton.store import log_folding, sqlite
 from sexton.store.statements import statements
-from sexton.testing.crash import Report
+from tests.kit.nursery import Report
 
 # Read before the fork too, so that a long campaign tests one version of the text.
 for dialect in ("sqlite", "postgres"):

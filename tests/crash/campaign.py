@@ -13,9 +13,9 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from sexton.testing.crash import Child, Nursery
 from tests.crash.checking import Promises, check, has_schema
 from tests.crash.running import Place, Tally, order, places, verdict
+from tests.kit.nursery import Child, Nursery
 
 MODES = ("singles", "batches", "threads", "forks", "folds", "opening", "pairs")
 LIVES_PER_LEDGER = 15

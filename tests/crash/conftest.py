@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sexton.testing.crash import Nursery
+from tests.kit.nursery import Nursery
 
 
 @pytest.fixture(scope="session")

@@ -22,9 +22,9 @@ from sexton.core.plan import ReapSession, Reason
 from sexton.errors import SessionEnded, SessionFenced
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.testing.ledger_contract_samples import entry, seen
-from sexton.testing.simulation import SOMETIMES, simulate
+from tests.contract.ledger_contract_samples import entry, seen
 from tests.crash.running import ENGINES, order, places
+from tests.kit.simulation import SOMETIMES, simulate
 from tests.scenario.fleet import Site
 
 LIFE = 10
@@ -139,7 +139,7 @@ def main() -> int:
         ]
         for done, (seed, events, problems) in enumerate(cores.imap_unordered(_live, orders), 1):
             counts += events
-            again = f"N={life} SEED={seed} python -m sexton.testing.simulation"
+            again = f"N={life} SEED={seed} python -m tests.kit.simulation"
             wrongs += [f"{each}\nagain, without a ledger, with: {again}" for each in problems]
             print(f"  {done} of {len(lives)} lives", file=sys.stderr, flush=True)
     for event, times in sorted(counts.items()):

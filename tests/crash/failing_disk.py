@@ -13,8 +13,8 @@ import apsw
 from sexton.errors import LedgerError
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Report
-from sexton.testing.ledger_contract_samples import born, heard, reread, say
+from tests.contract.ledger_contract_samples import born, heard, reread, say
+from tests.kit.nursery import Report
 
 THREADS = 3
 TURNS = 4

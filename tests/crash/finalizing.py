@@ -17,10 +17,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sexton.testing.crash import Child, Nursery
-from sexton.testing.hurting import stopped
 from tests.crash.checking import ask, tell
 from tests.crash.running import Place, Tally, order, places, verdict
+from tests.kit.hurting import stopped
+from tests.kit.nursery import Child, Nursery
 from tests.scenario.effects_server import Server
 from tests.scenario.finalizers_keepers import KEEP, MODULE
 from tests.scenario.finalizers_scene import (

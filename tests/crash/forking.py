@@ -12,8 +12,8 @@ from itertools import count
 
 from sexton import wiring
 from sexton.sessions.agent_session import OpenSession
-from sexton.testing.crash import Report
 from tests.crash.appending import Token, fold_often
+from tests.kit.nursery import Report
 
 PER_CHILD = 4
 

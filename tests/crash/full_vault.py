@@ -14,7 +14,7 @@ from pathlib import Path
 from sexton.core.session import State
 from sexton.errors import VaultError, VaultFull
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     EVERYTHING,

@@ -25,10 +25,10 @@ from sexton.sessions.agent_session import OpenSession
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements
-from sexton.testing.crash import Report
-from sexton.testing.jumping import FILE, ShiftedClock
 from sexton.wiring import Sexton
 from tests.crash.appending import Token
+from tests.kit.jumping import FILE, ShiftedClock
+from tests.kit.nursery import Report
 
 for dialect in ("sqlite", "postgres"):
     statements(dialect)

@@ -21,18 +21,18 @@ from sexton.liveness.process_identity import SystemProcesses
 from sexton.settings.settings_values import Settings
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
-from sexton.testing.aftermath import (
-    assert_ended_once,
-    assert_lives_on,
-    assert_nobody_dead_holds_anything,
-)
-from sexton.testing.crash import Child, Nursery, PidTaken
-from sexton.testing.hurting import FATAL, HANG_UP, REUSE, STARVE, may_choose_pids, reuse_pid
 from sexton.wiring import Sexton
 from tests.crash.checking import Promises, check
 from tests.crash.holding import HOLD, publish
 from tests.crash.running import Place, Tally, order, places, verdict
 from tests.crash.victims import Victim, assert_go_on, holders_of
+from tests.kit.aftermath import (
+    assert_ended_once,
+    assert_lives_on,
+    assert_nobody_dead_holds_anything,
+)
+from tests.kit.hurting import FATAL, HANG_UP, REUSE, STARVE, may_choose_pids, reuse_pid
+from tests.kit.nursery import Child, Nursery, PidTaken
 
 WORKERS = 22
 REST = "0.01"

@@ -17,14 +17,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from sexton.store.opening import open_ledger
-from sexton.testing.aftermath import assert_lives_on
-from sexton.testing.crash import Child, Nursery
-from sexton.testing.freezing import Freezer, may_freeze
-from sexton.testing.hurting import frozen, stopped
-from sexton.testing.jumping import WallClock, faked_by, find_libfaketime
 from tests.crash.holding import HASTY, HOLD, KEEP, publish
 from tests.crash.running import Place, Tally, order, places, verdict
 from tests.crash.victims import Victim, assert_go_on, holders_of
+from tests.kit.aftermath import assert_lives_on
+from tests.kit.freezing import Freezer, may_freeze
+from tests.kit.hurting import frozen, stopped
+from tests.kit.jumping import WallClock, faked_by, find_libfaketime
+from tests.kit.nursery import Child, Nursery
 
 ROOT = Path(__file__).parents[2]
 SLEEPERS, JUMPERS, WAVES = 20, 6, 3

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from sexton.core.session import State
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Child, Nursery
 from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     Truth,
@@ -34,6 +33,7 @@ from tests.crash.removing_scene import (
 from tests.crash.removing_victims import ACT, ACTS, MODULE
 from tests.crash.running import Place, Tally, order, places, verdict
 from tests.crash.tracing import LONGEST, calls_of, killed_at, points_of, tracer
+from tests.kit.nursery import Child, Nursery
 
 KILLS = "kills"
 DURING = {act: f"killed during {act}" for act in ACTS}

@@ -23,7 +23,7 @@ from sexton.retention.vault_ports import StoredMessage
 from sexton.sessions.session_ports import Filter
 from sexton.settings.settings_values import ArchiveSettings, Settings, TrashSettings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 ALL = 100_000

@@ -14,7 +14,6 @@ from sexton.retention.removal_ports import WantedFiles
 from sexton.retention.undo import removed_with
 from sexton.retention.undo import undo as bring_back
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Report
 from sexton.wiring import Sexton
 from tests.crash.removing_scene import (
     ALL,
@@ -25,6 +24,7 @@ from tests.crash.removing_scene import (
     sessions,
     settings,
 )
+from tests.kit.nursery import Report
 
 MODULE = "tests.crash.removing_victims"
 ACT = f"{MODULE}:act"

@@ -26,9 +26,9 @@ from sexton.processes.model import Process, ProcessKind
 from sexton.processes.process_ports import Ending
 from sexton.processes.process_table import read_command
 from sexton.processes.stopping import Stopper
-from sexton.testing.crash_nursery import LAST_PID
-from sexton.testing.hurting import may_choose_pids
 from tests.crash.running import order
+from tests.kit.hurting import may_choose_pids
+from tests.kit.nursery_process import LAST_PID
 
 BATCH = 20
 ATTEMPTS = 50

@@ -12,13 +12,13 @@ from sexton.processes.model import Process
 from sexton.processes.stopping import Stopper
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.aftermath import assert_ended_once, assert_nobody_dead_holds_anything
-from sexton.testing.crash import Child, Nursery, PidTaken, Report
-from sexton.testing.hurting import may_choose_pids, reuse_pid
 from sexton.wiring import Sexton
 from tests.crash.holding import HOLD
 from tests.crash.reusing import REUSED, Forked, campaign, fork, registered
 from tests.crash.victims import Victim
+from tests.kit.aftermath import assert_ended_once, assert_nobody_dead_holds_anything
+from tests.kit.hurting import may_choose_pids, reuse_pid
+from tests.kit.nursery import Child, Nursery, PidTaken, Report
 
 REUSE_APART = "tests.crash.reusing_apart:reuse_apart"
 TRIES = 200

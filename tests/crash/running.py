@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 
 ENGINES = ("sqlite", "postgres")
 TOLD_EVERY = 10

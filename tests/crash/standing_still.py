@@ -8,8 +8,8 @@ from typing import Any
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.store.postgres import PostgresTransaction
-from sexton.testing.crash import Report
 from sexton.wiring import Sexton
+from tests.kit.nursery import Report
 
 PATIENCE = 240.0
 

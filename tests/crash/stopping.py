@@ -14,11 +14,11 @@ from datetime import timedelta
 
 from sexton.liveness.policy import LivenessPolicy
 from sexton.store.opening import open_ledger
-from sexton.testing.aftermath import assert_lives_on
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.holding import HOLD, HOST, KEEP, publish
 from tests.crash.victims import Victim, assert_go_on, holders_of
+from tests.kit.aftermath import assert_lives_on
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 
 SHORT = LivenessPolicy(
     beat_every=timedelta(seconds=0.2),

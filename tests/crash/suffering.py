@@ -16,8 +16,8 @@ import apsw
 from sexton.errors import LedgerError, LedgerFull
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Report
-from sexton.testing.ledger_contract_samples import born, heard, reread, say
+from tests.contract.ledger_contract_samples import born, heard, reread, say
+from tests.kit.nursery import Report
 
 NOBODY = 65534
 PAGE = 4096

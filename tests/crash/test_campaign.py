@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.campaign import KILLS, Campaign
 from tests.crash.running import Place, Tally
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 
 MOST = 12
 

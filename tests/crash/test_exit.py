@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Nursery
-from sexton.testing.ledger_contract_samples import everything, heard
+from tests.contract.ledger_contract_samples import everything, heard
+from tests.kit.nursery import Nursery
 
 UNTIL_THE_END = """
 import atexit, os, sys, threading

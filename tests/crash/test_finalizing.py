@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.finalizing import CALLS, KILLS, SESSIONS, Finalizing, restart
 from tests.crash.running import Place, Tally
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 from tests.scenario.finalizers_keepers import MODULE
 
 MOST = 3

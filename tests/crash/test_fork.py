@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.testing.crash import Nursery
 from tests.crash.checking import Promises, check
+from tests.kit.nursery import Nursery
 
 
 def keeps_its_promises(nursery: Nursery, program: str, *arguments: str) -> Promises:

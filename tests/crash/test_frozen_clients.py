@@ -21,10 +21,10 @@ from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import RunawayPolicy, SpendRules
 from sexton.store.opening import open_database, open_ledger
 from sexton.store.postgres import PostgresDatabase, PostgresTransaction
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from sexton.wiring import Sexton
 from tests.crash.impatience import impatient
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 
 VICTIMS = "tests.crash.standing_still"
 PATIENCE, PAUSE = 240.0, 0.05

@@ -19,15 +19,8 @@ from sexton.keeper.apply import REAPS_TOGETHER
 from sexton.liveness.policy import LivenessPolicy
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.aftermath import assert_ended_once, assert_lives_on
-from sexton.testing.apart import may_live_apart
-from sexton.testing.crash import Nursery, PidTaken
-from sexton.testing.freezing import Freezer, may_freeze
-from sexton.testing.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_pid, stopped
-from sexton.testing.jumping import WallClock, faked_by
-from sexton.testing.ledger_contract_samples import everything
-from sexton.testing.postgres import PostgresServer
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract_samples import everything
 from tests.crash.holding import HASTY, HOLD, publish
 from tests.crash.impatience import impatient
 from tests.crash.killing import KILLS, Killing
@@ -35,6 +28,13 @@ from tests.crash.pausing import library
 from tests.crash.reusing_apart import REUSE_APART
 from tests.crash.running import LONGER, Place, Tally
 from tests.crash.victims import Victim, assert_go_on
+from tests.kit.aftermath import assert_ended_once, assert_lives_on
+from tests.kit.apart import may_live_apart
+from tests.kit.freezing import Freezer, may_freeze
+from tests.kit.hurting import FATAL, REUSE, frozen, may_choose_pids, reuse_pid, stopped
+from tests.kit.jumping import WallClock, faked_by
+from tests.kit.nursery import Nursery, PidTaken
+from tests.kit.postgres_server import PostgresServer
 from tests.layers import unavailable
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.fleet import Site, beat, codes, pass_time
@@ -104,7 +104,7 @@ def test_a_pid_that_can_not_be_chosen_is_not_passed_over(nursery: Nursery) -> No
 def test_a_pid_that_was_reused_is_a_stranger_who_is_left_alone(
     nursery: Nursery, engine_url: str
 ) -> None:
-    child = nursery.start("sexton.testing.apart:apart", REUSE_APART, engine_url)
+    child = nursery.start("tests.kit.apart:apart", REUSE_APART, engine_url)
     code = child.wait()
     if not may_live_apart():
         assert (child.lines(), code) == (["forbidden"], 1)  # it is said, not passed over

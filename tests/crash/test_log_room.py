@@ -10,9 +10,9 @@ import pytest
 from sexton.store import log_room
 from sexton.store.log_room import LogRoom
 from sexton.store.sqlite import LOG_BYTES
-from sexton.testing.crash import Nursery
 from tests.crash.campaign import APPEND
 from tests.crash.checking import Promises, check
+from tests.kit.nursery import Nursery
 
 WRITERS = ("singles", "batches", "threads")
 ROUNDS = 2

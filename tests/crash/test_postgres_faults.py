@@ -12,17 +12,17 @@ from sexton.errors import LedgerError, LedgerUnreachable
 from sexton.sessions.message_store import LedgerMessages
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import masked, open_ledger
-from sexton.testing.crash import Nursery
-from sexton.testing.ledger_contract_samples import (
+from tests.contract.ledger_contract_samples import (
     born,
     heard,
     race,
     reread,
     say,
 )
-from sexton.testing.postgres import PostgresServer
 from tests.crash.checking import Promises, check
 from tests.crash.impatience import impatient
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 
 DEADLINE = 2.0
 """After so many seconds a call to a server that is away is given up; others have their time."""

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 
 APPLICATION = """
 import logging, sys
 from sexton.errors import LedgerUnreachable
 from sexton.store.opening import open_ledger
-from sexton.testing.ledger_contract_samples import born, say
+from tests.contract.ledger_contract_samples import born, say
 from tests.crash.impatience import impatient
 
 if sys.argv[2] == "logs":

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.removing import KILLS, Removing
 from tests.crash.removing_victims import MODULE
 from tests.crash.running import Place, Tally
 from tests.crash.small_disk import told_on_a_small_disk
 from tests.crash.tracing import tracer
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 from tests.layers import unavailable
 
 MOST = 6

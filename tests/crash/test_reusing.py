@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from sexton.testing.apart import may_live_apart
-from sexton.testing.crash import Nursery
 from tests.crash.reusing import REUSED
+from tests.kit.apart import may_live_apart
+from tests.kit.nursery import Nursery
 from tests.layers import unavailable
 
 STOPS = 100
@@ -27,7 +27,7 @@ def nursery_apart(nursery: Nursery) -> Nursery:
 def told(nursery: Nursery, program: str, *arguments: object) -> list[str]:
     """What a program tells that runs in a namespace, well to its end."""
     target = f"tests.crash.reusing_apart:{program}"
-    child = nursery.start("sexton.testing.apart:apart", target, *map(str, arguments))
+    child = nursery.start("tests.kit.apart:apart", target, *map(str, arguments))
     assert child.wait() == 0, child.lines()
     return child.lines()
 

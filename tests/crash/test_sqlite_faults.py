@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Nursery
 from tests.crash.failing_disk import STEPS
 from tests.crash.small_disk import told_on_a_small_disk
+from tests.kit.nursery import Nursery
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from sexton.testing.crash import Child
+from tests.kit.nursery import Child
 
 ROOT = Path(__file__).parents[2]
 CALLS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sexton.testing.crash import Child
+from tests.kit.nursery import Child
 
 
 @dataclass(kw_only=True)

@@ -12,8 +12,8 @@ PLACES = {
     "statements": "sexton.store.statements:statements",
     "damaged home": "sexton.homes.hermes.demo.demo_writer:write_home",
     "host": "sexton.liveness.process_identity:host",
-    "postgres server": "sexton.testing.postgres:PostgresServer",
-    "simulate": "sexton.testing.simulation:simulate",
+    "postgres server": "tests.kit.postgres_server:PostgresServer",
+    "simulate": "tests.kit.simulation:simulate",
 }
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.crash import Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.crash.checking import Promises, ask, check
+from tests.kit.nursery import Nursery
+from tests.kit.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.slow
 PROCESSES = 12

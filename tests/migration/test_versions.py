@@ -13,7 +13,7 @@ from sexton.errors import LedgerOutdated, LedgerTooNew
 from sexton.store import migrations
 from sexton.store.opening import open_database, open_ledger
 from sexton.store.sqlite_file import APPLICATION_ID
-from sexton.testing.ledger_contract_samples import born, everything, reread, say
+from tests.contract.ledger_contract_samples import born, everything, reread, say
 from tests.crash.checking import ask, tell
 
 MORE = "ALTER TABLE journal ADD COLUMN mood TEXT; CREATE TABLE moods (name TEXT NOT NULL);"

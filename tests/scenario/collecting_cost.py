@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sexton.testing.crash import Report
+from tests.kit.nursery import Report
 from tests.scenario.collecting_scene import House
 from tests.scenario.spend_cost import Counting
 

@@ -17,7 +17,7 @@ from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.session_ports import Filter
 from sexton.settings.settings_values import ArchiveSettings, Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.postgres import PostgresServer
 from tests import layers
+from tests.kit.postgres_server import PostgresServer
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.rewinding import PostgresRewind, Rewind, SqliteRewind

@@ -15,7 +15,7 @@ from sexton.finalizers.effects.command_effect import Command, CommandPlan
 from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
 from sexton.finalizers.effects.memory_file import MemoryFile
 from sexton.finalizers.job import EffectFailed
-from sexton.testing.crash import Report
+from tests.kit.nursery import Report
 from tests.scenario.effects_desk import Desk, message
 
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "fcntl.flock", "socket.connect"}

@@ -16,8 +16,8 @@ from types import FrameType
 from sexton.core.record import replace
 from sexton.liveness.policy import LivenessPolicy
 from sexton.settings.settings_values import Settings
-from sexton.testing.crash import Report
 from tests.crash.holding import HOST, FarProcesses
+from tests.kit.nursery import Report
 from tests.scenario.finalizers_scene import open_house
 
 MODULE = "tests.scenario.finalizers_keepers"

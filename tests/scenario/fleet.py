@@ -17,7 +17,7 @@ from sexton.sessions.agent_worker import AgentWorker
 from sexton.settings.settings_values import Settings
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 INTERVAL = 60.0

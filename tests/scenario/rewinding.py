@@ -16,9 +16,9 @@ from psycopg import sql
 from sexton.errors import LedgerBusy, LedgerUnreachable
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.postgres import PostgresServer
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
+from tests.kit.postgres_server import PostgresServer
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_session import OpenSession
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Report
 from sexton.wiring import Sexton
+from tests.kit.nursery import Report
 
 TURNS = 20
 

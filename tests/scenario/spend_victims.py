@@ -9,8 +9,8 @@ import time
 from sexton.errors import BudgetExceeded
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Report
 from sexton.wiring import Sexton
+from tests.kit.nursery import Report
 
 THREADS = 64
 PATIENCE = 240.0

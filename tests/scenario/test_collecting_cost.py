@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sexton.testing.crash import Nursery
+from tests.kit.nursery import Nursery
 
 pytestmark = pytest.mark.slow
 

@@ -33,10 +33,10 @@ from sexton.sessions.policy import span
 from sexton.sessions.session_ports import Appended, Batch
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.crash import Nursery, Report
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.golden import golden
+from tests.kit.nursery import Nursery, Report
 
 SECRET = "the secret of the conversation"
 KILLS = 12

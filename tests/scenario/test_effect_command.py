@@ -25,8 +25,8 @@ from sexton.finalizers.effects.command_effect import Command, CommandPlan
 from sexton.finalizers.effects.program_talk import Talk
 from sexton.finalizers.effects.tagged import VARIABLE, carriers, stop, tag_of
 from sexton.finalizers.job import EffectFailed, EffectPostponed
-from sexton.testing.crash import Nursery
 from tests.golden import golden
+from tests.kit.nursery import Nursery
 from tests.scenario.effects_desk import SECRET, Desk, message
 
 PATIENCE = 240.0

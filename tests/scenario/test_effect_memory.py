@@ -16,9 +16,9 @@ from sexton.core.message import Message
 from sexton.finalizers.effects.chat import ChatPlan, TooLong
 from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
 from sexton.finalizers.job import EffectFailed, EffectPostponed
-from sexton.testing.clock import ManualClock
-from sexton.testing.crash import Nursery
+from sexton.testing import ManualClock
 from tests.golden import golden
+from tests.kit.nursery import Nursery
 from tests.scenario.effects_desk import SECRET, Desk, message
 from tests.scenario.effects_server import (
     Reply,

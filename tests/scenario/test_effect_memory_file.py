@@ -22,9 +22,9 @@ from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
 from sexton.finalizers.effects.memory_file import MemoryFile
 from sexton.finalizers.effects.model_transcript import parts
 from sexton.finalizers.job import EffectFailed
-from sexton.testing.clock import ManualClock
-from sexton.testing.crash import Nursery
+from sexton.testing import ManualClock
 from tests.golden import golden
+from tests.kit.nursery import Nursery
 from tests.scenario.effects_desk import Desk, message
 from tests.scenario.effects_server import PATIENCE, Server, say
 from tests.scenario.finalizers_scene import wait_until

@@ -15,7 +15,7 @@ from sexton.core.clock import SystemClock
 from sexton.core.message import Message
 from sexton.finalizers.effects.webhook import Webhook, WebhookPlan
 from sexton.finalizers.job import EffectFailed
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from tests.golden import golden
 from tests.scenario.effects_desk import SECRET, Desk, message
 from tests.scenario.effects_server import Reply, Server, drip, hang_up, reply, silence

@@ -23,7 +23,7 @@ from sexton.finalizers.job import Job
 from sexton.finalizers.policy import RetryPolicy
 from sexton.finalizers.runner import Runner
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.duties import duties
 from tests.golden import golden

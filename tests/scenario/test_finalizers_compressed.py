@@ -9,7 +9,7 @@ import pytest
 
 from sexton.core.message import Message
 from sexton.sessions.agent_session import OpenSession
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_scene import configure, memory, open_house, owed, states, webhook

@@ -13,7 +13,7 @@ from sexton.keeper.propose import survey
 from sexton.operations.outlook import outlook
 from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.choosing_ledger import load_settings
 from tests.scenario.finalizers_scene import configure, open_house, owed, talk

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from sexton.finalizers.model import Finalization
-from sexton.testing.crash import Child, Nursery
-from sexton.testing.postgres import PostgresServer
 from tests.between_writes import stop_between_writes
 from tests.crash.holding import HOST
 from tests.crash.impatience import impatient
+from tests.kit.nursery import Child, Nursery
+from tests.kit.postgres_server import PostgresServer
 from tests.scenario.effects_server import Server, reply, say
 from tests.scenario.finalizers_keepers import KEEP, MODULE, STEP
 from tests.scenario.finalizers_scene import (

@@ -23,7 +23,7 @@ from sexton.finalizers.job import EffectFailed, EffectPostponed, Job
 from sexton.finalizers.policy import MOST_CRASHES, Rate, RetryPolicy
 from sexton.finalizers.runner import Runner
 from sexton.finalizers.store import LedgerFinalizing
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.duties import duties
 from tests.golden import golden

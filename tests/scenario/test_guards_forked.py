@@ -12,7 +12,7 @@ import pytest
 from sexton.sessions.worker_context import Desk
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 BOUND = 240

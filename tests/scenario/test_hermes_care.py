@@ -16,7 +16,7 @@ from sexton.cli.examination import examine
 from sexton.core.clock import SystemClock
 from sexton.errors import HomeNotFound, HomeUnknown, HomeUnreadable, SextonError
 from sexton.homes.hermes.home import HermesHome
-from sexton.testing.home_contract import Notebook
+from tests.contract.home_contract import Notebook
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import House

@@ -29,7 +29,7 @@ from sexton.liveness.evidence import Verdict
 from sexton.liveness.model import Worker
 from sexton.liveness.standing import samples
 from sexton.store.upkeep_ports import Entry, Journal
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring.diagnosing import diagnose
 from sexton.wiring.removal_wiring import undo_receipt
 from sexton.wiring.visitor import visit

@@ -12,8 +12,8 @@ import pytest
 from sexton.core.session import Relation, State
 from sexton.homes.hermes.home import PAGE, HermesHome
 from sexton.rules.rulebook import decode
-from sexton.testing.clock import ManualClock
-from sexton.testing.home_contract import HomeContract, Notebook, Scene
+from sexton.testing import ManualClock
+from tests.contract.home_contract import HomeContract, Notebook, Scene
 from tests.scenario.hermes_home import Hermes, HermesScene
 
 

@@ -18,7 +18,7 @@ from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.home import HermesHome
 from sexton.liveness.process_identity import SystemProcesses
 from sexton.processes.beginnings import begun_at
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, make_older, many

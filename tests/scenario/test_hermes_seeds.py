@@ -28,7 +28,7 @@ from sexton.processes.listed import hints, of_session
 from sexton.processes.model import Doing, Watched
 from sexton.resets.policy import OWN_TIME
 from sexton.settings.settings_values import HomeSetting, Settings
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.scenario.effects_server import Server, say
 from tests.scenario.fake_model import ANSWER, PATIENCE, FakeModel, ToolUse

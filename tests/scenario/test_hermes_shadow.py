@@ -18,7 +18,7 @@ from sexton.liveness.policy import LivenessPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene

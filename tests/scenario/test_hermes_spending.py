@@ -243,7 +243,7 @@ from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.trying import REST, Trying
 from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.wiring import _come, _usual
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 
 clock = ManualClock()
 guests = Guests(_come, lambda: datetime.now(UTC))

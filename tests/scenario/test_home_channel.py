@@ -22,7 +22,7 @@ from sexton.notifications.policy import Interest, Occasion
 from sexton.notifications.sender import Messenger
 from sexton.settings.settings_values import HomeSetting, NotifySetting, Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.home_channels import home_channels
 from tests.golden import golden

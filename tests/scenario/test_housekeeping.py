@@ -14,7 +14,7 @@ import pytest
 from sexton.retention import removal_pace as pace
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 MB = 1_000_000

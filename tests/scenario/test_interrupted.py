@@ -17,8 +17,8 @@ import pytest
 import sexton
 from sexton.sessions.message_store import LedgerMessages
 from sexton.store.opening import open_ledger
-from sexton.testing.ledger_contract_samples import born
-from sexton.testing.postgres import PostgresServer
+from tests.contract.ledger_contract_samples import born
+from tests.kit.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.slow
 

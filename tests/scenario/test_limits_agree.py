@@ -13,7 +13,7 @@ from sexton.spending.model import Act, Budget, Scope, Unit
 from sexton.spending.policy import RunawayPolicy, SpendRules
 from sexton.spending.runaway import Beat, excess
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.scenario.fleet import Machine
 

@@ -20,10 +20,10 @@ from sexton.keeper.keeper import Keeper
 from sexton.liveness.policy import LivenessPolicy
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.ledger_contract_samples import born
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.between_writes import stop_between_writes
+from tests.contract.ledger_contract_samples import born
 from tests.scenario.fleet import Site, codes, pass_time
 
 WORKER = """

@@ -25,9 +25,9 @@ from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import masked, open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.ledger_contract_samples import race
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract_samples import race
 from tests.golden import golden
 
 SECRETS = [

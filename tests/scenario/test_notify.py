@@ -35,9 +35,9 @@ from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import NotifySetting, Settings
 from sexton.store.opening import open_ledger
 from sexton.store.upkeep_ports import Entry
-from sexton.testing.clock import ManualClock
-from sexton.testing.ledger_contract_samples import born, race, say
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract_samples import born, race, say
 from tests.crash.checking import ask
 from tests.golden import golden
 from tests.scenario.effects_server import Server, Visit, hang_up, reply

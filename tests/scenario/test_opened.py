@@ -12,7 +12,7 @@ from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 MESSAGE = {"role": "user", "content": "x"}

@@ -13,7 +13,7 @@ from sexton.errors import LedgerUnreachable
 from sexton.store.database import Transaction
 from sexton.store.opening import open_database
 from sexton.store.postgres import PostgresDatabase, PostgresTransaction
-from sexton.testing.ledger_contract_samples import race
+from tests.contract.ledger_contract_samples import race
 from tests.crash.impatience import impatient
 from tests.interrupting import Interrupt, interrupted_at_every_step
 

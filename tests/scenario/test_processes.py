@@ -49,7 +49,7 @@ from sexton.spending.model import Act, Budget, Scope, Unit
 from sexton.spending.policy import SpendRules
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.process_programs import (

@@ -28,7 +28,7 @@ from sexton.retention.proposal import with_retention
 from sexton.retention.removal_ports import VaultState, WantedFiles
 from sexton.settings.loader import load
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.crash.checking import tell
 from tests.golden import golden

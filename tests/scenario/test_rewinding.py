@@ -19,7 +19,7 @@ from sexton.errors import SessionFenced, SessionNotFound, SessionRewound
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.sessions.session_ports import Filter
-from sexton.testing.clock import START, ManualClock
+from sexton.testing import START, ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.visitor import visit
 from tests.scenario.rewinding import Rewind, once_reached, opened_at, reached

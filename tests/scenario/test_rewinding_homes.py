@@ -18,7 +18,7 @@ from sexton.keeper.observe import observe_home
 from sexton.keeper.preconditions import as_seen
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import ends

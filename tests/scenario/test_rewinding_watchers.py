@@ -12,7 +12,7 @@ from sexton.core.plan import EndSession, Plan, Reason, Result
 from sexton.keeper.apply import apply, new_receipt
 from sexton.keeper.preconditions import as_seen
 from sexton.store.upkeep_ports import Entry
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.web.answers.activity import Activity
 from sexton.web.events import News
 from sexton.web.lookout import Lookout

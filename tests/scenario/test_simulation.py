@@ -13,10 +13,10 @@ import pytest
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.policy import judge
 from sexton.liveness.silence import listen
-from sexton.testing import simulation
-from sexton.testing.simulation import Outcome, simulate
-from sexton.testing.simulation_world import Process, World
 from tests.crash.days import GOING_ON, REVIVED, live
+from tests.kit import simulation
+from tests.kit.simulation import Outcome, simulate
+from tests.kit.simulation_world import Process, World
 
 DAYS = 2.0
 
@@ -99,7 +99,7 @@ def test_whoever_is_given_up_alive_is_fenced_and_revives_without_loss_on_a_real_
 def test_the_program_takes_its_days_and_its_seed_from_the_environment() -> None:
     path = os.pathsep.join(filter(None, sys.path))
     told = subprocess.run(
-        [sys.executable, "-m", "sexton.testing.simulation"],
+        [sys.executable, "-m", "tests.kit.simulation"],
         env=os.environ | {"N": "0.1", "SEED": "3", "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -36,7 +36,7 @@ from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit, Who
 from sexton.spending.policy import Price, Prices, RunawayPolicy, SpendRules
 from sexton.spending.price_table import listed_tariff
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.scenario.fleet import Machine

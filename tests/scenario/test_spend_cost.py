@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sexton.testing.crash import Nursery
+from tests.kit.nursery import Nursery
 
 PROGRAM = "tests.scenario.spend_cost"
 

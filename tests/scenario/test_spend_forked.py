@@ -16,7 +16,7 @@ from sexton.spending.pulse import Pulse
 from sexton.spending.slots import Slots
 from sexton.spending.tool_watch import ToolWatch
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.children import exit_code
 

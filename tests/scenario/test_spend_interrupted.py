@@ -19,7 +19,7 @@ from sexton.spending.policy import SpendRules
 from sexton.spending.slots import Slots
 from sexton.spending.turn_spend import TurnSpend
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.interrupting import Interrupt, at_every_step, interrupted_at_every_step
 

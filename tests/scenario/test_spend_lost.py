@@ -23,9 +23,9 @@ from sexton.settings.settings_values import Settings
 from sexton.spending.model import Bound, Budget, Meter, Scope, Unit, Who
 from sexton.spending.policy import RunawayPolicy, SpendRules
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.postgres import PostgresServer
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
+from tests.kit.postgres_server import PostgresServer
 from tests.scenario.fleet import Machine
 
 LIMIT = Budget(name="own", scope=Scope.SESSION, unit=Unit.TOKENS, limit=100_000)

@@ -13,8 +13,8 @@ from sexton.settings.settings_values import Settings
 from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import RunawayPolicy, SpendRules
 from sexton.store.opening import open_ledger
-from sexton.testing.crash import Nursery
 from sexton.wiring import Sexton
+from tests.kit.nursery import Nursery
 
 PROCESSES = 8
 PATIENCE = 240.0

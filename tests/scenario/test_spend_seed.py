@@ -15,7 +15,7 @@ from sexton.sessions.agent_worker import AgentWorker
 from sexton.settings.settings_values import Settings
 from sexton.spending.policy import RunawayPolicy, SpendRules
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 MESSAGES, SECONDS, CALLS = 602, 107.0, 209

@@ -18,9 +18,9 @@ from sexton.spending.digests import digest, digest_of_arguments
 from sexton.spending.policy import BreakerPolicy
 from sexton.spending.tool_watch import ToolCall, ToolWatch
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.ledger_contract_samples import race
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract_samples import race
 from tests.golden import golden
 
 Open = Callable[..., OpenSession]

@@ -21,10 +21,10 @@ from sexton.sessions.turns import catch_up
 from sexton.settings.settings_values import Settings
 from sexton.spending.store import LedgerSpending
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.postgres import PostgresServer
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.crash.impatience import impatient
+from tests.kit.postgres_server import PostgresServer
 from tests.scenario.fleet import Machine
 
 PATIENCE = 240.0

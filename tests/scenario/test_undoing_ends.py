@@ -11,7 +11,7 @@ import pytest
 from sexton.core.plan import Result
 from sexton.errors import NothingToUndo, SessionFenced
 from sexton.keeper.reopening import may_revive
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.removal_wiring import undo_receipt
 from tests.golden import golden

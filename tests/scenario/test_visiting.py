@@ -25,7 +25,7 @@ from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import Prices, SpendRules
 from sexton.store.opening import open_ledger
 from sexton.store.upkeep_ports import Entry
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.visitor import visit
 

@@ -15,8 +15,8 @@ import pytest
 
 from sexton.core.session import NATIVE, State
 from sexton.retention.files.own import OwnFiles
-from sexton.testing.ledger_contract_samples import everything
 from sexton.wiring.removal_wiring import NEAR
+from tests.contract.ledger_contract_samples import everything
 from tests.crash.checking import tell
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene

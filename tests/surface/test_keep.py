@@ -14,10 +14,10 @@ import pytest
 
 from sexton.cli.keep_command import _tell_person
 from sexton.errors import LedgerIsDirectory
-from sexton.testing.ledger_contract_samples import everything
-from sexton.testing.ledger_contract_spending_samples import budget, granted
-from sexton.testing.postgres import PostgresServer
+from tests.contract.ledger_contract_samples import everything
+from tests.contract.ledger_contract_spending_samples import budget, granted
 from tests.golden import golden
+from tests.kit.postgres_server import PostgresServer
 from tests.surface.program import PATIENCE, Cli, environment, program
 
 

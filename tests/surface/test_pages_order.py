@@ -12,10 +12,10 @@ import pytest
 from sexton.cli.keeper_notice import keeper_notice
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
-from sexton.testing.ledger_contract_removal_samples import intended
+from sexton.testing import ManualClock
 from sexton.web.pages.vault import LIMIT
 from sexton.wiring import Sexton
+from tests.contract.ledger_contract_removal_samples import intended
 from tests.surface.test_pages import following
 from tests.surface.visitor import Page, Visitor, visiting
 

@@ -9,7 +9,7 @@ import pytest
 
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.choosing_ledger import load_settings
 from tests.golden.pages import golden_page

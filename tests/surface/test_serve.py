@@ -22,7 +22,7 @@ from sexton.core.plan import Outcome, ReapSession, Reason, Result, Seen
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.last_alive import LastAlive
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import START
+from sexton.testing import START
 from sexton.web.web_serving import listening
 from tests.scenario.process_programs import eventually
 from tests.surface.program import PATIENCE, Cli, environment, program

@@ -10,7 +10,7 @@ import pytest
 
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.golden import golden
 from tests.surface.program import Cli

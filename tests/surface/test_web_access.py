@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sexton.errors import AddressTaken, TokenUnsafe
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.web.access.attempts import BURST, EVERY
 from sexton.web.access.bodies import MOST_BYTES
 from sexton.web.access.connections import MOST

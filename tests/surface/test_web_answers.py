@@ -14,7 +14,7 @@ import schemathesis
 from schemathesis import BaseSchema
 from schemathesis.checks import response_schema_conformance
 
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring.choosing_ledger import load_settings
 from tests.surface.web_site import Served, serving
 

@@ -18,7 +18,7 @@ from sexton.processes.process_ports import Ending
 from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from tests.scenario.process_programs import lives
 from tests.surface.web_site import HOST, PATIENCE, Served, serving
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.web.access.addresses import address_of
 from sexton.web.desk import Desk
 from sexton.web.web_serving import Site, desk_for, listening

@@ -10,7 +10,7 @@ import pytest
 
 from sexton.settings.loader import load
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 
 START = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from sexton.retention.collection import Collection, Finding, find
 from sexton.retention.model import HERE, Member
 from sexton.retention.shielding import SPARED, shield
 from sexton.sessions.family import Family
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sexton.resets.policy import Mode, ResetPolicy, next_boundary
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 
 DAY = timedelta(days=1)
 ZONES = sorted(available_timezones())

@@ -26,7 +26,7 @@ from sexton.rules.rulebook import Rulebook
 from sexton.sessions.session_ports import Birth
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.surface.holding import holder
 

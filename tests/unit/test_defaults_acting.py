@@ -37,7 +37,7 @@ from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.opened import Opened
 from sexton.sessions.session_ports import Birth
 from sexton.settings.loader import load
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.home_channels import home_channels
 from tests.unit.conftest import FAR, MOST, START, Opener

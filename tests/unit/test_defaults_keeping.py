@@ -15,7 +15,7 @@ from sexton.retention.policy import Fate, Retention, Verdict, judge
 from sexton.retention.remains import Remains
 from sexton.settings.loader import load
 from sexton.settings.settings_values import Settings
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.unit.conftest import FAR, MOST, Opener
 

@@ -25,7 +25,7 @@ from sexton.keeper.swept import Sweep
 from sexton.notifications.model import Event
 from sexton.notifications.policy import Occasion
 from sexton.store.upkeep_ports import Entry
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring import keeper_wiring as keeping
 from sexton.wiring.channel_wiring import messenger

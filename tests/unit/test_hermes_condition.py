@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sexton.homes.hermes.condition import Condition, Machine, Small, condition_of
 from sexton.liveness.process_identity import SystemProcesses, start_tick
 from sexton.processes.beginnings import begun_at
-from sexton.testing.clock import ManualClock
-from sexton.testing.examples import examples
+from sexton.testing import ManualClock
+from tests.contract.examples import examples
 
 SESSIONS = (
     "id", "source", "started_at", "ended_at", "compression_failure_error",

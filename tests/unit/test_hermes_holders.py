@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 from sexton.homes.hermes.holders import Kind, kind_of, take_census
-from sexton.testing.apart import may_live_apart
 from tests.golden import golden
+from tests.kit.apart import may_live_apart
 from tests.layers import unavailable
 from tests.unit.hermes_holding import holding, is_locked, make_database, ticks
 
@@ -153,8 +153,8 @@ def test_whoever_can_not_be_seen_makes_the_census_incomplete(
 
 def census_from_apart(scratch: Path, database: Path) -> tuple[str | None, str | None, int]:
     code = (
-        "import sys; from sexton.testing.apart import apart; "
-        "from sexton.testing.crash_nursery import Report; "
+        "import sys; from tests.kit.apart import apart; "
+        "from tests.kit.nursery_process import Report; "
         "apart(Report(1), 'asking:census', sys.argv[1])"
     )
     places = os.pathsep.join((str(scratch), *sys.path))

@@ -20,7 +20,7 @@ from sexton.integrations.hermes_plugin.trying import REST, Trying
 from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.spending.model import Act, Budget, Scope, Unit
 from sexton.spending.policy import Price, Prices, SpendRules
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

@@ -16,9 +16,9 @@ from sexton.core.session import Session, check_name
 from sexton.errors import HomeUnknown, HomeUnreadable
 from sexton.homes.hermes.hermes_database import ATTEMPTS, read
 from sexton.homes.hermes.home import HermesHome
-from sexton.testing.clock import ManualClock
-from sexton.testing.examples import examples
-from sexton.testing.home_contract import Notebook
+from sexton.testing import ManualClock
+from tests.contract.examples import examples
+from tests.contract.home_contract import Notebook
 from tests.golden import golden
 
 SESSION_COLUMNS = (

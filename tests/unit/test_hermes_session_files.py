@@ -13,7 +13,7 @@ from sexton.errors import PlaceUnsafe, VaultDamaged
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.retention.files.flat import FlatFiles
 from sexton.retention.vault_ports import Ownership, PutBack
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import file
 

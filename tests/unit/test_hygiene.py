@@ -14,7 +14,7 @@ import pytest
 
 from sexton.retention.disk_space import space_at
 from sexton.store.opening import open_ledger
-from sexton.testing.ledger_contract_samples import born, say
+from tests.contract.ledger_contract_samples import born, say
 
 MB = 1_000_000
 COPYING = """

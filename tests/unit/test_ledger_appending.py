@@ -26,7 +26,7 @@ from sexton.store.database import Transaction
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
-from sexton.testing.ledger_contract_samples import (
+from tests.contract.ledger_contract_samples import (
     IDLE,
     NO_RULES,
     NOON,

@@ -12,7 +12,7 @@ from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook, encode
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements
-from sexton.testing.ledger_contract_samples import born, say
+from tests.contract.ledger_contract_samples import born, say
 
 
 def test_rules_that_are_not_in_force_are_asked_about_while_somebody_else_writes(

@@ -16,7 +16,7 @@ import pytest
 from sexton.errors import LedgerCorrupt, LedgerError, LedgerIsDirectory, LedgerNotADatabase
 from sexton.store.opening import masked, open_ledger, sqlite_path
 from sexton.store.sqlite_file import APPLICATION_ID, check_engine
-from sexton.testing.ledger_contract_samples import born, heard, say
+from tests.contract.ledger_contract_samples import born, heard, say
 
 
 def make_text(path: Path) -> None:

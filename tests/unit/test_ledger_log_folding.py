@@ -19,7 +19,7 @@ from sexton.store.log_folding import LONG, PAGES, LogFolding
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import FOLDED, SqliteDatabase
 from sexton.store.sqlite_file import WAL_PAGES
-from sexton.testing.ledger_contract_samples import born, heard, race, reread, say
+from tests.contract.ledger_contract_samples import born, heard, race, reread, say
 
 PAGE = "x" * 4000
 PATIENCE = 240.0

@@ -14,7 +14,7 @@ from sexton.store.ledger_ports import Ledger
 from sexton.store.log_room import SPARE, STEP, LogRoom
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import LOG_BYTES, TENDED
-from sexton.testing.ledger_contract_samples import born, heard, say
+from tests.contract.ledger_contract_samples import born, heard, say
 
 KILOBYTE = "x" * 1024
 LONG = 32 * STEP

@@ -14,7 +14,7 @@ from sexton.core.session import MOVES, NAME_LIMIT, State, check_name
 from sexton.core.usage import Usage
 from sexton.errors import InvalidMessage, InvalidName
 from sexton.finalizers.model import Finalization, FinalizationState
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

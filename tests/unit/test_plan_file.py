@@ -29,7 +29,7 @@ from sexton.core.session import Limit
 from sexton.errors import PlanEdited, PlanForeign, PlanInvalid
 from sexton.keeper import plan_file
 from sexton.operations import planned
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)

@@ -14,7 +14,7 @@ from sexton.core.plan import Plan, ReapSession, Reason, Seen
 from sexton.core.record import replace
 from sexton.errors import PlanInvalid
 from sexton.keeper.plan_file import plan_document, read_plan
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.web.proposals import MOST_AGE, Done, Errand, Proposal, Proposals
 
 KEY = bytes(32)

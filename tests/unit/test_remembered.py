@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import count
 
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 from sexton.web.memory import SHARE, Remembered
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sexton.retention import removal_pace as pacing
 from sexton.retention.removal_pace import AIM, REST, Pace
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 
 
 def test_the_ledger_is_left_alone_between_two_steps() -> None:

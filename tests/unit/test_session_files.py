@@ -21,7 +21,7 @@ from sexton.retention.files.looking import walk
 from sexton.retention.files.own import OwnFiles
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault_ports import FileChanged, FileContent, FoundFile, PutBack
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import file, put, session
 

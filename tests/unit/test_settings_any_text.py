@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sexton.errors import SettingsInvalid
 from sexton.settings.loader import load
 from sexton.settings.settings_schema import SECTIONS
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 
 NAMES = sorted({name for model in SECTIONS.values() for name in model.model_fields})
 TOKENS = [

@@ -21,7 +21,7 @@ from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.settings.lint import RuleEffect, effect
 from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import SpendRules
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

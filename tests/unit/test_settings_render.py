@@ -36,7 +36,7 @@ from sexton.settings.settings_values import (
     Settings,
     TrashSettings,
 )
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 NAMES = st.one_of(st.sampled_from(["telegram", "no", "04", "~", "null", "a: b", "#"]), WORDS)

@@ -17,8 +17,8 @@ from sexton.spending.store import take
 from sexton.store.database import Database, Transaction
 from sexton.store.opening import open_database, open_ledger
 from sexton.store.rows import Row
-from sexton.testing.ledger_contract_samples import NOON, at, born, enrol
-from sexton.testing.ledger_contract_spending_samples import HOUR, bound_by, budget, settle, who
+from tests.contract.ledger_contract_samples import NOON, at, born, enrol
+from tests.contract.ledger_contract_spending_samples import HOUR, bound_by, budget, settle, who
 
 BUDGETS = (
     budget(Scope.SESSION),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sexton.keeper.services.sd_notify import Supervisor
-from sexton.testing.postgres_programs import scratch_parent
+from tests.kit.postgres_programs import scratch_parent
 
 
 @pytest.fixture

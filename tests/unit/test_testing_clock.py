@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from sexton.core.machine_ports import Clock
-from sexton.testing.clock import ManualClock
+from sexton.testing import ManualClock
 
 
 def test_the_manual_clock_is_a_clock() -> None:

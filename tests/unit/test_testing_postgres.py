@@ -20,12 +20,12 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.postgres
 STARTER = """
 import sys
-from sexton.testing.postgres import PostgresServer
+from tests.kit.postgres_server import PostgresServer
 with PostgresServer() as server:
     print(server.pid, server.directory, server._programs, flush=True)
     sys.stdin.read()

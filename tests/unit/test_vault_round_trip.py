@@ -20,7 +20,7 @@ from sexton.retention.vault.reading import Reader
 from sexton.retention.vault.vault_codec import Format
 from sexton.retention.vault.vault_writing import write_sessions
 from sexton.retention.vault_ports import FileContent, SessionContent, StoredMessage
-from sexton.testing.examples import examples
+from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 
