@@ -126,10 +126,14 @@ def _relation(row: Row, source: str) -> Relation | None:
     except (TypeError, ValueError):
         marks = {}
     known = marks if isinstance(marks, dict) else {}
-    if source == "subagent" or known.get("_delegate_from"):
-        return Relation.SUBAGENT
     goes_on = row.get("parent_end_reason") == "compression" and source != "tool"
-    return Relation.COMPRESSION if goes_on and not known.get("_branched_from") else None
+    delegated_by = known.get("_delegate_from")
+    # A subagent that is compressed hands its tag on, which names another row than its parent then.
+    if delegated_by and (not goes_on or delegated_by == row.get("parent_session_id")):
+        return Relation.SUBAGENT
+    if goes_on and not known.get("_branched_from"):
+        return Relation.COMPRESSION
+    return Relation.SUBAGENT if source == "subagent" else None
 
 
 def _moment(at: object, now: datetime) -> datetime:

@@ -80,9 +80,10 @@ class Run:
         self._guarded(lambda _: None)
 
     def move(self, session_id: str) -> None:
-        """The turn goes on under another id."""
+        """The turn goes on under another id: the row that it leaves was compressed."""
         self.leave(completed=True)
         before, self.session_id = self.session_id, session_id
+        self._trying(lambda: self._guests.tell(before), None)
         for model, amounts in self._guests.uncounted.take(before).items():
             self._guests.uncounted.add(session_id, model, amounts)
 
