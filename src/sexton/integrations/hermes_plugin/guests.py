@@ -13,7 +13,11 @@ from sexton.integrations.hermes_plugin import plugin_rows as rows
 from sexton.integrations.hermes_plugin.uncounted import Uncounted
 from sexton.sessions.visiting import GuestSession, Visitor
 
-ANEW = "Begin another one with /new, or go on with this one by 'hermes --resume ID'."
+ANEW = {
+    "cli": "Begin another one with /new, or go on with this one by 'hermes --resume ID'.",
+    "api_server": "The next message begins another one, unless it names this session.",
+}
+"""How somebody goes on whose session has ended, by its source; a chat does so by itself."""
 
 
 class Guests:

@@ -26,7 +26,7 @@ from sexton.spending.policy import SpendRules
 from sexton.spending.tool_watch import Stop, ToolCall
 
 T = TypeVar("T")
-TERMINAL, SUBAGENT = "cli", "subagent"
+SUBAGENT = "subagent"
 
 
 class Away(Enum):
@@ -193,7 +193,7 @@ class Run:
                 return Refused(str(refused))
             except SessionError as lost:
                 self.leave(completed=False)
-                words = f"{lost}. {ANEW}" if self._source == TERMINAL else str(lost)
+                words = ". ".join([str(lost), *filter(None, [ANEW.get(self._source)])])
                 if self._end_if_ended(words, was_held=was_held):
                     return Refused(words)
         return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did
