@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.scenario.hermes_exits import (  # noqa: E402
+    AIOHTTP,
     API,
     EXITS,
     MODES,
@@ -30,7 +31,6 @@ from tests.scenario.hermes_exits import (  # noqa: E402
 )
 from tests.scenario.hermes_inside import furnished_environment  # noqa: E402
 
-AIOHTTP = "aiohttp>=3.14,<4"
 PAGE = ROOT / "docs" / "hermes.md"
 ALONE, BESIDE = "alone", "beside"
 HEAD = """| run as | ended by | Hermes alone | then the keeper | with the plugin | then the keeper |

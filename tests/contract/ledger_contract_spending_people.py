@@ -116,6 +116,21 @@ class SpendingPeopleContract:
         ledger.book.end_now(session, "over", NOON, entry(session))
         assert ledger.spending.look(who(session), session.epoch, bounds, NOON) is None
 
+    def test_what_its_home_goes_on_with_after_the_end_counts_and_is_bounded(
+        self, ledger: Ledger
+    ) -> None:
+        session, own = born(ledger), budget(limit=30)
+        limits, tree = bound_by([budget()], session), budget(Scope.TREE, 100)
+        granted(ledger, session, tree, input_tokens=20)
+        ledger.spending.cap(meter_of_session(session), own, entry(session), NOON)
+        ledger.book.end_now(session, "idle", NOON, entry(session))
+        assert isinstance(take(ledger, session, budget(), tree, input_tokens=31), Refused)
+        assert granted(ledger, session, budget(), tree, input_tokens=20)
+        assert isinstance(take(ledger, session, budget(), tree, input_tokens=11), Refused)
+        found = ledger.spending.look(who(session), None, limits, NOON)
+        assert [each.used for each in found or []] == [20]
+        assert used(ledger, session, tree) == 40
+
     def test_the_number_of_a_grant_is_never_used_again(self, ledger: Ledger) -> None:
         session, limit = born(ledger), budget()
         first = granted(ledger, session, limit, input_tokens=1)

@@ -127,3 +127,31 @@ class SpendingTreesContract:
         ledger.book.finish_turn(session, "agent", False)
         assert ledger.spending.snapshot(session.ref) == '{"errors": 3}'
         assert ledger.spending.snapshot(other.ref) is None
+        say(ledger, session, *"abcdef")
+        child = shorter(ledger, session)
+        assert ledger.spending.snapshot(child.ref) == '{"errors": 3}'
+        ledger.book.finish_turn(child, "agent", False, '{"errors": 4}')
+        assert ledger.spending.snapshot(child.ref) == '{"errors": 4}'
+
+    def test_what_a_home_has_compressed_is_one_conversation_to_the_breaker(
+        self, ledger: Ledger
+    ) -> None:
+        home, sample = (
+            ledger.homes.attach("elsewhere", "hermes", "/home", "host", False),
+            born(ledger),
+        )
+        for id, parent in (("a", "c"), ("b", "a"), ("c", "b"), ("d", None), ("e", "d")):
+            relation = None if parent is None else Relation.COMPRESSION
+            told = replace(
+                sample, home="elsewhere", id=id, key=None, parent=parent, relation=relation
+            )
+            observe(ledger, home, told)
+        first, second = (ledger.index.find("elsewhere", id)[0] for id in "de")
+        ledger.book.finish_turn(first, "agent", False, '{"errors": 3}')
+        assert ledger.spending.snapshot(second.ref) == '{"errors": 3}'
+        assert [part.ref for part in ledger.compression.chain(second.ref)] == [
+            first.ref,
+            second.ref,
+        ]
+        [circular] = ledger.index.find("elsewhere", "a")
+        assert ledger.compression.chain(circular.ref)[-1].ref == circular.ref

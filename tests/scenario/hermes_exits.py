@@ -35,6 +35,8 @@ WORDS = {
 }
 API = "api server"
 MODES = ("chat -q", "chat -Q", "-z", "interactive", "cron", "subagent", API)
+AIOHTTP = "aiohttp>=3.14,<4"
+"""Hermes's API server needs it, and does not bring it."""
 KEY = "a-key-of-this-test-alone-0123456789"
 PATIENCE = 240.0
 LONGEST_GOODBYE = 240.0
@@ -111,7 +113,7 @@ class Furnished:
             {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
         )
         with self.lab.started("gateway", "run", **self._api) as process:
-            _until(lambda: _answers(port) or process.poll() is not None)
+            _until(lambda: answers(port) or process.poll() is not None)
             with urlopen(asked, timeout=PATIENCE) as answer:
                 assert ANSWER in answer.read().decode()
             if how == SUCCESS:
@@ -130,7 +132,7 @@ def furnished(python: Path, place: Path, *, plugin: bool) -> Iterator[Furnished]
         if plugin:
             with (lab.home / "config.yaml").open("a") as config:
                 config.write("plugins: {enabled: [sexton]}\n")
-        yield Furnished(lab, model, ledger, _api_settings())
+        yield Furnished(lab, model, ledger, api_settings())
 
 
 @contextmanager
@@ -166,7 +168,8 @@ def _read_on(terminal: Terminal, enough: threading.Event) -> None:
         terminal.read()
 
 
-def _api_settings() -> dict[str, str]:
+def api_settings() -> dict[str, str]:
+    """What turns the API server on, at a port of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -174,7 +177,8 @@ def _api_settings() -> dict[str, str]:
     return {f"API_SERVER_{name}": value for name, value in settings.items()}
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
+    """Whether somebody listens there."""
     with socket.socket() as trying:
         return trying.connect_ex(("127.0.0.1", port)) == 0
 

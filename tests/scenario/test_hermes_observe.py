@@ -68,6 +68,7 @@ def test_the_four_ways_to_come_from_a_parent_are_told_apart(
     child("branched long ago", "left")
     child("delegate", "busy", "subagent", model_config={"_delegate_from": "busy"})
     child("delegate of the full", "full", "subagent", model_config={"_delegate_from": "full"})
+    child("delegate that went on", "full", "subagent", model_config={"_delegate_from": "busy"})
     child("tool run", "full", "tool")
     child("untagged", "busy")
     book.look(scene.home)
@@ -77,6 +78,7 @@ def test_the_four_ways_to_come_from_a_parent_are_told_apart(
         "branched long ago": Relation.BRANCH,
         "delegate": Relation.SUBAGENT,
         "delegate of the full": Relation.SUBAGENT,
+        "delegate that went on": Relation.COMPRESSION,
         "tool run": Relation.FORK,
         "untagged": Relation.FORK,
     }

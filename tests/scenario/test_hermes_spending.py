@@ -19,6 +19,7 @@ from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import listen, turns_ended
 from tests.scenario.hermes_spender import Spender, budget, failing, spender, working
+from tests.scenario.hermes_turns import TURNS
 
 LARGE = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
 
@@ -233,37 +234,8 @@ def test_while_the_ledger_is_away_a_turn_is_bounded_by_itself_and_says_so_once(
 
 
 SHORT_TURNS = """
-import sys
-from datetime import UTC, datetime, timedelta
-
-import apsw
-from hermes_state import SessionDB
-
-from sexton.integrations.hermes_plugin.guests import Guests
-from sexton.integrations.hermes_plugin.trying import REST, Trying
-from sexton.integrations.hermes_plugin.plugin_turns import Turns
-from sexton.integrations.hermes_plugin.wiring import _come, _usual
-from sexton.testing import ManualClock
-
-clock = ManualClock()
-guests = Guests(_come, lambda: datetime.now(UTC))
-turns = Turns(guests, Trying(clock), _usual)
-home = SessionDB()
 for id in ("talk", "goes_on"):
     home.create_session(id, "cli")
-
-
-def turn(name, *ids):
-    for place, id in enumerate(ids):
-        told = {"session_id": id, "turn_id": name, "task_id": name, "platform": "cli"}
-        call = {"api_request_id": f"{name}{place}", "model": "m"}
-        if not place:
-            turns.begin(**told)
-        turns.around_model(request={"messages": []}, **call, **told)
-        turns.after_model(usage={"input_tokens": 100, "output_tokens": 5}, **call)
-    turns.end(ids[-1], name)
-
-
 lock = apsw.Connection(sys.argv[1])
 lock.execute("BEGIN IMMEDIATE")
 turn("first", "talk")
@@ -282,7 +254,7 @@ def test_what_turns_took_that_were_over_before_the_ledger_was_back_is_counted(
     """One turn moves to another row of its conversation meanwhile, as by a compression."""
     home.publish(budget(Scope.SESSION, Unit.TOKENS, 100_000))
     file = home.ledger.removeprefix("sqlite:///")
-    home.lab.run_program(SHORT_TURNS, file)
+    home.lab.run_program(TURNS + SHORT_TURNS, file)
     assert home.spent_by_all("session.tokens") == 5 * 105
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -184,6 +185,30 @@ def test_without_a_ledger_a_turn_is_bounded_by_what_it_spends_itself() -> None:
     assert count.refusal(rules, "cli", {Unit.INPUT: 1}) is None
 
 
+def test_without_a_ledger_nothing_is_lost_that_several_tools_of_a_turn_count_at_once() -> None:
+    """Every step of one may come between two steps of another."""
+    count, threads, times = OwnCount(ManualClock()), 4, 20_000
+    together = threading.Barrier(threads)
+
+    def call_tools() -> None:
+        together.wait()
+        for _ in range(times):
+            count.add({Unit.TOOL_CALLS: 1})
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        working = [threading.Thread(target=call_tools) for _ in range(threads)]
+        for thread in working:
+            thread.start()
+        for thread in working:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    bound = SpendRules(budgets=(_budget(Unit.TOOL_CALLS, threads * times),))
+    assert count.refusal(bound, "cli", {Unit.TOOL_CALLS: 1}) is not None
+
+
 def test_without_a_ledger_messages_and_time_stop_what_comes_after_them() -> None:
     clock = ManualClock()
     count, one = OwnCount(clock), {Unit.TOOL_CALLS: 1}
@@ -275,6 +300,9 @@ def test_only_what_spends_from_the_tree_of_its_parent_is_told_with_it() -> None:
     assert rows.told({**other, "model_config": "["}, NOW).parent is None
     longer = {**other, "parent_end_reason": "compression"}
     assert (rows.told(longer, NOW).parent, rows.told(longer, NOW).relation) == ("a", "compression")
+    delegated = {**longer, "source": "subagent", "model_config": '{"_delegate_from": "a"}'}
+    assert rows.told(delegated, NOW).relation == "subagent"
+    assert rows.told({**delegated, "parent_session_id": "b"}, NOW).relation == "compression"
     branch = {**longer, "model_config": '{"_branched_from": "a"}'}
     assert rows.told(branch, NOW).parent is None
 

@@ -65,7 +65,8 @@ class Turn:
         if self._spend is not None:
             raise UsageInvalid("the turn runs already", hint="Begin another one for each block.")
         self._desk.membership.ensure_present()  # a turn makes its worker a holder
-        spend = TurnSpend(self._guard, lambda: self._session, self._moved)
+        fenced = self._is_fenced()
+        spend = TurnSpend(self._guard, lambda: self._session, self._moved, fenced=fenced)
         spend.enter()
         now = self._desk.clock.now()
         with self._desk.turns.moving():
@@ -172,6 +173,10 @@ class Turn:
         if self._is_unheard:
             with suppress(LedgerError):
                 catch_up(self._desk.turns, self._desk.ledger.workers, self._desk.worker)
+
+    def _is_fenced(self) -> bool:
+        """Whether it is over as soon as the session is not open under its epoch any more."""
+        return True
 
     def _begun(self, now: datetime) -> Appended | None:
         """The same, unless the ledger was set back: also a turn that moved has to ask."""

@@ -34,11 +34,16 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 RECENT = 50
+WORKS_FOR = (Relation.SUBAGENT, Relation.COMPRESSION)
+"""Whatever came from its parent so does what it does for it, or in its place."""
 BY_POLICY = (EndKind.IDLE_RESET, EndKind.DAILY_RESET, EndKind.SIZE_RESET)
 
 
 class GuestTurn(Turn):
-    """A turn in a session whose home counts the turns itself."""
+    """A turn in a session whose home counts the turns itself.
+
+    One that begins in a session that has ended is in nobody's list and needs no fence: it counts.
+    """
 
     def heard(self, messages: int, total: int) -> None:
         """The home has stored messages of the turn, so that its session has so many: count them."""
@@ -67,9 +72,12 @@ class GuestTurn(Turn):
         """What bounds it, as it was last known; the ledger is not asked."""
         return self._guard.rules
 
+    def _is_fenced(self) -> bool:
+        return self._session.is_open
+
     def _start(self, now: datetime) -> Appended | None:
         desk = self._desk
-        if not desk.ledger.reaping.occupy(self._session, desk.worker, now):
+        if self._is_fenced() and not desk.ledger.reaping.occupy(self._session, desk.worker, now):
             return None
         return Appended(0, self._session.warned, desk.rules(None).serial)
 
@@ -140,6 +148,20 @@ class Visitor(AgentWorker):
                     return held
         raise SessionNotFound(f"the session {told.id} of {self.home.name} can not be held")
 
+    def go_on_with(self, told: Session) -> GuestSession:
+        """A session that its home has ended and goes on with: nobody holds it, and it counts.
+
+        SessionEnded if it was ended from here for good.
+        """
+        self._check_open()
+        self.tell(told)
+        known = self._known(told)
+        if known is None:
+            raise SessionNotFound(f"the session {told.id} of {self.home.name} is not known")
+        if self.is_over(told.id):
+            raise self._desk.over(known)
+        return GuestSession(self._desk, known)
+
     def ended(self, id: str) -> str | None:
         """Why the ledger takes a session of the home to have ended; None if it is open."""
         found = self._desk.ledger.index.find(self.home.name, id)
@@ -165,7 +187,7 @@ class Visitor(AgentWorker):
         subagent go on after its own ends, and so may a reset for time or size.
         """
         seen, session = {id}, self.known(id)
-        while session is not None and session.relation is Relation.SUBAGENT:
+        while session is not None and session.relation in WORKS_FOR:
             above = self.known(session.parent or "")
             if above is None or above.id in seen:
                 return None
@@ -221,9 +243,12 @@ class Visitor(AgentWorker):
         return next(iter(self._desk.ledger.index.find(self.home.name, id)), None)
 
     def root(self, session: Session) -> Session:
-        """The session that a subagent works for, however deep it is; any other is its own."""
+        """The session that a subagent works for, however deep it is; any other is its own.
+
+        Of a conversation that was compressed it is the row in which that began.
+        """
         seen = {session.id}
-        while session.relation is Relation.SUBAGENT and session.parent not in seen:
+        while session.relation in WORKS_FOR and session.parent not in seen:
             above = self.known(session.parent or "")
             if above is None:
                 break

@@ -128,11 +128,15 @@ class Guard:
                 self._reset = None
         return reason
 
-    def check(self, session: Session, *, begins: bool = False) -> bool:
-        """Nothing has run away and no budget is spent; False if the session is not there now."""
+    def check(self, session: Session, *, begins: bool = False, fenced: bool = True) -> bool:
+        """Nothing has run away and no budget is spent; False if the session is not there now.
+
+        Unless it is `fenced` it need not be: what its home goes on with counts all the same.
+        """
         self.check_pace(session)
         look, now = self.desk.ledger.spending.look, self.desk.clock.now()
-        found = look(self.who(session), session.epoch, self.bounds(session, now), now)
+        epoch = session.epoch if fenced else None
+        found = look(self.who(session), epoch, self.bounds(session, now), now)
         if found is None:
             return False
         self.counted = frozenset(standing.bound.meter.unit for standing in found)
@@ -160,6 +164,7 @@ class Guard:
         at_once: Mapping[Unit, int] | None = None,
         *,
         limited: bool = True,
+        fenced: bool = True,
         slot: Slot | None = None,
     ) -> Taken | None:
         """Count a spend, or BudgetExceeded; None if the session is not there any more."""
@@ -171,7 +176,7 @@ class Guard:
             held=None if held is None else tokens(held),
             at_once=at_once,
             limited=limited,
-            epoch=session.epoch if limited else None,
+            epoch=session.epoch if limited and fenced else None,
             slot=slot,
         )
         taken = (spending := self.desk.ledger.spending).take(wanted, now)

@@ -25,9 +25,11 @@ def with_caps(tx: Transaction, who: Who, bounds: Sequence[Bound], now: datetime)
 
 
 def with_fenced_caps(
-    tx: Transaction, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+    tx: Transaction, who: Who, epoch: int | None, bounds: Sequence[Bound], now: datetime
 ) -> Sequence[Bound] | None:
-    """The same; None if the session has ended or the fence fell."""
+    """The same; with an epoch None if the session has ended or the fence fell."""
+    if epoch is None:
+        return with_caps(tx, who, bounds, now)
     caps = tx.all("fenced_caps", **_subjects(who), ref=who.session, epoch=epoch)
     return _limited([row for row in caps if row[0]], bounds, now) if caps else None
 

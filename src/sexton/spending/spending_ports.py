@@ -144,9 +144,12 @@ class Spending(Protocol):
         """How the meters stand, with a person's own limits in place of the given ones."""
 
     def look(
-        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+        self, who: Who, epoch: int | None, bounds: Sequence[Bound], now: datetime
     ) -> list[Standing] | None:
-        """The same for whoever spends; None if the session has ended or the fence fell."""
+        """The same for whoever spends; None if the session has ended or the fence fell.
+
+        Without an `epoch` nobody asks for either.
+        """
 
     def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
         """Note in the journal what is told about a meter, once."""
@@ -161,4 +164,4 @@ class Spending(Protocol):
         """Allow so much more in one meter, for as long as its slice counts."""
 
     def snapshot(self, session: int) -> str | None:
-        """What a worker last stored about the tools of a session."""
+        """What was last stored about the tools of a session, or of what was compressed into it."""

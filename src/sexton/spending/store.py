@@ -96,7 +96,7 @@ class LedgerSpending:
         return self._database.read(job)
 
     def look(
-        self, who: Who, epoch: int, bounds: Sequence[Bound], now: datetime
+        self, who: Who, epoch: int | None, bounds: Sequence[Bound], now: datetime
     ) -> list[Standing] | None:
         def job(tx: Transaction) -> list[Standing] | None:
             found = with_fenced_caps(tx, who, epoch, bounds, now)
@@ -150,11 +150,7 @@ class LedgerSpending:
 
 def take(tx: Transaction, wanted: Spend, now: datetime) -> Taken | Refused | None:
     """Count a spend in all its meters or in none, in the caller's transaction."""
-    limited = (
-        with_caps(tx, wanted.who, wanted.bounds, now)
-        if wanted.epoch is None
-        else with_fenced_caps(tx, wanted.who, wanted.epoch, wanted.bounds, now)
-    )
+    limited = with_fenced_caps(tx, wanted.who, wanted.epoch, wanted.bounds, now)
     if limited is None:
         return None
     bounds = [

@@ -30,8 +30,16 @@ NOTHING = Usage()
 class TurnSpend:
     """What one turn has spent, and what it holds."""
 
-    def __init__(self, guard: Guard, session: Callable[[], Session], moved: Callable[[], bool]):
+    def __init__(
+        self,
+        guard: Guard,
+        session: Callable[[], Session],
+        moved: Callable[[], bool],
+        *,
+        fenced: bool = True,
+    ) -> None:
         self._guard = guard
+        self._is_fenced = fenced
         self._session = session
         self._moved = moved
         self._desk: Desk = guard.desk
@@ -179,7 +187,9 @@ class TurnSpend:
     def _take(self, grant: Grant, slot: Slot) -> Granted | None:
         while True:
             session = self._session()
-            taken = self._guard.take(session, grant.amounts, grant.iteration, slot=slot)
+            taken = self._guard.take(
+                session, grant.amounts, grant.iteration, fenced=self._is_fenced, slot=slot
+            )
             if taken is not None:
                 return taken.grant
             if not self._moved():
@@ -188,11 +198,11 @@ class TurnSpend:
     def _at_once(self, unit: Unit) -> None:
         """Count one more of a unit, where anybody counts it."""
         if unit in self._guard.counted:
-            self._guard.take(self._session(), at_once={unit: 1})
+            self._guard.take(self._session(), at_once={unit: 1}, fenced=self._is_fenced)
 
     def _check(self, *, begins: bool = False) -> None:
         """The session is there still, and nothing bids it stop."""
-        while not self._guard.check(self._session(), begins=begins):
+        while not self._guard.check(self._session(), begins=begins, fenced=self._is_fenced):
             if not self._moved():
                 raise self._desk.refusal(self._session())
 

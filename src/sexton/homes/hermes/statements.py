@@ -125,7 +125,7 @@ def select_sessions(shape: Shape) -> str:
     own |= {name: _counter(f"s.{name}", name in have) for name in (*COUNTERS, *COSTS, *FLAGS)}
     own |= {name: _time(f"s.{name}", name in have) for name in TIMES}
     own |= {
-        "delegated": _tagged("_delegate_from", have),
+        "delegated": _delegated(have),
         "branched": _tagged("_branched_from", have),
         "parent_end_reason": _text("p.end_reason", {"parent_session_id", "end_reason"} <= have),
         "parent_ended_at": _time("p.ended_at", "parent_session_id" in have),
@@ -185,9 +185,17 @@ def _between(column: str, least: int, most: int) -> str:
     return f"CASE WHEN {column} BETWEEN {least} AND {most} THEN {column} END"
 
 
-def _tagged(tag: str, have: Collection[str]) -> str:
+def _delegated(have: Collection[str]) -> str:
+    """Whether its parent has delegated it; a subagent that is compressed hands its tag on."""
+    if not {"parent_session_id", "end_reason"}.issubset(have):
+        return _tagged("_delegate_from", have)
+    is_next = "p.end_reason = 'compression' AND {0} <> s.parent_session_id"
+    return _tagged("_delegate_from", have, f"{{0}} IS NOT NULL AND ({is_next}) IS NOT TRUE")
+
+
+def _tagged(tag: str, have: Collection[str], test: str = "{0} IS NOT NULL") -> str:
     if "model_config" not in have:
         return "0"
     return f"""
         CASE WHEN typeof(s.model_config) = 'text' AND json_valid(s.model_config)
-             THEN json_extract(s.model_config, '$.{tag}') IS NOT NULL ELSE 0 END"""
+             THEN {test.format(f"json_extract(s.model_config, '$.{tag}')")} ELSE 0 END"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,12 +22,14 @@ PASSED = (Unit.MESSAGES, Unit.WALL)
 class OwnCount:
     """What one turn of Hermes has spent, counted in memory whether there is a ledger or not.
 
+    Thread-safe: Hermes calls several tools of a turn at once.
     `unpriced` are the models whose money it cannot count, since nobody knows their price.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._began = clock.monotonic()
+        self._lock = threading.Lock()
         self._spent: Counter[Unit] = Counter()
         self._calls: list[tuple[Mapping[Unit, int], str | None]] = []
         self.unpriced: set[str] = set()
@@ -34,19 +37,22 @@ class OwnCount:
     def add(self, amounts: Mapping[Unit, int], model: str | None = None) -> None:
         """Count what was spent; `model` is the one that was asked, if one was."""
         counted = tokens(amounts)
-        self._spent.update(counted)
-        if Unit.TOKENS in counted:
-            self._calls.append((amounts, model))
+        with self._lock:
+            self._spent.update(counted)
+            if Unit.TOKENS in counted:
+                self._calls.append((amounts, model))
 
     def refusal(
         self, rules: SpendRules, source: str, wanted: Mapping[Unit, int], model: str | None = None
     ) -> str | None:
         """Why so much more is not spent: a budget would not even have room for this turn alone."""
         bounding = [budget for budget in rules.budgets if budget.includes(source)]
-        asked, spent = tokens(wanted), Counter(self._spent)
+        asked = tokens(wanted)
+        with self._lock:
+            spent, calls = Counter(self._spent), list(self._calls)
         spent[Unit.WALL] = int(1000 * (self._clock.monotonic() - self._began))
         if Unit.USD in {budget.unit for budget in bounding}:
-            spent[Unit.USD] = sum(self._cost(rules, *call) for call in list(self._calls))
+            spent[Unit.USD] = sum(self._cost(rules, *call) for call in calls)
             asked[Unit.USD] = self._cost(rules, wanted, model) if Unit.TOKENS in asked else 0
         for budget in bounding:
             have, more = spent[budget.unit], asked.get(budget.unit, 0)

@@ -8,12 +8,16 @@ from datetime import datetime
 
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
-from sexton.errors import HomeNotFound, SessionEnded
+from sexton.errors import HomeNotFound
 from sexton.integrations.hermes_plugin import plugin_rows as rows
 from sexton.integrations.hermes_plugin.uncounted import Uncounted
 from sexton.sessions.visiting import GuestSession, Visitor
 
-ANEW = "Begin another one with /new, or go on with this one by 'hermes --resume ID'."
+ANEW = {
+    "cli": "Begin another one with /new, or go on with this one by 'hermes --resume ID'.",
+    "api_server": "The next message begins another one, unless it names this session.",
+}
+"""How somebody goes on whose session has ended, by its source; a chat does so by itself."""
 
 
 class Guests:
@@ -26,21 +30,28 @@ class Guests:
         self._visitor: Visitor | None = None
         self._held: dict[str, GuestSession] = {}
         self.uncounted = Uncounted()
-        self.latest: str | None = None
 
     def hold(self, id: str) -> GuestSession:
-        """Hold a session that Hermes has written; HomeNotFound while it has not."""
+        """Hold a session that Hermes has written; HomeNotFound while it has not.
+
+        One that has ended is held by nobody, and what Hermes spends in it counts all the same;
+        SessionEnded if it was ended from here for good.
+        """
         row = rows.find(id)
         if row is None:
             raise HomeNotFound(f"Hermes has not written the session {id} yet")
-        if row.get("ended_at") is not None and row.get("end_reason") not in rows.GOES_ON:
-            self.tell(id, row)
-            raise SessionEnded(f"the session {id} has ended: {row.get('end_reason')}", hint=ANEW)
+        told = rows.told(row, self._now())
         with self._lock:
-            guest = self._present().hold(rows.told(row, self._now()))
+            visitor = self._present()
+            known = visitor.known(id)
+            is_held = known is not None and known.is_open and told.end_reason in rows.GOES_ON
+            if not (told.is_open or is_held):
+                self._held.pop(id, None)
+                guest = visitor.go_on_with(told)
+                guest.end_in_home = self._end
+                return guest
+            guest = self._held[id] = visitor.hold(told)
             guest.end_in_home = self._end
-            self._held[id] = guest
-            self.latest = id
         self._leave_behind(id, guest.key)
         return guest
 

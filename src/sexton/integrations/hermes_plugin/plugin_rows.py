@@ -47,6 +47,7 @@ RESET = "session_reset"
 """How a conversation of a gateway ends so that its next message begins a new one."""
 GOES_ON = ("agent_close", "ws_orphan_reap")
 """The ends after which Hermes itself goes on with the same row."""
+COMPRESSION = "compression"
 
 
 def find(id: str) -> Row | None:
@@ -63,6 +64,20 @@ def find(id: str) -> Row | None:
             "said": dict(zip(names, tuple(said), strict=True)),
             "parent_end_reason": parent.get("end_reason"),
         }
+
+
+def successor(id: str) -> str:
+    """The session under that id, or the one that its number follows if it has ended for good."""
+    with _database(read_only=True) as db:
+        number, name = 1, id
+        while (row := db.get_session(name)) is not None and _is_over(row):
+            number += 1
+            name = f"{id}-{number}"
+        return name
+
+
+def _is_over(row: Row) -> bool:
+    return row.get("ended_at") is not None and row.get("end_reason") not in (*GOES_ON, COMPRESSION)
 
 
 def beside(id: str) -> list[Row]:
@@ -126,10 +141,14 @@ def _relation(row: Row, source: str) -> Relation | None:
     except (TypeError, ValueError):
         marks = {}
     known = marks if isinstance(marks, dict) else {}
-    if source == "subagent" or known.get("_delegate_from"):
+    goes_on = row.get("parent_end_reason") == COMPRESSION and source != "tool"
+    delegated_by = known.get("_delegate_from")
+    # A subagent that is compressed hands its tag on, which names another row than its parent then.
+    if delegated_by and (not goes_on or delegated_by == row.get("parent_session_id")):
         return Relation.SUBAGENT
-    goes_on = row.get("parent_end_reason") == "compression" and source != "tool"
-    return Relation.COMPRESSION if goes_on and not known.get("_branched_from") else None
+    if goes_on and not known.get("_branched_from"):
+        return Relation.COMPRESSION
+    return Relation.SUBAGENT if source == "subagent" else None
 
 
 def _moment(at: object, now: datetime) -> datetime:

@@ -26,7 +26,7 @@ from sexton.spending.policy import SpendRules
 from sexton.spending.tool_watch import Stop, ToolCall
 
 T = TypeVar("T")
-TERMINAL, SUBAGENT = "cli", "subagent"
+SUBAGENT = "subagent"
 
 
 class Away(Enum):
@@ -80,9 +80,10 @@ class Run:
         self._guarded(lambda _: None)
 
     def move(self, session_id: str) -> None:
-        """The turn goes on under another id."""
+        """The turn goes on under another id: the row that it leaves was compressed."""
         self.leave(completed=True)
         before, self.session_id = self.session_id, session_id
+        self._trying(lambda: self._guests.tell(before), None)
         for model, amounts in self._guests.uncounted.take(before).items():
             self._guests.uncounted.add(session_id, model, amounts)
 
@@ -192,7 +193,7 @@ class Run:
                 return Refused(str(refused))
             except SessionError as lost:
                 self.leave(completed=False)
-                words = f"{lost}. {ANEW}" if self._source == TERMINAL else str(lost)
+                words = ". ".join([str(lost), *filter(None, [ANEW.get(self._source)])])
                 if self._end_if_ended(words, was_held=was_held):
                     return Refused(words)
         return Away.AWAY  # Hermes goes on with what has ended, for whatever reason it did

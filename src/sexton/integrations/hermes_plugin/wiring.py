@@ -16,6 +16,7 @@ from sexton.integrations.hermes_plugin import slash
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.leaving import Leaving
 from sexton.integrations.hermes_plugin.plugin_ending import heed_signals
+from sexton.integrations.hermes_plugin.plugin_openings import begin_anew_after_ends
 from sexton.integrations.hermes_plugin.plugin_turns import Turns
 from sexton.integrations.hermes_plugin.trying import Trying, log
 from sexton.sessions.visiting import Visitor
@@ -78,8 +79,9 @@ class Companion:
         }
 
     def begin(self, **told: Any) -> None:
-        """A turn begins: by now this process's terminal is there, if it has one."""
+        """A turn begins: by now this process's terminal or server is there, if it has one."""
         self.leaving.on_terminal()
+        begin_anew_after_ends()
         self.turns.begin(**told)
 
     def after_tool(self, session_id: str = "", **told: Any) -> None:

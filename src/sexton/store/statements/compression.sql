@@ -66,12 +66,15 @@ SELECT {session}
 FROM sessions AS s JOIN homes AS h ON h.ref = s.home
 WHERE s.ref = (SELECT ref FROM later WHERE place > 0 ORDER BY place DESC LIMIT 1);
 
--- find_chain
-WITH RECURSIVE chain (ref, parent, relation, inherited, place) AS (
-    SELECT ref, parent, relation, inherited, 0 FROM sessions WHERE ref = :ref
+-- chain
+-- The parts of a conversation that was compressed, the newest first. What homes say of one another may be a circle.
+WITH RECURSIVE chain (ref, home, parent, relation, inherited, guard, place) AS (
+    SELECT ref, home, parent, relation, inherited, guard, 0 FROM sessions WHERE ref = :ref
     UNION ALL
-    SELECT elder.ref, elder.parent, elder.relation, elder.inherited, chain.place + 1
-    FROM chain JOIN sessions AS elder ON elder.home = 1 AND elder.id = chain.parent
-    WHERE chain.relation = 'compression'
+    SELECT elder.ref, elder.home, elder.parent, elder.relation, elder.inherited, elder.guard, chain.place + 1
+    FROM chain JOIN sessions AS elder ON elder.home = chain.home AND elder.id = chain.parent
+    WHERE chain.relation = 'compression' AND (chain.home = 1 OR chain.place < 1000)
 )
-SELECT ref, inherited FROM chain ORDER BY place DESC;
+
+-- find_chain
+{chain} SELECT ref, inherited FROM chain ORDER BY place DESC;

@@ -59,7 +59,7 @@ WHERE sessions.vault IS NULL;
 -- grow_session
 -- Whoever looks at the home next replaces it by what is there.
 UPDATE sessions SET message_count = :messages
-WHERE ref = :ref AND home <> 1 AND state = 'open' AND message_count < :messages;
+WHERE ref = :ref AND home <> 1 AND vault IS NULL AND message_count < :messages;
 
 -- forget_session
 -- The row of one that we have removed is what is left of it.

@@ -189,7 +189,7 @@ WHERE root IS NOT NULL OR NOT EXISTS (SELECT 1 FROM line AS elder WHERE elder.id
 SELECT ref FROM sessions WHERE home = 1 AND id = :id;
 
 -- find_guard
-SELECT guard FROM sessions WHERE ref = :ref;
+{chain} SELECT guard FROM chain WHERE guard IS NOT NULL ORDER BY place LIMIT 1;
 
 -- store_guard
 UPDATE sessions SET guard = :guard WHERE ref = :ref AND id = :id AND epoch = :epoch;
