@@ -383,6 +383,24 @@ def test_a_pin_of_ours_outlasts_every_look_and_holds_resets_back(
     scene.say("talk", "Still here")
     make_older(scene, DAY)
     scene.close()
+@pytest.mark.parametrize("started_at", ["garbage", "", 1.7e12, 4.0e9, 0.0, -1.0])
+def test_a_row_that_began_at_no_time_is_ended_once_and_opened_again(
+    house: House, scene: HermesScene, started_at: object
+) -> None:
+    scene.start("left")
+    scene.sql("UPDATE sessions SET started_at = ? WHERE id = 'left'", started_at)
+    scene.close()
+    house.observe()
+    house.clock.advance(timedelta(minutes=1))
+    assert house.swept() == {"left": "done reaped:owner_gone"}
+    assert house.swept() == {}
+    (done,) = house.ledger.journal.page(house.session("left"), None, None, 10)
+    assert done.receipt is not None
+    house.sexton.undo(done.receipt)
+    assert ends(scene) == {"left": None}
+    assert house.swept() == {}, "a person has opened it again"
+
+
     assert house.swept() == {}
     assert house.session("talk").pinned
     [held] = house.plan().held
