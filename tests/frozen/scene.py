@@ -285,6 +285,8 @@ def decide(scene: Scene, ids: dict[str, str], pid: int, other: int) -> None:
     scene("journal", "--session", ids["leaked"])
     scene("sessions list", "--all")
     scene("doctor")
+    scene("detach", scene.directory / "hermes")
+    scene("detach", scene.directory / "hermes", "--restore")
 
 
 def install(scene: Scene) -> None:

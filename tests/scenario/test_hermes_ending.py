@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace as changed
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from sexton.wiring.diagnosing import diagnose
 from sexton.wiring.removal_wiring import undo_receipt
 from sexton.wiring.visitor import visit
 from tests.golden import golden
-from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_home import HermesScene, in_local_words
 from tests.scenario.hermes_house import DAY, House, ends, is_sound, make_older, reasons
 from tests.surface.visitor import visiting
 from tests.unit.hermes_holding import holding, ticks
@@ -169,6 +169,40 @@ def test_a_terminal_that_opens_after_the_plan_keeps_a_large_chat_open(
         (outcome,) = apply(estate, plan, "second", just_made=True)
         assert outcome.result is Result.DONE
         assert ends(scene) == {"talk": "session_reset"}
+
+
+def test_a_front_end_that_stays_open_holds_back_only_chats_that_may_be_used_in_it(
+    tmp_path: Path, scene: HermesScene
+) -> None:
+    """Its gateway notes when a chat was used; what was said later was said somewhere else."""
+    house = House(f"sqlite:///{tmp_path / 'ledger.db'}", scene.path, max_messages=1)
+    used = house.clock.now()
+    for id, said in (("chat", used), ("taken", used + timedelta(minutes=10))):
+        key = f"agent:main:telegram:dm:{id}"
+        scene.start(id, "telegram", session_key=key)
+        scene.say(id, "Good morning")
+        scene.ask("append_message", id, "assistant", "Good morning")
+        scene.sql("UPDATE messages SET timestamp = ? WHERE session_id = ?", said.timestamp(), id)
+        route(scene, key, id, used)
+    scene.close()
+    house.clock.advance(timedelta(minutes=30))
+    with house.sexton:
+        with holding(scene.database, "hermes", ["dashboard"]) as server:
+            plan = house.plan()
+            assert reasons(plan) == {"chat": "max_messages"}
+            (held,) = plan.held
+            assert (held.seen.id, held.holding.code) == ("taken", "terminal")
+            assert str(server.pid) in held.holding.text
+            golden("plan", "a chat that may be open in a front end", held.holding.text)
+            assert house.swept() == {"chat": "done max_messages"}
+        with holding(scene.database, "hermes", ["chat", "-q", "Good morning"]):
+            assert house.swept() == {"taken": "done max_messages"}
+
+
+def route(scene: HermesScene, key: str, id: str, used: datetime) -> None:
+    """Note, as a gateway does, which session a conversation is in and when it was last used."""
+    entry = json.dumps({"session_id": id, "updated_at": in_local_words(used)})
+    scene.sql("INSERT OR REPLACE INTO gateway_routing VALUES ('', ?, ?, 1)", key, entry)
 
 
 def test_whoever_comes_in_the_last_moment_keeps_everything_open(
@@ -349,6 +383,24 @@ def test_an_undo_opens_what_was_used_by_a_clock_that_was_ahead(
     assert ends(scene) == {"left": None}
 
 
+@pytest.mark.parametrize("started_at", ["garbage", "", 1.7e12, 4.0e9, 0.0, -1.0])
+def test_a_row_that_began_at_no_time_is_ended_once_and_opened_again(
+    house: House, scene: HermesScene, started_at: object
+) -> None:
+    scene.start("left")
+    scene.sql("UPDATE sessions SET started_at = ? WHERE id = 'left'", started_at)
+    scene.close()
+    house.observe()
+    house.clock.advance(timedelta(minutes=1))
+    assert house.swept() == {"left": "done reaped:owner_gone"}
+    assert house.swept() == {}
+    (done,) = house.ledger.journal.page(house.session("left"), None, None, 10)
+    assert done.receipt is not None
+    house.sexton.undo(done.receipt)
+    assert ends(scene) == {"left": None}
+    assert house.swept() == {}, "a person has opened it again"
+
+
 def test_what_an_undo_opened_is_left_alone_until_it_is_used(
     house: House, scene: HermesScene
 ) -> None:
@@ -412,6 +464,7 @@ def test_what_hermes_compacted_away_counts_for_no_limit_and_terminals_have_none(
         assert (growing.code, growing.count) == ("growing", 1)
         scene.say("talk", "word")
         scene.ask("append_message", "talk", "assistant", "an answer")  # so no turn runs
+        route(scene, TALK, "talk", datetime.now(UTC))
         house.observe()
         [large] = found(house, scene)
         assert (large.code, large.count) == ("large", 1)

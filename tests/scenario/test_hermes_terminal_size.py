@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +17,8 @@ from sexton.core.plan import Held
 from sexton.keeper.explain import explain
 from sexton.settings.settings_values import HomeSetting
 from sexton.wiring import Sexton
+from tests.kit.apart import may_live_apart
+from tests.layers import unavailable
 from tests.scenario.fake_model import ANSWER
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, Conversations, conversations
@@ -28,6 +34,43 @@ def bounded(home: Conversations) -> Iterator[Sexton]:
     setting = HomeSetting(path=home.lab.home, name=HOME, act=True, max_messages=4)
     with home.sexton(homes=(setting,)) as house:
         yield house
+
+
+APART = """
+import json
+from pathlib import Path
+from sexton.settings.settings_values import HomeSetting, Settings
+from sexton.store.opening import open_ledger
+from sexton.wiring import Sexton
+
+def held(report, ledger, path, name):
+    home = HomeSetting(path=Path(path), name=name, act=True, max_messages=4)
+    with Sexton(open_ledger(ledger), Settings(homes=(home,))) as house:
+        house.sweep()
+        found = [(each.holding.code, each.holding.text) for each in house.plan().held]
+    report.tell(json.dumps(found))
+"""
+
+
+def from_apart(home: Conversations, scratch: Path) -> list[list[str]]:
+    """What a keeper holds back that runs in a container of its own and can see no terminal."""
+    if not may_live_apart():
+        unavailable("no pid namespace can be had on this machine")
+    (scratch / "sweeping.py").write_text(APART)
+    code = (
+        "import sys; from tests.kit.apart import apart; "
+        "from tests.kit.nursery_process import Report; "
+        "apart(Report(1), 'sweeping:held', *sys.argv[1:])"
+    )
+    asked = subprocess.run(
+        [sys.executable, "-c", code, home.ledger, str(home.lab.home), HOME],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(scratch), *sys.path))},
+        capture_output=True,
+        check=True,
+        timeout=240,
+    )
+    found: list[list[str]] = json.loads(asked.stdout.splitlines()[-1])
+    return found
 
 
 def swept(house: Sexton) -> list[str]:
@@ -85,6 +128,9 @@ def test_a_chat_that_is_open_in_a_terminal_is_reset_for_its_size_once_that_is_go
             assert str(terminal.pid) in said["reset"].detail
             say(home, terminal, "Still there?")
             assert swept(house) == []
+            held_apart = from_apart(home, tmp_path)
+            assert [each for each, _ in held_apart] == ["terminal"]
+            assert str(terminal.pid) not in held_apart[0][1]
             assert home.rows() == {grown: (None,)}
             terminal.process.kill()  # one that is left in good order ends its row itself
             terminal.process.wait()

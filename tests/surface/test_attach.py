@@ -97,6 +97,58 @@ def test_a_settings_file_with_comments_gets_one_entry_and_keeps_its_mode(
     assert (file.is_symlink(), real.stat().st_mode & 0o777) == (True, 0o640)
 
 
+def test_a_detached_home_is_left_as_it_is_and_what_was_removed_can_come_back(
+    cli: Cli, usual: HermesScene, tmp_path: Path
+) -> None:
+    path = str(usual.path)
+    usual.start("garbage")
+    usual.end("garbage")
+    make_older(usual, 40 * DAY, "garbage")
+    usual.close()
+    file = Path(cli("attach", path, "--act", "--json").json()["file"])
+    done = cli("gc", "--home", "hermes", "--yes", "--json").json()
+    assert (done["done"], "garbage" in ends(usual)) == (1, False)
+    golden("homes", "a home is detached", (told := cli("detach")).out + told.err)
+    assert yaml.safe_load(file.read_text()) is None
+    assert f"sexton attach {path}" in cli("plan").err
+    assert "garbage" not in ends(usual)
+    again = cli("detach", path, "--json").json()
+    assert (again["changed"], again["restored"], again["kept_files"]) == (False, None, 1)
+    golden("homes", "a home is detached already", cli.ok("detach", path))
+    back = cli("detach", path, "--restore", "--json").json()
+    assert (len(back["restored"]["files"]), back["kept_files"]) == (1, 0)
+    assert ends(usual)["garbage"] == "cli_close"
+    assert cli("detach", path, "--restore", "--json").json()["restored"]["files"] == []
+
+
+def test_what_was_removed_comes_back_before_a_home_is_detached_or_it_stays_attached(
+    cli: Cli, usual: HermesScene, tmp_path: Path
+) -> None:
+    usual.start("garbage")
+    usual.end("garbage")
+    make_older(usual, 40 * DAY, "garbage")
+    usual.close()
+    file = Path(cli("attach", "--act", "--json").json()["file"])
+    receipt = cli("gc", "--home", "hermes", "--yes", "--json").json()["receipt"]
+    aside = usual.path.rename(tmp_path / "aside")
+    refused = cli("detach", "hermes", "--restore")
+    assert refused.code != 0
+    assert yaml.safe_load(file.read_text())["homes"], refused.err
+    assert cli("detach", "hermes").code == 0, "it need not be there"
+    aside.rename(usual.path)
+    cli.ok("undo", receipt)
+    assert ends(usual)["garbage"] == "cli_close", "the ledger knows the home all the same"
+
+
+def test_what_is_not_attached_is_told_and_what_is_nothing_is_refused(
+    cli: Cli, usual: HermesScene, tmp_path: Path
+) -> None:
+    assert cli("detach").code == 50
+    assert cli("detach", str(tmp_path / "nowhere")).code == 50
+    assert cli("detach", str(usual.path), "--json").json()["changed"] is False
+    assert not (tmp_path / "settings").exists()
+
+
 @pytest.mark.parametrize("text", ["homes: 3\n", "resets: {}\n", "homes: [\n"])
 def test_a_settings_file_with_mistakes_stays_as_it_is(
     cli: Cli, usual: HermesScene, tmp_path: Path, text: str

@@ -173,8 +173,9 @@ def test_what_was_ended_is_opened_again_from_its_receipt(house: Sexton, visitor:
     ask = visitor.see(link(done, "/act/undo?"))
     assert steps(ask) == ["revive"]
     assert not house.find(session.id).is_open
-    visitor.send(ask, "/act/undo")
+    undone = visitor.send(ask, "/act/undo")
     assert house.find(session.id).is_open
+    assert not leads_to(undone, "/act/undo?"), "an undo is not undone itself"
     receipt = next(each["receipt"] for each in ask.forms if "receipt" in each)
     assert not leads_to(visitor.see(f"/receipt?id={receipt}"), "/act/undo?")
     assert is_error(visitor.send(ask, "/act/undo", status=404), "NothingToUndo")

@@ -57,6 +57,9 @@ def test_what_an_operator_ended_is_opened_again_by_its_receipt(any_cli: Cli) -> 
     assert (shown["state"], shown["end_reason"]) == ("open", None)
     entry = any_cli("journal", "--receipt", done["receipt"], "--json").json()[0]
     assert (entry["action"], receipt in entry["reason"]["text"]) == ("revive", True)
+    refused = any_cli("undo", done["receipt"])
+    assert refused.code == 43
+    golden("errors", "an undo is not undone", refused.err)
     assert any_cli.talk("a", "hello again") == session, "the conversation goes on"
     again = any_cli("undo", receipt)
     assert again.code == 43

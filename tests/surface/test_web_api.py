@@ -131,8 +131,10 @@ def test_of_two_tabs_that_end_a_session_the_second_is_told_that_it_was_skipped(
     undone = site.post("/v1/undo", first["undo"]).json()
     assert (undone["opened_again"], undone["undone"]) == (1, first["receipt"])
     assert site.get(f"/v1/sessions/{id}").json()["state"] == "open"
-    refused = site.post("/v1/undo", first["undo"])
-    assert (refused.status, refused.json()["error"]) == (404, "NothingToUndo")
+    for receipt in (first["receipt"], undone["receipt"]):
+        refused = site.post("/v1/undo", {"receipt": receipt})
+        assert (refused.status, refused.json()["error"]) == (404, "NothingToUndo")
+    assert "'sexton plan'" in refused.json()["hint"], "an undo is not undone itself"
 
 
 def test_a_plan_is_applied_as_it_was_shown_or_not_at_all(site: Served) -> None:

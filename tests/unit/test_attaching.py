@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sexton.cli.cli_attaching import with_home
+from sexton.cli.cli_attaching import with_home, without_home
 from sexton.errors import SettingsInvalid
 
 HOME, FILE = Path("/srv/agents/.hermes"), Path("/etc/sexton/sexton.yaml")
@@ -62,6 +62,56 @@ def test_a_home_that_is_listed_is_only_allowed_to_be_changed(text: str) -> None:
     assert attached(changed, act=True) == changed
 
 
+@pytest.mark.parametrize("act", [False, True])
+@pytest.mark.parametrize("text", WRITTEN)
+def test_what_was_attached_is_taken_out_again_and_nothing_else(text: str, act: bool) -> None:
+    changed = detached(attached(text, act=act))
+    before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed) or {}
+    assert {**after, "homes": after.get("homes") or []} == {
+        **before, "homes": before.get("homes") or [],
+    }  # fmt: skip
+    if before.get("homes") or "homes" not in text:
+        assert changed.rstrip() == text.rstrip()
+    assert detached(changed) == changed
+    assert detached(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("homes:\n  - path: /srv/agents/.hermes  # mine\n    name: work\n  - path: /srv/other\n",
+         "homes:\n  - path: /srv/other\n"),
+        ("homes:\n  - path: /srv/other\n  # mine\n  - path: /srv/agents/.hermes\n# end\n",
+         "homes:\n  - path: /srv/other\n  # mine\n# end\n"),
+        ("homes: [{path: ~/.hermes, name: work}, {path: /srv/other}]\n",
+         "homes: [{path: /srv/other}]\n"),
+        ("homes: [{path: /srv/other}, {path: ~/.hermes}]  # two\n",
+         "homes: [{path: /srv/other}]  # two\n"),
+        ("homes: [{path: ~/.hermes}]\nreset: {mode: idle}\n", "homes: []\nreset: {mode: idle}\n"),
+        ("homes:  # those of the team\n- path: ~/.hermes\nreset: {mode: idle}\n",
+         "homes: []  # those of the team\nreset: {mode: idle}\n"),
+        ("homes:\r\n  -\r\n    path: ~/.hermes\r\nreset: {mode: idle}\r\n",
+         "reset: {mode: idle}\r\n"),
+        ("homes:\n  - path: /srv/agents/.hermes", ""),
+    ],
+)  # fmt: skip
+def test_a_home_is_taken_out_wherever_it_stands(text: str, left: str) -> None:
+    assert detached(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "homes:\n  - &mine {path: ~/.hermes, act: true}\n  - {<<: *mine, path: /srv/other}\n",
+        "{homes: [{path: ~/.hermes}]\n",
+        "all: &all [{path: ~/.hermes}]\nhomes: *all\n",
+    ],
+)
+def test_what_can_not_be_taken_out_line_by_line_stays(text: str) -> None:
+    with pytest.raises(SettingsInvalid):
+        detached(text)
+
+
 @pytest.mark.parametrize(
     "text", ["homes: 3\n", "{reset: {mode: idle}}\n", "homes: [\n", "- a list\n", "homes: {a: b}\n"]
 )
@@ -80,3 +130,7 @@ def test_any_path_comes_back_as_it_is() -> None:
 def attached(text: str, *, act: bool = False) -> str:
     environ = {"HOME": "/srv/agents"}
     return with_home(text, HOME, act=act, file=FILE, environ=environ)
+
+
+def detached(text: str) -> str:
+    return without_home(text, HOME, file=FILE, environ={"HOME": "/srv/agents"})

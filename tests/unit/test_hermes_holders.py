@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from sexton.homes.hermes.holders import Kind, kind_of, take_census
+from sexton.homes.hermes.holders import Kind, Use, kind_of, take_census, use_of
 from tests.golden import golden
 from tests.kit.apart import may_live_apart
 from tests.layers import unavailable
@@ -58,6 +58,36 @@ def test_a_process_is_what_its_command_line_says_unless_that_is_a_prompt(
     command: Sequence[str], kind: Kind
 ) -> None:
     assert kind_of(command) is kind
+
+
+@pytest.mark.parametrize(
+    ("command", "use"),
+    [
+        (["hermes"], Use.TERMINAL),
+        (["/venv/bin/python", "-m", "hermes_cli.main", "chat"], Use.TERMINAL),
+        (["python", "-m", "tui_gateway.entry"], Use.TERMINAL),
+        (["hermes", "--tui"], Use.TERMINAL),
+        (["hermes", "-m", "a-model", "--resume", "one"], Use.TERMINAL),
+        (["hermes", "chat", "-q", "Good morning"], Use.APART),
+        (["hermes", "-z", "dashboard"], Use.APART),
+        (["hermes", "chat", "--query=Good morning", "-Q"], Use.APART),
+        (["hermes", "chat", "-q", "Good morning", "--resume", "one"], Use.TERMINAL),
+        (["hermes", "chat", "-q", "Good morning", "--continue"], Use.TERMINAL),
+        (["hermes", "-c", "-z", "Good morning"], Use.TERMINAL),
+        (["hermes", "-p", "coder", "cron", "tick"], Use.APART),
+        (["python", "-m", "hermes_cli.main", "mcp", "serve"], Use.APART),
+        (["hermes", "--profile", "coder", "dashboard", "--no-open"], Use.SERVER),
+        (["hermes", "acp"], Use.SERVER),
+        (["hermes", "something", "new"], Use.TERMINAL),
+        (["hermes", "--new", "dashboard"], Use.SERVER),
+        (["node", "ui.js"], Use.TERMINAL),
+        ([""], Use.TERMINAL),
+    ],
+)
+def test_what_is_not_known_to_be_anything_else_is_a_terminal(
+    command: Sequence[str], use: Use
+) -> None:
+    assert use_of(command) is use
 
 
 @pytest.mark.parametrize("log", [True, False])

@@ -163,6 +163,37 @@ def test_what_was_used_since_a_process_of_the_command_line_started_may_well_be_i
     assert owner(long_ago, later).verdict is UNKNOWN
 
 
+SERVER = Holder(12, 1, Kind.CLI, ("hermes", "dashboard"), 1000.0)
+QUESTION = Holder(13, 1, Kind.CLI, ("hermes", "chat", "-q", "Good morning"), 1000.0)
+
+
+@pytest.mark.parametrize(
+    ("census", "by_gateway", "beside_gateway"),
+    [
+        (NOBODY, "", ""),
+        (GATEWAY_ONLY, "", ""),
+        (WITH_CLI, "terminal", "terminal"),
+        (Census(holders=(GATEWAY, QUESTION), gateway=7), "", ""),
+        (Census(holders=(GATEWAY, SERVER), gateway=7), "", "unclear"),
+        (Census(holders=(GATEWAY, OTHER), gateway=7), "", "unclear"),
+        (HIDDEN, "", "unclear"),
+    ],
+)
+def test_who_may_have_a_chat_open_is_told_by_what_runs_and_by_who_used_the_chat_last(
+    census: Census, by_gateway: str, beside_gateway: str
+) -> None:
+    asked = row(source="telegram")
+
+    def held(used: float) -> str:
+        found = owner(asked, census, Claims(used={"one": used}))
+        return "terminal" if found.terminals else "unclear" if found.unclear else ""
+
+    assert held(asked.active_at) == by_gateway
+    assert held(asked.active_at - 1) == beside_gateway
+    found = owner(asked, census)
+    assert bool(found.terminals or found.unclear) is bool(beside_gateway), "no use is noted"
+
+
 def test_a_row_that_is_not_there_or_has_ended_has_no_owner() -> None:
     assert owners(["gone"], {}, Claims(), NOBODY) == {}
     assert owners(["one"], {"one": row(over=1)}, Claims(), NOBODY) == {}

@@ -42,12 +42,12 @@ def command(ctx: click.Context, home: Path | None, act: bool) -> None:
     place = the_home(home, "sexton attach")
     _refuse_what_is_no_home(place)
     file = settings_file(options)
-    before = _text(file)
+    before = settings_text(file)
     if before is not None:
         load_settings(file, os.environ)  # one with mistakes is not touched
     changed = _changed(before or "", place, file, act=act)
     if changed != before:
-        _write(file, changed, options)
+        write_settings(file, changed, options)
     settings = load_settings(file, os.environ)
     assert settings is not None
     [listed] = [each for each in settings.homes if is_listed(place, [each])]
@@ -83,16 +83,17 @@ def _refuse_what_is_no_home(place: Path) -> None:
     HermesHome(place, place.name, clock=SystemClock())
 
 
-def _text(file: Path) -> str | None:
-    from sexton.settings import document as settings_text
+def settings_text(file: Path) -> str | None:
+    """What the settings file says; None if there is none."""
+    from sexton.settings import document as reading
 
     try:
         with file.open("rb") as stream:
-            content = stream.read(settings_text.MAX_BYTES + 1)
-        return settings_text.decode(content)
+            content = stream.read(reading.MAX_BYTES + 1)
+        return reading.decode(content)
     except FileNotFoundError:
         return None
-    except (OSError, settings_text.Unreadable) as problem:
+    except (OSError, reading.Unreadable) as problem:
         raise SettingsInvalid(f"{file} can not be read: {problem}") from None
 
 
@@ -102,7 +103,7 @@ def _changed(before: str, place: Path, file: Path, *, act: bool) -> str:
     return with_home(before, place, act=act, file=file, environ=os.environ)
 
 
-def _write(file: Path, text: str, options: Shared) -> None:
+def write_settings(file: Path, text: str, options: Shared) -> None:
     """Replace the file whole, where a link leads to; it keeps its permissions."""
     target = file.resolve()
     try:

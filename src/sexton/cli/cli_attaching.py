@@ -41,6 +41,47 @@ def with_home(text: str, home: Path, *, act: bool, file: Path, environ: Mapping[
     return changed
 
 
+def without_home(text: str, home: Path, *, file: Path, environ: Mapping[str, str]) -> str:
+    """The text of a settings file that does not list the home; as it was if it never did."""
+    before = _values(text, file)
+    listed = before.get("homes") or []
+    place = _place(listed, home, file, environ)
+    if place is None:
+        return text
+    wanted = [*listed[:place], *listed[place + 1 :]]
+    hint = f"Take the entry of {home} out of 'homes' by hand."
+    try:
+        changed = _taken_out(YamlPlaces(text), place)
+        after = _values(changed, file)
+    except (Unplaceable, SettingsInvalid) as problem:
+        raise SettingsInvalid(f"{file} stays as it is: {problem}", hint=hint) from None
+    if {**after, "homes": after.get("homes") or []} != {**before, "homes": wanted}:
+        raise SettingsInvalid(f"{file} stays as it is: it is not changed line by line", hint=hint)
+    return changed
+
+
+def _taken_out(places: YamlPlaces, place: int) -> str:
+    """The text without the home at that place of the list, and without a list of nothing."""
+    found = entry(places.root, "homes")
+    if found is None or not isinstance(found.value, yaml.SequenceNode):
+        raise Unplaceable("'homes' is not a list")
+    items = found.value.value
+    item = items[place]
+    if found.value.flow_style:
+        if place + 1 < len(items):
+            return places.without(start_of(item), start_of(items[place + 1]))
+        start = end_of(items[place - 1]) if place else start_of(item)
+        return places.without(start, end_of(item))
+    start, end = places.line_of(places.dash(item)), places.line_after(end_of(item))
+    if len(items) > 1:
+        return places.without(start, end)
+    key, value = found.key.start_mark.index, found.key.end_mark.index
+    if places.text[value:start].strip() == ":":
+        return places.without(places.line_of(key), end)
+    colon = places.text.index(":", value) + 1
+    return f"{places.text[:colon]} []{places.without(start, end)[colon:]}"
+
+
 def _place(listed: Any, home: Path, file: Path, environ: Mapping[str, str]) -> int | None:
     """At which place of the list the home stands already."""
     for place, each in enumerate(listed if isinstance(listed, list) else ()):

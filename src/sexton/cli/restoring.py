@@ -50,6 +50,19 @@ def restore(
         document({"receipt": receipt, "files": files, **reopened_shape(opened_again)})
     else:
         _tell(done, receipt, opened_again)
+    _raise_troubles(done, found)
+
+
+def bring_back(opened: Sexton, found: Sequence[VaultFile], receipt: str) -> list[Restored]:
+    """Bring back all that is in vault files; the first that can not be is raised in the end."""
+    means = reaching(opened, {file.home for file in found}).removing
+    assert means is not None
+    done = _brought_back(means, found, receipt, None)
+    _raise_troubles(done, found)
+    return done
+
+
+def _raise_troubles(done: Sequence[Restored], found: Sequence[VaultFile]) -> None:
     for each in done:
         if each.trouble is not None:
             raise each.trouble
@@ -126,11 +139,12 @@ def _tell(done: Sequence[Restored], receipt: str, opened_again: Reopened) -> Non
     sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
     also = f" and {counted(files, 'file')}" if files else ""
     if opened_again.sessions:
-        say(f"{counted(opened_again.sessions, 'session')} opened again (receipt {receipt})")
+        say(f"{counted(opened_again.sessions, 'session')} opened again")
     for words in reopening(replace(opened_again, sessions=0)):
         note(words)
     if done or not opened_again.sessions:
-        say(f"{counted(sessions, 'session')}{also} brought back (receipt {receipt})")
+        say(f"{counted(sessions, 'session')}{also} brought back")
+    note(f"'sexton journal --receipt {receipt}' shows it")
     for each in done:
         if each.trouble is not None:
             note(f"nothing came back from {each.file.name}: {each.trouble}")

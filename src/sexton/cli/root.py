@@ -10,6 +10,7 @@ from sexton.version import __version__
 COMMANDS = {
     "doctor": Late("sexton.cli.doctor_command", "Show how the sessions of this machine are doing."),
     "attach": Late("sexton.cli.attach_command", "Have a Hermes home looked after."),
+    "detach": Late("sexton.cli.detach_command", "Look after a Hermes home no longer."),
     "sessions": Late("sexton.cli.sessions", "List, show, end, reset, pin and export sessions."),
     "why": Late(
         "sexton.cli.why_command", "Say why a session is as it is, and what would change it."

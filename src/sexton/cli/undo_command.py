@@ -42,7 +42,8 @@ def command(
     with all their messages and files, exactly as they were, as long as they are in the trash or the
     archive. A file is never written over another one. Sessions that were ended are opened again,
     unless their conversation has gone on in another one since; whoever held one before is refused,
-    and whoever comes next takes it up. As nothing is lost by it, nothing is asked.
+    and whoever comes next takes it up. As nothing is lost by it, nothing is asked. An undo is not
+    undone itself: 'plan' and 'gc' show again what is due.
     """
     options = shared(ctx)
     with existing(options) as opened:

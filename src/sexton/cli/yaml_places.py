@@ -40,15 +40,14 @@ class YamlPlaces:
 
     def above(self, index: int, lines: Sequence[str]) -> str:
         """The text with lines above the one that a place is on, which begin as far to the right."""
-        start = self.text.rfind("\n", 0, index) + 1
+        start = self.line_of(index)
         line = self.text[start:index]
         margin = line[: len(line) - len(line.lstrip(" "))]
         return self._inserted(start, lines, margin)
 
     def below(self, index: int, lines: Sequence[str], indent: str) -> str:
         """The text with lines below the one that a place is on."""
-        broken = self.text.find("\n", index)
-        return self._inserted(len(self.text) if broken < 0 else broken + 1, lines, indent)
+        return self._inserted(self.line_after(index), lines, indent)
 
     def in_brackets(self, node: yaml.CollectionNode, words: str) -> str:
         """The text with something more in front, in a list or mapping that has brackets."""
@@ -66,6 +65,15 @@ class YamlPlaces:
             return self._with(start_of(node.value[0]), words)
         opening = "[" if isinstance(node, yaml.SequenceNode) else "{"
         return self._with(self.text.index(opening, node.start_mark.index) + 1, words)
+
+    def line_of(self, index: int) -> int:
+        """Where the line begins that a place is on."""
+        return self.text.rfind("\n", 0, index) + 1
+
+    def line_after(self, index: int) -> int:
+        """Where the line begins below the one that a place is on."""
+        broken = self.text.find("\n", index)
+        return len(self.text) if broken < 0 else broken + 1
 
     def without(self, start: int, end: int) -> str:
         """The text without a part."""

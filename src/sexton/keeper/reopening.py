@@ -16,6 +16,7 @@ from sexton.homes.home_ports import Ended, Sighting
 from sexton.keeper.keeper_context import Estate, Rules, rules_now
 from sexton.resets.policy import reset_reason
 from sexton.retention.model import AWAY
+from sexton.retention.undo import UNDO
 from sexton.store.ledger_ports import Ledger
 from sexton.store.upkeep_ports import Entry
 
@@ -72,7 +73,7 @@ def revive(
     What a foreign home shows of them then is known at once.
     """
     done = NOTHING
-    reason = Reason("undo", f"undoes {undone}")
+    reason = Reason(UNDO, f"undoes {undone}")
     entry = Entry(
         actor=estate.actor, receipt=receipt, action="revive", result="done", reason=reason
     )

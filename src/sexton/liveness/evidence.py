@@ -34,7 +34,8 @@ class Evidence:
 
     `code` names the kind of death; `kernel` tells a proof from a silence; an owner that `resets`
     ends the session in its own time; `busy` says what shows that a turn of it runs now.
-    `terminals` are processes, by pid and start tick, whose user may go on with it besides.
+    `terminals` are processes, by pid and start tick, whose user may go on with it besides;
+    `unclear` says why somebody else may who is not to be seen.
     """
 
     verdict: Verdict
@@ -44,3 +45,4 @@ class Evidence:
     resets: bool = False
     busy: str = ""
     terminals: tuple[tuple[int, int], ...] = ()
+    unclear: str = ""

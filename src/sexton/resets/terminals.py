@@ -21,8 +21,17 @@ def open_in_terminal(wanted: Reason, session: Session, proof: Evidence | None) -
 
     A clock does not wait for terminals: the gateway of Hermes, which has the same one, does not.
     """
-    if not is_for_size(wanted, session.home) or proof is None or not proof.terminals:
+    if proof is None or not is_for_size(wanted, session.home):
         return None
+    if not proof.terminals:
+        return _unclear(proof)
     pids = ", ".join(str(pid) for pid, _ in proof.terminals[:NAMED])
     words = f"a person may have it open in a terminal (pid {pids}), where its size does not end it"
+    return Reason("terminal", words)
+
+
+def _unclear(proof: Evidence) -> Reason | None:
+    if not proof.unclear:
+        return None
+    words = f"a person may have it open where that is not to be seen: {proof.unclear}"
     return Reason("terminal", words)

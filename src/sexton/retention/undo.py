@@ -14,6 +14,8 @@ from sexton.retention.restore import Restored, bring_back
 from sexton.retention.vault_ports import VaultKind
 from sexton.store.ledger_ports import Ledger
 
+UNDO = "undo"
+"""The code of the reason that every entry of an undo has."""
 IN_VAULT = frozenset({State.ARCHIVED, State.TRASHED})
 
 
@@ -22,8 +24,14 @@ def files_to_undo(means: Means, receipt: str, *, required: bool = True) -> list[
     found = means.ledger.vault.of_receipt(receipt)
     if found or not required:
         return found
-    if not means.ledger.journal.page(None, receipt, None, 1):
+    entries = means.ledger.journal.page(None, receipt, None, 1)
+    if not entries:
         raise NothingToUndo(f"the journal knows no receipt {receipt}")
+    if entries[0].reason.code == UNDO:
+        raise NothingToUndo(
+            f"receipt {receipt} is of an undo, which is not undone itself",
+            hint="'sexton plan' and 'sexton gc' show what is due; applying that does it again.",
+        )
     raise NothingToUndo(f"nothing of receipt {receipt} is in the trash or the archive any more")
 
 
@@ -61,7 +69,7 @@ def undo(
     One that can not be restored is told with what is the matter, and keeps none of the others.
     """
     for file in files:
-        reason = Reason("undo", f"undoes {file.receipt}")
+        reason = Reason(UNDO, f"undoes {file.receipt}")
         try:
             back = bring_back(means, file, receipt, reason, only)
         except (VaultError, HomeError) as trouble:

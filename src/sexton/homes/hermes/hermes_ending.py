@@ -137,7 +137,8 @@ class Ending:
     def _as_seen(self, db: apsw.Connection, wanted: Sequence[Seen]) -> dict[str, Session]:
         """The sessions that are open and have not moved since they were seen."""
         page = observe.page(db, self._database, [each.id for each in wanted])
-        found = {each.id: each for each in observe.sessions_in(page, self._name, self._clock.now())}
+        known, now = {each.id: each.active_at for each in wanted}, self._clock.now()
+        found = {each.id: each for each in observe.sessions_in(page, self._name, now, known)}
         return {
             seen.id: session
             for seen in wanted

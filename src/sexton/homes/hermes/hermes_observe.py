@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -81,15 +81,21 @@ def page(db: apsw.Connection, where: object, ids: Iterable[str]) -> Page:
     )
 
 
-def sessions_in(page: Page, home: str, now: datetime) -> Iterator[Session]:
-    """The facts about the sessions of a page."""
+def sessions_in(
+    page: Page, home: str, now: datetime, known: Mapping[str, datetime] | None = None
+) -> Iterator[Session]:
+    """The facts about the sessions of a page.
+
+    `known` says when a session without any believable time was taken to be active before.
+    """
     for row in page.rows:
         id = name_of(row.id)
         if id is not None:
             said = page.said.get(id) or MessageTally(id)
             spent = page.spent.get(id) or SpendTally(id)
             first_words = page.first_words.get(said.first_from_user or 0)
-            yield session_of(home, row, said, spent, first_words, now)
+            at = (known or {}).get(id, now)
+            yield session_of(home, row, said, spent, first_words, at)
 
 
 def _watermarks(db: apsw.Connection, shape: Shape) -> Watermarks:

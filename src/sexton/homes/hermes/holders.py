@@ -25,6 +25,15 @@ _HERMES = ("hermes", "hermes-agent")
 _PROBE = PurePath(probe.__file__).parts[-4:]
 _HERMES_MODULE = "hermes_cli.main"
 _TUI_MODULE = "tui_gateway.entry"
+_ALONE = frozenset({"backup", "cron", "curator", "insights", "kanban", "logs", "mcp", "send",
+                    "sessions", "status"})  # fmt: skip
+"""Subcommands of Hermes in which nobody writes into a session that is there already."""
+_SERVING = frozenset({"acp", "dashboard", "desktop", "gui", "serve"})
+"""Subcommands that serve whoever comes, and stay when everybody has left."""
+_ONE_QUESTION = ("-q", "--query", "-z", "--oneshot")
+_GOES_ON = ("-r", "--r", "-c", "--c")
+_WITH_VALUE = frozenset({*_ONE_QUESTION, "-m", "--model", "--provider", "-t", "--toolsets", "-s",
+                         "--skills", "-p", "--profile", "--image", "--usage-file"})  # fmt: skip
 _SHARED_DISKS = ("nfs", "cifs", "smb", "9p", "fuse", "virtiofs", "ceph", "glusterfs", "afs")
 
 
@@ -35,6 +44,14 @@ class Kind(StrEnum):
     SEXTON = "sexton"
     CLI = "cli"  # a Hermes of whose sessions nothing is known
     OTHER = "other"
+
+
+class Use(StrEnum):
+    """Who writes into sessions through a front end of Hermes."""
+
+    TERMINAL = "terminal"  # one person, into any session, for as long as it runs
+    SERVER = "server"  # whoever comes, if anybody does
+    APART = "apart"  # nobody, or somebody in a session of its own only
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -71,8 +88,19 @@ class Census:
 
     @property
     def terminals(self) -> tuple[Holder, ...]:
-        """The terminals and other front ends of Hermes, in which any session can be resumed."""
-        return tuple(each for each in self.holders if each.kind is Kind.CLI)
+        """The terminals of Hermes, in which a person may have any session open."""
+        front = (each for each in self.holders if each.kind is Kind.CLI)
+        return tuple(each for each in front if use_of(each.command) is Use.TERMINAL)
+
+    @property
+    def unclear(self) -> str | None:
+        """Who else may be writing into any session, in words; None if nobody can be."""
+        if self.gap is not None:
+            return self.gap
+        for each in self.strangers:
+            if each.kind is Kind.OTHER or use_of(each.command) is Use.SERVER:
+                return f"{each} has the database open, too"
+        return None
 
     @property
     def is_empty(self) -> bool:
@@ -125,10 +153,43 @@ def kind_of(command: Sequence[str]) -> Kind:
             return Kind.SEXTON
         if module == [_TUI_MODULE]:
             return Kind.CLI
-        if name in _HERMES or module == [_HERMES_MODULE]:
+        if _is_hermes(words, place):
             rest = words[place + 1 + len(module) :]
             return Kind.GATEWAY if rest[:1] == ["gateway"] else Kind.CLI
     return Kind.OTHER
+
+
+def _is_hermes(words: Sequence[str], place: int) -> bool:
+    """Whether a command line names Hermes there."""
+    module = words[place + 1 : place + 2] if words[place] == "-m" else []
+    return PurePath(words[place]).name in _HERMES or list(module) == [_HERMES_MODULE]
+
+
+def use_of(command: Sequence[str]) -> Use:
+    """Who writes into sessions through a front end of Hermes; what is not known is a terminal."""
+    words = _arguments(command)
+    if words is None:
+        return Use.TERMINAL
+    goes_on = any(word.startswith(_GOES_ON) for word in words)
+    asks = any(word.split("=")[0] in _ONE_QUESTION for word in words)
+    place = 0
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in _WITH_VALUE else 1
+    subcommand = words[place] if place < len(words) else "chat"
+    if subcommand in _SERVING:
+        return Use.SERVER
+    if subcommand in _ALONE or (subcommand == "chat" and asks and not goes_on):
+        return Use.APART
+    return Use.TERMINAL
+
+
+def _arguments(command: Sequence[str]) -> list[str] | None:
+    """What follows the name of Hermes in a command line; None if that is not there."""
+    words = list(command)
+    for place, word in enumerate(words[:4]):
+        if _is_hermes(words, place):
+            return words[place + (2 if word == "-m" else 1) :]
+    return None
 
 
 def _holder(pid: int, gateway: int | None) -> Holder:

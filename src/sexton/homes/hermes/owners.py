@@ -108,7 +108,19 @@ def _conversation(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -
     found = _beside_gateway(row, root, claims, census)
     if row is not root:
         return found
-    return replace(found, terminals=tuple((each.pid, each.ticks) for each in census.terminals))
+    terminals = tuple((each.pid, each.ticks) for each in census.terminals)
+    return replace(found, terminals=terminals, unclear=_unclear(row, claims, census))
+
+
+def _unclear(row: OpenRow, claims: Claims, census: Census) -> str:
+    """Who may go on with a conversation beside its gateway without being seen to, in words.
+
+    Its gateway notes each use of it once more when the turn is over, so what was written later
+    was written by somebody else, who may still be there.
+    """
+    if row.active_at <= claims.used.get(row.id, 0.0) or census.unclear is None:
+        return ""
+    return f"it was last used without its gateway, and {census.unclear}"
 
 
 def _beside_gateway(row: OpenRow, root: OpenRow, claims: Claims, census: Census) -> Evidence:
