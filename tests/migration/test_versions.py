@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
 import psycopg
 import pytest
+from sexton.testing.ledger_contract_samples import born, everything, reread, say
 
 from sexton.errors import LedgerOutdated, LedgerTooNew
 from sexton.store import migrations
 from sexton.store.opening import open_database, open_ledger
-from sexton.store.sqlite_file import APPLICATION_ID
-from tests.contract.ledger_contract_samples import born, everything, reread, say
 from tests.crash.checking import ask, tell
 
-MORE = "ALTER TABLE journal ADD COLUMN mood TEXT; CREATE TABLE moods (name TEXT NOT NULL);"
+LATER = (
+    "ALTER TABLE journal ADD COLUMN mood TEXT; CREATE TABLE moods (name TEXT NOT NULL);",
+    "ALTER TABLE moods ADD COLUMN depth TEXT NOT NULL DEFAULT 'deep';",
+)
+"""The migrations of two versions to come; the second needs the first, and neither runs twice."""
+OPENERS = 6
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a ledger that no other test gets after its schema was changed."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledger.db'}"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
-def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Code that brings one migration more, in a folder of its own; call it in."""
+def next_version(tmp_path: Path) -> Path:
+    """The migrations of code that is two versions ahead, in a folder of its own."""
     folder = tmp_path / "migrations"
     shutil.copytree(migrations.FOLDER, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for dialect in ("sqlite", "postgres"):
         number = migrations.latest(dialect) + 1
-        (folder / dialect / f"{number:04}_moods.sql").write_text(MORE)
+        for version, text in enumerate(LATER, number):
+            (folder / dialect / f"{version:04}_moods.sql").write_text(text)
     return folder
 
 
@@ -165,13 +180,35 @@ def test_an_older_shared_database_is_refused_until_somebody_migrates_it(
     assert ask(postgres_url, "SELECT schema_version FROM ledger") == [(newest,)]
 
 
+def test_an_older_ledger_that_many_open_at_once_is_brought_up_to_date_once(
+    engine_url: str, next_version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = open_ledger(engine_url)
+    begun = born(ledger)
+    ledger.close()
+    monkeypatch.setattr(migrations, "FOLDER", next_version)
+    barrier = threading.Barrier(OPENERS, timeout=240)
+
+    def open_it() -> None:
+        barrier.wait()
+        open_database(engine_url, upgrade=True).close()
+
+    with ThreadPoolExecutor(OPENERS) as pool:
+        for opening in [pool.submit(open_it) for _ in range(OPENERS)]:
+            opening.result(240)
+    again = open_ledger(engine_url)
+    assert (again.schema, everything(again)) == (migrations.latest("sqlite"), [begun])
+    again.close()
+
+
 def test_a_migration_that_fails_changes_nothing(
     engine_url: str, next_version: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_ledger(engine_url).close()
     before = schema(engine_url)
-    for broken in next_version.glob("*/*_moods.sql"):
-        broken.write_text(f"{MORE} INSERT INTO moods VALUES (NULL);")
+    for dialect in ("sqlite", "postgres"):
+        last = sorted((next_version / dialect).glob("*_moods.sql"))[-1]
+        last.write_text(f"{LATER[-1]} INSERT INTO moods VALUES (NULL, 'none');")
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "FOLDER", next_version)
         with pytest.raises((apsw.ConstraintError, psycopg.errors.NotNullViolation)):
@@ -182,63 +219,15 @@ def test_a_migration_that_fails_changes_nothing(
     ledger.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def schema_14(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty ledger as the code of schema 14 made it."""
-    dialect: str = request.param
-    file = f"sqlite:///{tmp_path / 'older.db'}"
-    url = file if dialect == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    if dialect == "postgres":
-        tell(url, "CREATE SCHEMA sexton")
-    else:
-        apsw.Connection(file.removeprefix("sqlite:///")).execute(
-            f"PRAGMA application_id = {APPLICATION_ID}"
-        )
-    for script in sorted(Path(migrations.FOLDER, dialect).glob("*.sql")):
-        if int(script.name[:4]) <= 14:
-            tell(url, script.read_text())
-    tell(
-        url,
-        "INSERT INTO ledger (only_row, id, schema_version, oldest_reader) VALUES (1, 'x', 14, 14)",
-    )
-    return url
-
-
-def test_what_an_older_version_was_about_to_do_is_still_known(schema_14: str) -> None:
-    url = schema_14
-    for result, words in (
-        ("intended", 'about to reap ["a", "b [c]", "\u00e4\\"["]'),
-        ("intended", "about to reap nobody knows whom"),
-        ("done", 'it said ["a"]'),
-    ):
-        tell(
-            url,
-            "INSERT INTO journal (at, actor, receipt, action, result, reason, explanation) "
-            f"VALUES (1, 'test', 'r', 'reap', '{result}', 'intent', '{words}')",
-        )
-    open_database(url, upgrade=True).close()
-    ledger = open_ledger(url)
-    told = ledger.journal.page(None, "r", None, 9)
-    ledger.close()
-    assert [each.sessions for each in told] == [(), (), ("a", "b [c]", '\u00e4"[')]
-
-
-def test_every_ledger_has_a_key_for_its_plans_also_one_that_was_made_without(
-    engine_url: str, schema_14: str, tmp_path: Path
-) -> None:
+def test_every_ledger_has_a_key_of_its_own_for_its_plans(engine_url: str, tmp_path: Path) -> None:
+    ledger = open_ledger(engine_url)
     other = open_ledger(f"sqlite:///{tmp_path / 'another.db'}")
-    fresh = open_ledger(engine_url)
-    key = fresh.plan_key()
+    key = ledger.plan_key()
     assert len(key) == 32
     assert key not in (other.plan_key(), bytes(32))
-    assert key.hex() not in repr(fresh)
-    for ledger in (fresh, other):
-        ledger.close()
-    open_database(schema_14, upgrade=True).close()
-    again = open_ledger(schema_14)
-    made = again.plan_key()
-    assert (len(made), made == key, again.plan_key() == made) == (32, False, True)
-    again.close()
+    assert key.hex() not in repr(ledger)
+    for opened in (ledger, other):
+        opened.close()
 
 
 def test_a_later_migration_leaves_the_key_of_plans_as_it_is(

@@ -1,4 +1,8 @@
-"""How does a ledger get the current schema, once, however many processes open it together?"""
+"""Brings a ledger to the current schema, once, however many processes open it together.
+
+A released migration never changes, since ledgers have it behind them: a later change of the schema
+is a file with the next number, and a change of a released file fails a test of `tests/migration`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,11 @@ if TYPE_CHECKING:
     import apsw
     import psycopg
 
-OLDEST_READER = 14  # before, live sessions were looked for by an index that is another one now
-"""The oldest schema version whose code may still use a ledger of the current version."""
+OLDEST_READER = 1
+"""The oldest schema version whose code may still use a ledger of the current version.
+
+Raise it with a migration that older code would misread, or write wrongly.
+"""
 
 FOLDER = os.path.dirname(__file__)
 """Where the numbered files are, in one folder per engine."""
@@ -106,15 +113,12 @@ def _bring_up_to_date(
     for _, text in missing:
         run(text)
     if missing:
-        row: dict[str, Any] = {
-            "version": missing[-1][0],
-            "oldest_reader": OLDEST_READER,
-            "key": os.urandom(32).hex(),
-        }
+        versions = {"version": missing[-1][0], "oldest_reader": OLDEST_READER}
         if exists:
-            run(named["update_ledger_row"], **row)
+            run(named["update_ledger_row"], **versions)
         else:
-            run(named["insert_ledger_row"], id=os.urandom(16).hex(), **row)
+            names = {"id": os.urandom(16).hex(), "key": os.urandom(32).hex()}
+            run(named["insert_ledger_row"], **names, **versions)
     return bool(missing)
 
 

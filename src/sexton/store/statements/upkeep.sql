@@ -77,8 +77,7 @@ INSERT INTO ledger (only_row, id, schema_version, oldest_reader, plan_key)
 VALUES (1, :id, :version, :oldest_reader, :key);
 
 -- update_ledger_row
-UPDATE ledger
-SET schema_version = :version, oldest_reader = :oldest_reader, plan_key = COALESCE(plan_key, :key);
+UPDATE ledger SET schema_version = :version, oldest_reader = :oldest_reader;
 
 -- plan_key
 SELECT plan_key FROM ledger;

@@ -1,2 +1,0 @@
--- Who keeps a process from being stopped: a person, unless it is its agent. What a person decided is undone by a person.
-ALTER TABLE processes ADD COLUMN kept_by_agent BIGINT NOT NULL DEFAULT 0 CHECK (kept_by_agent IN (0, 1));
