@@ -10,12 +10,12 @@ from contextlib import closing
 
 import psycopg
 import pytest
-from sexton.testing.ledger_contract import LedgerContract
 
 from sexton.errors import LedgerError
 from sexton.store.ledger_ports import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements
+from tests.contract.ledger_contract import LedgerContract
 from tests.contract.rendezvous import NEVER_CUT, PATIENCE, Rendezvous
 
 pytestmark = pytest.mark.slow

@@ -10,11 +10,11 @@ from pathlib import Path
 import apsw
 import psycopg
 import pytest
-from sexton.testing.ledger_contract_samples import born, everything, reread, say
 
 from sexton.errors import LedgerOutdated, LedgerTooNew
 from sexton.store import migrations
 from sexton.store.opening import open_database, open_ledger
+from tests.contract.ledger_contract_samples import born, everything, reread, say
 from tests.crash.checking import ask, tell
 
 LATER = (
