@@ -18,7 +18,7 @@ from sexton.testing import ManualClock
 
 clock = ManualClock()
 guests = Guests(_come, lambda: datetime.now(UTC))
-trying = Trying(clock)
+trying = Trying(clock, guests.part)
 turns = Turns(guests, trying, _usual)
 home = SessionDB()
 

@@ -122,3 +122,40 @@ def test_a_breaker_goes_on_with_the_conversation_that_was_compressed(home: Spend
     assert home.codes("pause") == []
     home.lab.run_program(TURNS + COMPRESSED, "then")
     assert home.codes("pause") == ["breaker:tool_errors"]
+
+
+REPLACED = """
+import os
+
+ledger, other = sys.argv[1:]
+home.create_session("talk", "cli")
+home.append_message("talk", "user", "Good morning")
+said = [turn("first", "talk")]
+
+
+def replace():
+    for name in ("", "-wal", "-shm"):
+        if os.path.exists(ledger + name):
+            os.rename(ledger + name, ledger + name + ".old")
+
+
+said.append(turn("second", "talk", "talk", "talk", compress=replace))
+clock.advance(timedelta(seconds=REST + 1))
+said.append(turn("while there is none", "talk"))
+there = os.path.exists(ledger)
+os.rename(other, ledger)
+clock.advance(timedelta(seconds=REST + 1))
+said.append(turn("third", *["talk"] * 9))
+print(*said, there)
+guests.leave()
+"""
+
+
+def test_a_ledger_that_was_replaced_is_asked_a_minute_later(home: Spender, tmp_path: Path) -> None:
+    home.publish(budget(Scope.SESSION, Unit.ITERATIONS, 100))
+    other = Spender(home.lab, home.model, f"sqlite:///{tmp_path / 'other.db'}")
+    other.publish(budget(Scope.SESSION, Unit.ITERATIONS, 5))
+    file = home.ledger.removeprefix("sqlite:///")
+    said = home.lab.run_program(TURNS + REPLACED, file, other.ledger.removeprefix("sqlite:///"))
+    assert said.stdout.split() == ["1", "3", "1", "5", "False"]
+    assert home.spent("session.iterations") == 5

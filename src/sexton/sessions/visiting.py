@@ -7,6 +7,7 @@ which processes it has started. Nothing here touches the home.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
@@ -14,7 +15,7 @@ from sexton.core.endings import EndKind, end_kind
 from sexton.core.record import replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Relation, Session
-from sexton.errors import HomeRewound, SessionNotFound
+from sexton.errors import HomeRewound, LedgerError, LedgerGone, SessionNotFound
 from sexton.homes.home_ports import HomeRecord, Sighting
 from sexton.liveness.policy import dead_holders
 from sexton.sessions.agent_worker import AgentWorker
@@ -130,6 +131,21 @@ class Visitor(AgentWorker):
     def __init__(self, desk: Desk, home: HomeRecord) -> None:
         super().__init__(desk)
         self.home = home
+
+    def is_lost(self) -> bool:
+        """Whether another file or none is where its ledger was."""
+        try:
+            self.known("")
+        except LedgerGone:
+            return True
+        return False
+
+    def let_go(self) -> None:
+        """Use the ledger no more, wherever it is."""
+        with suppress(LedgerError):
+            self.leave()
+        with suppress(LedgerError):
+            self._desk.ledger.close()
 
     def hold(self, told: Session) -> GuestSession:
         """Hold a session of the home; what the ledger has observed of it stands, if it is open."""

@@ -16,10 +16,10 @@ from sexton.wiring.choosing_ledger import ledger_url, load_settings
 from sexton.wiring.enrolling import desk_for
 
 
-def open_patiently(environ: Mapping[str, str], patience: float) -> Sexton:
+def open_patiently(environ: Mapping[str, str], patience: float, *, create: bool = True) -> Sexton:
     """The usual ledger and settings, for whoever must not wait long."""
     settings = load_settings(None, environ)
-    ledger = open_ledger(ledger_url(None, environ), patience=patience)
+    ledger = open_ledger(ledger_url(None, environ), create=create, patience=patience)
     opened = Sexton(ledger, settings or Settings())
     if settings is not None:
         try:

@@ -23,11 +23,12 @@ ANEW = {
 class Guests:
     """The sessions of this process, each held from its first turn on; thread-safe."""
 
-    def __init__(self, come: Callable[[], Visitor], now: Callable[[], datetime]) -> None:
+    def __init__(self, come: Callable[..., Visitor], now: Callable[[], datetime]) -> None:
         self._come = come
         self._now = now
         self._lock = threading.RLock()
         self._visitor: Visitor | None = None
+        self._has_parted = False
         self._held: dict[str, GuestSession] = {}
         self.uncounted = Uncounted()
 
@@ -96,6 +97,16 @@ class Guests:
         if self._visitor is not None:
             self._visitor.leave()
 
+    def part(self) -> None:
+        """Come anew to the ledger that is there by now, if the one that was used is gone."""
+        with self._lock:
+            visitor = self._visitor
+            if visitor is None or not visitor.is_lost():
+                return
+            self._visitor, self._has_parted = None, True
+            self._held.clear()
+        visitor.let_go()
+
     def come(self) -> Visitor:
         """The worker that this process is, from now on if it was none."""
         with self._lock:
@@ -124,5 +135,6 @@ class Guests:
 
     def _present(self) -> Visitor:
         if self._visitor is None:
-            self._visitor = self._come()
+            # Whoever replaces a ledger may not have put the other one there yet.
+            self._visitor = self._come(create=False) if self._has_parted else self._come()
         return self._visitor

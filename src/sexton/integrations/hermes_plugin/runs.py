@@ -19,7 +19,7 @@ from sexton.integrations.hermes_plugin.foresight import Foreseen
 from sexton.integrations.hermes_plugin.guests import ANEW, Guests
 from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.liveness.policy import UNATTENDED
-from sexton.sessions.visiting import GuestSession, GuestTurn
+from sexton.sessions.visiting import GuestSession, GuestTurn, Visitor
 from sexton.spending.grant import Grant
 from sexton.spending.model import Unit
 from sexton.spending.policy import SpendRules
@@ -61,18 +61,21 @@ class Run:
         self._lock = threading.RLock()
         self._count = OwnCount(trying.clock)
         self._turn: GuestTurn | None = None
+        self._visitor: Visitor | None = None
         self._guest: GuestSession | None = None
         self._over: str | None = None
         self._are_tools_stopped = False
 
     @property
     def turn(self) -> GuestTurn | None:
-        """The turn in the ledger, once there is one."""
+        """The turn in the ledger, once there is one; one in a ledger that is gone is nobody's."""
+        if self._turn is not None and self._visitor is not self._guests.visitor:
+            self._turn = None
         return self._turn
 
     def unpriced(self) -> frozenset[str]:
         """The models whose price nobody knows, so that their money is not bounded."""
-        turn = self._turn
+        turn = self.turn
         return frozenset(self._count.unpriced) | (turn.unpriced() if turn else frozenset())
 
     def begin(self) -> None:
@@ -89,7 +92,7 @@ class Run:
 
     def progress(self) -> None:
         """The turn gets on."""
-        turn = self._turn
+        turn = self.turn
         if turn is not None:
             self._trying(turn.progress, None)
 
@@ -140,7 +143,7 @@ class Run:
     def heard(self, messages: int = 1) -> None:
         """Hermes stores messages of the turn; a review of it stores none."""
         self._count.add({Unit.MESSAGES: messages})
-        turn, guest = self._turn, self._guest
+        turn, guest = self.turn, self._guest
         if turn is not None and guest is not None and not self._over:
             self._trying(lambda: turn.heard(messages, guest.grown(messages)), None)
 
@@ -157,14 +160,14 @@ class Run:
     def after_tool(self, call: ToolCall, name: str, failure: str | None, result: object) -> None:
         """Take in how a tool did."""
         self._trying(lambda: call.ok(result) if failure is None else call.error(result), None)
-        if (turn := self._turn) is not None:
+        if (turn := self.turn) is not None:
             with suppress(SextonError):
                 turn.remember("" if failure is None else f"{name} said last: {failure}")
         self._are_tools_stopped |= self._stop() is not None
 
     def leave(self, *, completed: bool) -> None:
         """The turn is over."""
-        turn, self._turn = self._turn, None
+        turn, self._turn = self.turn, None
         if turn is None:
             return
         trouble = None if completed else RuntimeError("the turn was not completed")
@@ -181,7 +184,7 @@ class Run:
 
     def _attempt(self, act: Callable[[GuestTurn], T]) -> T | Refused | Away:
         for _ in range(2):
-            was_held = self._turn is not None
+            was_held = self.turn is not None
             try:
                 turn = self._entered()
                 return self._ended_above() or act(turn)
@@ -213,12 +216,12 @@ class Run:
 
     def _entered(self) -> GuestTurn:
         with self._lock:
-            if self._turn is None:
+            if self.turn is None:
                 guest = self._guests.hold(self.session_id)
                 self._guest, self._source = guest, guest.source
                 turn = guest.turn()
                 turn.__enter__()
-                self._turn = turn
+                self._turn, self._visitor = turn, self._guests.visitor
             return self._turn
 
     def _end_if_ended(self, words: str, *, was_held: bool = True) -> bool:
@@ -244,7 +247,7 @@ class Run:
 
     def _stop(self) -> Stop | None:
         """Why the breaker lets no tool through now; that is in memory, with or without a ledger."""
-        turn = self._turn
+        turn = self.turn
         with suppress(SextonError):
             return None if turn is None else turn.stop()
         return None

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from sexton.core.machine_ports import Clock
-from sexton.errors import LedgerError
+from sexton.errors import LedgerError, LedgerGone
 
 T = TypeVar("T")
 
@@ -22,11 +22,13 @@ log = logging.getLogger("sexton.hermes")
 class Trying:
     """Tries what needs the ledger, and does without where it fails.
 
-    Whatever is raised is caught: Hermes lets a call through whose guard raises.
+    Whatever is raised is caught: Hermes lets a call through whose guard raises. `part` is called
+    when the ledger is gone from its place.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, part: Callable[[], None] = lambda: None) -> None:
         self.clock = clock
+        self._part = part
         self._rests_until = 0.0
         self.trouble: str | None = None
 
@@ -43,6 +45,8 @@ class Trying:
             if isinstance(trouble, LedgerError | OSError):
                 self._rests_until = self.clock.monotonic() + REST
             self._tell(trouble)
+            if isinstance(trouble, LedgerGone):
+                self(self._part, None, rests=False)
             return otherwise
         return done
 

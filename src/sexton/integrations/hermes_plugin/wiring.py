@@ -33,8 +33,8 @@ SHUTDOWN, GATEWAY = "shutdown", "gateway"
 def wire(ctx: Any) -> None:
     """Put a companion of this Hermes process behind its hooks."""
     clock = SystemClock()
-    trying = Trying(clock)
     guests = Guests(_come, clock.now)
+    trying = Trying(clock, guests.part)
     companion = Companion(guests, Turns(guests, trying, _usual), trying)
     for name, act in companion.hooks().items():
         ctx.register_hook(name, act)
@@ -128,6 +128,6 @@ def _usual() -> SpendRules:
     return SpendRules() if settings is None else settings.rulebook.spend
 
 
-def _come() -> Visitor:
+def _come(*, create: bool = True) -> Visitor:
     home = import_module("hermes_constants").get_hermes_home()
-    return visit(open_patiently(os.environ, PATIENCE), Path(home), KIND)
+    return visit(open_patiently(os.environ, PATIENCE, create=create), Path(home), KIND)
