@@ -127,6 +127,10 @@ def test_a_breaker_goes_on_with_the_conversation_that_was_compressed(home: Spend
 REPLACED = """
 import os
 
+from sexton.integrations.hermes_plugin.plugin_background import Background
+from sexton.integrations.hermes_plugin.slash import Slash
+
+slash = Slash(guests, Background(guests, trying), trying)
 ledger, other = sys.argv[1:]
 home.create_session("talk", "cli")
 home.append_message("talk", "user", "Good morning")
@@ -143,19 +147,21 @@ said.append(turn("second", "talk", "talk", "talk", compress=replace))
 clock.advance(timedelta(seconds=REST + 1))
 said.append(turn("while there is none", "talk"))
 there = os.path.exists(ledger)
+troubles = [line for line in slash().splitlines() if f"{clock.now():%Y-%m-%d %H:%M:%S}" in line]
 os.rename(other, ledger)
 clock.advance(timedelta(seconds=REST + 1))
 said.append(turn("third", *["talk"] * 9))
-print(*said, there)
+print(*said, there, len(troubles), "trouble" in slash())
 guests.leave()
 """
 
 
 def test_a_ledger_that_was_replaced_is_asked_a_minute_later(home: Spender, tmp_path: Path) -> None:
+    """And the trouble that it was is shown with its time, as long as it lasts."""
     home.publish(budget(Scope.SESSION, Unit.ITERATIONS, 100))
     other = Spender(home.lab, home.model, f"sqlite:///{tmp_path / 'other.db'}")
     other.publish(budget(Scope.SESSION, Unit.ITERATIONS, 5))
     file = home.ledger.removeprefix("sqlite:///")
     said = home.lab.run_program(TURNS + REPLACED, file, other.ledger.removeprefix("sqlite:///"))
-    assert said.stdout.split() == ["1", "3", "1", "5", "False"]
+    assert said.stdout.split() == ["1", "3", "1", "5", "False", "1", "False"]
     assert home.spent("session.iterations") == 5

@@ -325,7 +325,9 @@ def test_after_trouble_with_the_ledger_nobody_waits_for_a_while_and_it_is_told_o
     clock.advance(timedelta(seconds=REST + 1))
     assert trying(lambda: 1, 0) == 1
     assert capsys.readouterr().err.count("held") == 1
-    assert trying.trouble == "held"
+    assert str(trying.trouble).endswith(" UTC: held")
+    trying.answered()
+    assert trying.trouble is None
 
 
 def test_a_mistake_of_one_call_keeps_no_other_from_being_tried() -> None:

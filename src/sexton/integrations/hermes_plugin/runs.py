@@ -180,6 +180,8 @@ class Run:
             return Refused(self._over)
         away: T | Refused | Away = Away.AWAY
         come = self._trying(lambda: self._attempt(act), away)
+        if come is not Away.AWAY:
+            self._trying.answered()
         return come if self._over is None else Refused(self._over)
 
     def _attempt(self, act: Callable[[GuestTurn], T]) -> T | Refused | Away:
@@ -216,13 +218,14 @@ class Run:
 
     def _entered(self) -> GuestTurn:
         with self._lock:
-            if self.turn is None:
+            turn = self.turn
+            if turn is None:
                 guest = self._guests.hold(self.session_id)
                 self._guest, self._source = guest, guest.source
                 turn = guest.turn()
                 turn.__enter__()
                 self._turn, self._visitor = turn, self._guests.visitor
-            return self._turn
+            return turn
 
     def _end_if_ended(self, words: str, *, was_held: bool = True) -> bool:
         """Do nothing more in the name of a session that has ended in its turn, or for good."""

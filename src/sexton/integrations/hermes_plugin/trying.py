@@ -30,6 +30,7 @@ class Trying:
         self.clock = clock
         self._part = part
         self._rests_until = 0.0
+        self._has_told = False
         self.trouble: str | None = None
 
     def __call__(self, act: Callable[[], T], otherwise: T, *, rests: bool = True) -> T:
@@ -50,10 +51,14 @@ class Trying:
             return otherwise
         return done
 
+    def answered(self) -> None:
+        """The ledger has answered: what trouble there was is over."""
+        self.trouble = None
+
     def _tell(self, trouble: Exception) -> None:
-        is_first = self.trouble is None
-        self.trouble = str(trouble)
-        if is_first:
+        self.trouble = f"{self.clock.now():%Y-%m-%d %H:%M:%S} UTC: {trouble}"
+        if not self._has_told:
+            self._has_told = True
             words = (
                 "sexton can not use its ledger, so for now each turn of this process is bounded "
                 f"by what it spends itself: {trouble}"
