@@ -14,6 +14,7 @@ from sexton.homes.hermes.findings.finding import Names
 from sexton.homes.hermes.installed import Installed, find_installed
 from tests.golden import golden
 
+CONFIGS = Path(__file__).with_name("hermes_configs")
 WRITE = """
 import sys, yaml
 from pathlib import Path
@@ -63,6 +64,22 @@ def test_what_hermes_writes_itself_is_left_in_peace(
     assert said.config.values
     names = Names(home="work", path=tmp_path)
     assert config_findings(said, 22, installed if known else None, names) == ()
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_files_as_people_write_them_are_left_in_peace(
+    installed: Installed, tmp_path: Path, file: Path, known: bool
+) -> None:
+    """What is set twice is told, as the first of the two means nothing; and nothing else is."""
+    (tmp_path / "config.yaml").write_bytes(file.read_bytes())
+    said = read_configuration(tmp_path)
+    assert said.config.values
+    names = Names(home="work", path=tmp_path)
+    told = config_findings(said, 22, installed if known else None, names)
+    repeated = [f"{tmp_path / 'config.yaml'}:7"] if file.stem == "set_twice" else []
+    assert [each.where for each in told] == repeated
+    assert {each.code for each in told} <= {"config.repeated"}
 
 
 def test_a_slip_of_the_root_is_told_with_the_real_names(

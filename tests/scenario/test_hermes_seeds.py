@@ -628,7 +628,9 @@ def test_tools_that_fail_or_repeat_are_warned_of_and_stopped_also_side_by_side(
         assert len(home.model.asked) == -(-9 // at_once)
         assert home.sessions()[0].end_reason == "breaker:tool_errors"
         said = [each["content"] for each in home.model.asked[-1] if each["role"] == "tool"]
-        assert any("[sexton]" in each for each in said), "the model was warned before"
+        warned = [number for number, each in enumerate(said, 1) if "[sexton]" in each]
+        assert len(warned) == 2, "the model was warned at the third and at the sixth error"
+        assert at_once > 1 or warned == [3, 6]
 
         asked = len(home.model.asked)
         home.model.reply = lambda _: ToolUse("terminal", {"command": "echo the same"})

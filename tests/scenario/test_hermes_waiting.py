@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from sexton.homes.hermes.findings.finding import Finding, Level
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_log import HeldLines
 from sexton.processes.handling import ProcessPolicy
@@ -25,10 +26,11 @@ from sexton.resets.policy import OWN_TIME, span
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings
 from sexton.wiring import Sexton
+from sexton.wiring.diagnosing import diagnose
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, BOB, HOME, Conversations, conversations
-from tests.scenario.hermes_home import HermesScene
+from tests.scenario.hermes_home import HermesScene, in_local_words
 from tests.scenario.hermes_house import House, ends, make_older
 from tests.scenario.test_hermes_background import entry
 
@@ -198,11 +200,14 @@ def start() -> Iterator[Callable[[str], subprocess.Popen[bytes]]]:
         each.communicate()
 
 
-@pytest.mark.parametrize(
+PROGRAMS = pytest.mark.parametrize(
     ("program", "code"),
     [("while True: pass", "process"), ("import sys; sys.stdin.read()", None)],
     ids=["working", "idle"],
 )
+
+
+@PROGRAMS
 def test_without_a_gateway_the_same_processes_count(
     house: House,
     scene: HermesScene,
@@ -227,3 +232,48 @@ def test_without_a_gateway_the_same_processes_count(
         assert house.swept() == {}
         (held,) = house.plan().held
         assert held.holding.code == f"{code}:{process.pid}"
+
+
+@PROGRAMS
+def test_without_a_gateway_doctor_judges_them_as_the_keeper_does(
+    house: House,
+    scene: HermesScene,
+    start: Callable[[str], subprocess.Popen[bytes]],
+    program: str,
+    code: str | None,
+) -> None:
+    """A build at full speed is not called forgotten, and nothing advises its end in its time."""
+    (scene.path / "config.yaml").write_text(IDLE)
+    scene.start("talk", "telegram", session_key=TALK)
+    scene.say("talk", "Good morning")
+    make_older(scene, 1.5 * HOUR, "talk")
+    used = in_local_words(house.clock.now() - 1.5 * HOUR)
+    route = {"session_key": TALK, "session_id": "talk", "platform": "telegram", "updated_at": used}
+    scene.sql("INSERT INTO gateway_routing VALUES ('', ?, ?, 1)", TALK, json.dumps(route))
+    scene.close()
+    process = start(program)
+    began = house.clock.now().timestamp()
+    (scene.path / "processes.json").write_text(json.dumps([entry(process, started_at=began)]))
+    seen(house, Doing.IDLE if code is None else Doing.WORKING)
+    stop = f"sexton processes stop {process.pid}"
+    if code is not None:
+        told = examined(house)
+        assert told.keys() == {"waiting"}
+        assert (told["waiting"].level, stop in told["waiting"].repair) == (Level.HINT, False)
+        assert str(process.pid) in told["waiting"].details[0]
+        house.clock.advance(HOUR)
+    told = examined(house)
+    assert told.keys() == {"held"}
+    assert stop in told["held"].repair
+    assert house.swept() == {"talk": "done idle"}
+    assert examined(house) == {}
+
+
+def examined(house: House) -> dict[str, Finding]:
+    """What doctor says of conversations and of what runs, by code."""
+    house.observe()
+    record = house.sexton.estate().records["work"]
+    cohorts = house.ledger.homes.census.cohorts(record, house.clock.now())
+    every = diagnose(house.sexton, record, cohorts, {})
+    codes = {"waiting", "held", "expired", "processes"}
+    return {each.code: each for each in every if each.code in codes}

@@ -149,6 +149,20 @@ def test_what_is_not_attached_is_told_and_what_is_nothing_is_refused(
     assert not (tmp_path / "settings").exists()
 
 
+def test_what_can_not_be_read_is_not_said_to_be_looked_at(
+    cli: Cli, usual: HermesScene, tmp_path: Path
+) -> None:
+    cli.ok("attach")
+    usual.database.rename(tmp_path / "aside.db")
+    for content in (b"", b"no database at all" * 100):
+        usual.database.write_bytes(content)
+        for command in ("plan", "apply"):
+            told = cli(command)
+            (line,) = [line for line in told.err.splitlines() if line.startswith("looked at:")]
+            assert str(usual.path) not in line
+            assert str(usual.path) in told.err
+
+
 @pytest.mark.parametrize("text", ["homes: 3\n", "resets: {}\n", "homes: [\n"])
 def test_a_settings_file_with_mistakes_stays_as_it_is(
     cli: Cli, usual: HermesScene, tmp_path: Path, text: str
@@ -162,6 +176,9 @@ def test_a_settings_file_with_mistakes_stays_as_it_is(
 def test_what_is_no_home_is_not_attached(cli: Cli, tmp_path: Path) -> None:
     assert cli("attach", str(tmp_path)).code == 50
     assert cli("attach").code == 50
+    for content, code in ((b"", 51), (b"no database at all" * 100, 52)):
+        (tmp_path / "state.db").write_bytes(content)
+        assert cli("attach", str(tmp_path)).code == code
     assert not (tmp_path / "settings").exists()
 
 

@@ -26,6 +26,7 @@ from tests.scenario.hermes_home import HermesScene, in_local_words
 from tests.surface.program import Cli
 
 KEY = "agent:main:telegram:dm:7"
+TIMED_OUT = "Codex auxiliary Responses stream exceeded 240.0s total timeout"
 
 
 @pytest.fixture
@@ -46,7 +47,8 @@ def damaged(scene: HermesScene, server: int) -> HermesScene:
         scene.start(f"run{number}", "cron")
         scene.ask("end_session", f"run{number}", "cron_complete")
     scene.start("failing", "cli")
-    scene.sql("UPDATE sessions SET compression_fallback_streak = 2 WHERE id = 'failing'")
+    scene.ask("record_compression_failure_cooldown", "failing", time.time() + 60, TIMED_OUT)
+    scene.ask("set_compression_fallback_streak", "failing", 2)
     used = in_local_words(datetime.now(UTC) - timedelta(hours=5))
     route = {
         "session_key": KEY, "session_id": "talk", "platform": "telegram", "chat_type": "dm",
@@ -96,6 +98,9 @@ def test_everything_that_is_wrong_is_told_with_number_cost_and_repair(
     assert all(each["cost"] and each["repair"] for each in told.values())
     assert told["held"]["repair"].split()[-2:] == ["stop", str(server)]
     assert told["orphan_files"]["bytes"] == 10
+    (failing,) = told["compression"]["details"]
+    assert failing.startswith("failing: ")
+    assert TIMED_OUT in failing
     assert told["config.at_hour"]["where"] == f"{damaged.path}/config.yaml:5"
     assert told["config.api_server_key"]["where"] == f"{damaged.path}/.env:2"
     (home,) = cli("doctor", "hermes", "--json").json()["homes"]

@@ -92,11 +92,12 @@ def command(
         ledger = opened.ledger
         given = None if text is None else read_plan(text, ledger.id, ledger.plan_key())
         estate, name = estate_of(opened, home)
+        blind: frozenset[str] = frozenset()
         if given is not None:
             if home is None:  # what was planned for one that was only named goes on there
                 estate = reaching(opened, {action.seen.home for action in given.actions})
         else:
-            observe_all(estate, strict=home is not None)
+            blind = observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
         plan = given or with_retention(
             estate,
@@ -113,7 +114,7 @@ def command(
             return
         if not options.json:
             show_plan(plan, outlook(opened, plan, rules))
-            note_homes(opened, estate, name)
+            note_homes(opened, estate, name, blind)
         if dry_run or not (plan.actions or options.json):
             return
         _confirmed(plan, given, yes, ask=not options.json)

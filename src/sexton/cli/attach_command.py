@@ -80,7 +80,7 @@ def _refuse_what_is_no_home(place: Path) -> None:
     from sexton.core.clock import SystemClock
     from sexton.homes.hermes.home import HermesHome
 
-    HermesHome(place, place.name, clock=SystemClock())
+    HermesHome(place, place.name, clock=SystemClock()).rules()  # what can not be read is refused
 
 
 def settings_text(file: Path) -> str | None:

@@ -91,8 +91,9 @@ def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:
     return opened.estate(homes, listed=False)
 
 
-def observe_all(estate: Estate, *, strict: bool = False) -> None:
-    """Look at every home; unless it is strict, one that can not be read is told and left out."""
+def observe_all(estate: Estate, *, strict: bool = False) -> frozenset[str]:
+    """Look at every home; the names of those that can not be read, which are told unless strict."""
+    blind = set()
     for words in estate.unreachable:
         note(f"home not observed: {words}")
     for name, record in estate.records.items():
@@ -102,6 +103,8 @@ def observe_all(estate: Estate, *, strict: bool = False) -> None:
             if strict:
                 raise
             note(f"home not observed: {name}: {trouble}")
+            blind.add(name)
+    return frozenset(blind)
 
 
 def observe_shown(estate: Estate, home: Home, record: HomeRecord) -> Observed:

@@ -108,11 +108,17 @@ def homes_shape(opened: Sexton, estate: Estate, only: str | None = None) -> dict
     }
 
 
-def note_homes(opened: Sexton, estate: Estate, only: str | None = None) -> None:
-    """Say which homes were looked at, and how the others are attached."""
+def note_homes(
+    opened: Sexton, estate: Estate, only: str | None = None, blind: Collection[str] = ()
+) -> None:
+    """Say which homes were looked at, and how the others are attached.
+
+    Of the `blind` ones was told already that they could not be.
+    """
     shown = [
         _shown(name, path, act=act)
         for name, path, act in _looked_at(estate.homes, estate.records, only)
+        if name not in blind
     ]
     note(f"looked at: {'; '.join(shown)}")
     for name in estate.records if only is not None else ():

@@ -68,7 +68,7 @@ def command(
     settings = chosen_settings(options)
     with attaching(options) as opened:
         estate, name = estate_of(opened, home)
-        observe_all(estate, strict=home is not None)
+        blind = observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
         plan = with_retention(
             estate,
@@ -88,5 +88,5 @@ def command(
             write(write_plan(plan, opened.ledger.plan_key()))
         else:
             show_plan(plan, outlook(opened, plan, rules))
-        note_homes(opened, estate, name)
+        note_homes(opened, estate, name, blind)
         note_keeper(opened.ledger, opened.clock)

@@ -12,7 +12,7 @@ def shadow_words(shadow: Shadow) -> str:
     """For a person, as a line of a report."""
     count = shadow.count
     if not count.recorded:
-        return "only observed: so far there was nothing to reap"
+        return "only observed: no keeper has found anything to reap in it yet"
     return (
         f"only observed: would have reaped {counted(count.recorded, 'session')} "
         f"since {stamp(shadow.since)}, {number(count.contradicted)} "
