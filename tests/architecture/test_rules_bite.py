@@ -118,6 +118,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
         "tests/unit/x.py",
         f"{PARAMETRIZED}(('a', 'b'), [(1, 'has it open')])\ndef test_x(): ...",
     ),
+    (words_apart, "tests/e2e/x.py", "expect(page).to_contain_text('nobody has it open')"),
     (words_apart, "tests/contract/x.py", "assert found == ['open any more']"),
 ]
 

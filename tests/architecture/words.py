@@ -44,7 +44,7 @@ class Text(ast.Constant):
 
 
 def compared(module: Module) -> Iterator[Text]:
-    """The strings that a test compares with: in an assert, for an error, of a parameter."""
+    """The strings that a test compares with: in an assert, of an error, a page or a parameter."""
     for node in ast.walk(module.tree):
         match node:
             case ast.Assert(test=test):
@@ -52,6 +52,9 @@ def compared(module: Module) -> Iterator[Text]:
             case ast.Call(func=ast.Attribute(attr="raises"), keywords=keywords):
                 for each in keywords:
                     yield from _texts(each.value)
+            case ast.Call(func=ast.Attribute(attr="to_contain_text" | "to_have_text"), args=args):
+                for each in args:
+                    yield from _texts(each)
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, values, *_]):
                 yield from _texts_of_parameters(names, values)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import Any
 
 from sexton.settings.settings_values import Settings
-from sexton.store.opening import open_ledger
-from sexton.store.postgres import PostgresTransaction
+from sexton.store.opening import open_database, open_ledger
+from sexton.store.postgres import MESSAGE, PostgresTransaction
 from sexton.wiring import Sexton
 from tests.kit.nursery import Report
 
@@ -30,6 +31,40 @@ def sweep(report: Report, url: str, gate: str) -> None:
     _stand_still_after("free_grants", report, gate)
     house.sweep()
     report.tell("swept")
+
+
+def notify(report: Report, url: str, gate: str) -> None:
+    """Stand still between two rows of one statement, of which the first fills a message."""
+    with closing(open_database(url, patience=PATIENCE)) as database:
+        rows = [
+            Standing(letter("first", "x" * MESSAGE), report, ""),
+            Standing(letter("second", ""), report, gate),
+        ]
+        database.write(lambda tx: tx.many("post_notice", rows))
+        report.tell("posted")
+
+
+class Standing(dict[str, Any]):
+    """Values of a statement; whoever asks for them stands still, once."""
+
+    def __init__(self, values: dict[str, Any], report: Report, gate: str) -> None:
+        super().__init__(values)
+        self._report, self._gate = report, gate
+
+    def __getitem__(self, name: str) -> Any:
+        if self._gate:
+            gate, self._gate = self._gate, ""  # the second time it goes on
+            self._report.tell("locked")
+            os.close(os.open(gate, os.O_RDONLY))
+        return super().__getitem__(name)
+
+
+def letter(key: str, text: str) -> dict[str, Any]:
+    """The values of a notification."""
+    return {
+        "key": key, "target": "phone", "event": "test", "title": "title", "text": text,
+        "home": None, "session": None, "state": "pending", "now": 0,
+    }  # fmt: skip
 
 
 def hold(report: Report, url: str) -> None:

@@ -23,6 +23,7 @@ from sexton.store.opening import open_database, open_ledger
 from sexton.store.postgres import PostgresDatabase, PostgresTransaction
 from sexton.wiring import Sexton
 from tests.crash.impatience import impatient
+from tests.crash.standing_still import letter
 from tests.kit.nursery import Nursery
 from tests.kit.postgres_server import PostgresServer
 
@@ -85,6 +86,19 @@ def test_a_frozen_keeper_keeps_no_other_from_sweeping(
     child.signal(signal.SIGCONT)
     with gate.open("wb"):
         child.wait_for(lambda lines: "swept" in lines)
+
+
+def test_a_process_frozen_between_two_rows_of_a_statement_holds_up_nobody(
+    house: Sexton, victims: Nursery, gate: Path, postgres_url: str
+) -> None:
+    child = victims.start(f"{VICTIMS}:notify", postgres_url, str(gate))
+    child.wait_for(lambda lines: "locked" in lines)
+    child.signal(signal.SIGSTOP)
+    with closing(open_database(postgres_url, patience=PATIENCE)) as database:
+        database.write(lambda tx: tx.many("post_notice", [letter("first", "not so long")]))
+    child.signal(signal.SIGCONT)
+    with gate.open("wb"):
+        child.wait_for(lambda lines: "posted" in lines)
 
 
 def lock_ledger(tx: Any) -> None:

@@ -193,11 +193,27 @@ def test_of_a_few_at_a_time_the_ports_are_found_with_the_next_looks(nest: Nest) 
     assert eventually(lambda: all(look(each).ports for each in servers))
     sampler = Sampler(SystemClock())
 
-    def told(new: int | None) -> int:
+    def listening(new: int | None) -> int:
         looks = sampler.look(servers, new_ports=new)
         return sum(bool(each.ports) for each in looks.values())
 
-    assert [told(0), told(1), told(1), told(None), told(1)] == [0, 1, 2, 3, 3]
+    assert [listening(new) for new in (0, 1, 1, None, 1)] == [0, 1, 2, 3, 3]
+
+
+def test_processes_take_turns_to_be_looked_at_while_others_open_sockets_all_the_time(
+    nest: Nest,
+) -> None:
+    servers = [registered(nest.python(SERVE).pid) for _ in range(3)]
+    servers = [replace(each, ref=ref) for ref, each in enumerate(servers)]
+    assert eventually(lambda: all(look(each).ports for each in servers))
+    sampler, opened, numbers = Sampler(SystemClock()), [], []
+    for _ in range(4):
+        opened.append(socket.create_server(("127.0.0.1", 0)))
+        looks = sampler.look(servers, new_ports=1)
+        numbers.append(sum(bool(each.ports) for each in looks.values()))
+    for other in opened:
+        other.close()
+    assert numbers == [1, 2, 3, 3]
 
 
 def test_the_work_of_a_child_counts(nest: Nest) -> None:

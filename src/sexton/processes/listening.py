@@ -8,7 +8,8 @@ import struct
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 from sexton.processes.process_table import other_threads
 
@@ -29,10 +30,13 @@ Known = tuple[int, int]
 
 
 class Ports:
-    """Finds the ports of processes; whoever was looked at is not again until a socket is new."""
+    """Finds the ports of processes; whoever was looked at is not again until a socket is new.
+
+    Until it is looked at again, a process has the ports that it had and that are still open.
+    """
 
     def __init__(self) -> None:
-        self._seen: tuple[dict[int, int], dict[Known, frozenset[int]]] = ({}, {})
+        self._seen = _Seen({}, {}, frozenset())
 
     def of(self, processes: set[Known], most: int | None = None) -> dict[int, tuple[int, ...]]:
         """The ports of those processes that listen, by pid; at most so many are newly looked at."""
@@ -40,19 +44,31 @@ class Ports:
             return {}
         if sys.platform != "linux":
             return _by_psutil(processes)
-        sockets, (before, known) = _listening(), self._seen
-        if sockets.keys() - before.keys():
-            known = {}
-        owned = {each: known[each] for each in processes & known.keys()}
-        for each in islice(processes - known.keys(), most):
-            if (found := _sockets_of(each[0], sockets)) is not None:
-                owned[each] = found
-        self._seen = sockets, owned  # in one step: any thread may look
+        sockets, before = _listening(), self._seen
+        is_fresh = not sockets.keys() - before.sockets.keys()
+        owned = {each: had for each, had in before.owned.items() if each in processes}
+        fresh = before.fresh & owned.keys() if is_fresh else frozenset()
+        stale = [each for each in owned if each not in fresh]  # those first that wait for longest
+        for each in islice(chain(processes - owned.keys(), stale), most):
+            had, found = owned.pop(each, None), _sockets_of(each[0], sockets)
+            if found is not None:
+                fresh |= {each}
+            if (now := had if found is None else found) is not None:
+                owned[each] = now
+        self._seen = _Seen(sockets, owned, fresh)  # in one step: any thread may look
         return {
             pid: tuple(sorted({sockets[inode] for inode in inodes & sockets.keys()}))
             for (pid, _), inodes in owned.items()
             if inodes & sockets.keys()
         }
+
+
+class _Seen(NamedTuple):
+    """The last look: all sockets, those of each process, and who was looked at since the newest."""
+
+    sockets: dict[int, int]
+    owned: dict[Known, frozenset[int]]
+    fresh: frozenset[Known]
 
 
 def _listening() -> dict[int, int]:

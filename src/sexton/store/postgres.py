@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from math import ceil
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -35,6 +37,8 @@ from sexton.store.statements import statements
 T = TypeVar("T")
 Connection = psycopg.Connection[Row]
 
+MESSAGE = 1 << 18  # characters of SQL that are sent at once, and some more
+_PARAMETER = re.compile(r"%\(\w+\)s")
 ATTEMPTS = 30  # of a crowd that wants the same, each time at least one gets it
 
 _ERRORS: tuple[tuple[type[psycopg.Error], type[LedgerError], str], ...] = (
@@ -82,8 +86,36 @@ class PostgresTransaction:
         return rows[0] if rows else None
 
     def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(self._text[name], list(rows))
+        # Not executemany: it pipelines, and the server ends no client that stands still within a
+        # pipeline. It does end one that stands still before or within a message of many statements.
+        listed = list(rows)
+        if len(listed) == 1:
+            self.all(name, **listed[0])
+        elif listed:
+            cursor = psycopg.ClientCursor(self._connection)
+            prepare, parameters = _prepared(self._text[name])
+            execute = (cursor.mogrify(parameters, values) for values in listed)
+            for message in _messages(f"sexton_{os.urandom(8).hex()}", prepare, execute):
+                cursor.execute(message)
+
+
+def _messages(name: str, prepare: str, execute: Iterable[str]) -> Iterator[str]:
+    """The SQL that runs a statement once for each list of values, in messages of bounded length."""
+    message = f"PREPARE {name} AS {prepare}"
+    for values in execute:
+        message += f"EXECUTE {name} {values}"
+        if len(message) > MESSAGE:
+            yield message
+            message = ""
+    yield f"{message}DEALLOCATE {name}"
+
+
+@cache
+def _prepared(text: str) -> tuple[str, str]:
+    """A statement as PREPARE wants it, and the list of its parameters as EXECUTE wants it."""
+    places: dict[str, str] = {}
+    prepare = _PARAMETER.sub(lambda match: places.setdefault(match[0], f"${len(places) + 1}"), text)
+    return prepare.replace("%%", "%"), f"({', '.join(places)});"
 
 
 class PostgresDatabase:
