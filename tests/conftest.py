@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -17,6 +18,7 @@ from sexton.testing import ManualClock
 from tests import keeping, layers
 from tests.emptied_database import EmptiedDatabase
 from tests.kit.postgres_server import PostgresServer
+from tests.memory import memory
 
 # `make test` tries the same examples every time and lets each take as long as it takes, so that a
 # red run is about the change; `make quick` tries fewer. `make fuzz` tries new ones, and more
@@ -32,6 +34,9 @@ settings.load_profile("fuzz" if FUZZ else "test")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+if place := memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
+
 INSTALLING = ("hermes_python", "release", "browser")
 LONGEST_INSTALL = 1200.0
 LONGEST_DEATH = 240.0
@@ -44,6 +49,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not set(INSTALLING).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.timeout(LONGEST_INSTALL))
     items[:] = layers.spread(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay to the end: whoever collects garbage need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

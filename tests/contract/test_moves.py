@@ -15,7 +15,8 @@ import pytest
 from sexton.core.session import MOVES
 from sexton.store.opening import open_ledger
 from tests.contract.ledger_contract import LedgerContract
-from tests.contract.test_guards import SLOW, memory
+from tests.contract.test_guards import SLOW
+from tests.memory import memory
 
 pytestmark = pytest.mark.slow
 

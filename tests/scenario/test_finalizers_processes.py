@@ -53,10 +53,18 @@ STEPS = [
 ASKED_AGAIN = {"return Chat.ask", "call LedgerFinalizing.memoise"}
 
 
+LOADED = (
+    "sexton.settings.loader",
+    "sexton.settings.settings_schema",
+    "sexton.wiring.keeper_wiring",
+)
+"""Modules that take long to load, which else each keeper does by itself."""
+
+
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
     """Starts keepers in processes of their own."""
-    with Nursery(MODULE) as started:
+    with Nursery(MODULE, *LOADED) as started:
         yield started
 
 

@@ -34,7 +34,7 @@ def opened(url: str, limit: int) -> Sexton:
 def test_64_threads_in_8_processes_never_spend_more_than_a_limit(
     engine_url: str, tmp_path: Path
 ) -> None:
-    house = opened(engine_url, 4_000)
+    house = opened(engine_url, 2_000)
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     with Nursery(VICTIMS) as nursery:
@@ -46,7 +46,7 @@ def test_64_threads_in_8_processes_never_spend_more_than_a_limit(
         with gate.open("wb"):
             assert [child.wait() for child in children] == [0] * PROCESSES
         spent = sum(int(child.lines()[-1].split()[1]) for child in children)
-    assert spent == 4_000 // 7 * 7
+    assert spent == 2_000 // 7 * 7
     house.close()
 
 

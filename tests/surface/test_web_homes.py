@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -34,14 +33,15 @@ CHANGES = (
 AWAY = ("/act/restore?{pair}",)
 
 
-@pytest.fixture
-def house(new_file: Path, tmp_path: Path) -> Iterator[Sexton]:
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sexton]:
     """A ledger that knows a home which is gone by now, and one of another machine."""
+    tmp_path = tmp_path_factory.mktemp("homes")
     clock, place = SystemClock(), tmp_path / "gone"
     place.mkdir()
     write_home(place, clock.now(), "UTC")
     homes = (HomeSetting(path=place, name="gone"),)
-    with Sexton(open_ledger(str(new_file)), Settings(homes=homes)) as opened:
+    with Sexton(open_ledger(str(tmp_path / "ledger.db")), Settings(homes=homes)) as opened:
         opened.sweep()
         other = opened.ledger.homes.attach("elsewhere", "hermes", "/elsewhere", "another", False)
         now = clock.now()
@@ -54,7 +54,7 @@ def house(new_file: Path, tmp_path: Path) -> Iterator[Sexton]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(house: Sexton) -> Iterator[TestClient]:
     with serving_client(house) as found:
         yield found

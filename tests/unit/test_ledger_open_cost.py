@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -66,6 +67,23 @@ def test_on_sqlite_a_hundred_times_as_many_ended_sessions_cost_nothing(
             assert len(QUESTIONS[question](ledger)) == 10
             costs.append(sum(steps))
     assert 0 < costs[1] < 2 * costs[0]
+
+
+def test_the_files_of_migrations_are_read_for_a_ledger_that_lacks_them_only(
+    new_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, read = open, list[str]()
+
+    def noting(file: Any, *arguments: Any, **options: Any) -> Any:
+        if "migrations" in str(file):
+            read.append(str(file))
+        return opened(file, *arguments, **options)
+
+    monkeypatch.setattr("builtins.open", noting)
+    open_ledger(str(new_file)).close()
+    assert read == []
+    open_ledger(str(tmp_path / "missing.db")).close()
+    assert read
 
 
 def visited(plan: dict[str, Any]) -> int:

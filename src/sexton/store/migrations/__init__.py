@@ -30,7 +30,7 @@ _POSTGRES_LOCK = 0x53455854
 
 
 def latest(dialect: str) -> int:
-    """The schema version this code brings."""
+    """The schema version this code brings; the names of the files tell, none is read."""
     return max(version for version, _ in _files(dialect))
 
 
@@ -109,9 +109,10 @@ def _bring_up_to_date(
             raise LedgerTooNew(
                 f"the ledger has schema {version}, this Sexton knows {latest(dialect)}"
             )
-    missing = [(number, text) for number, text in _files(dialect) if number > version]
-    for _, text in missing:
-        run(text)
+    missing = [(number, path) for number, path in _files(dialect) if number > version]
+    for _, path in missing:
+        with open(path, encoding="utf-8") as file:
+            run(file.read())
     if missing:
         versions = {"version": missing[-1][0], "oldest_reader": OLDEST_READER}
         if exists:
@@ -123,8 +124,8 @@ def _bring_up_to_date(
 
 
 def _files(dialect: str) -> Iterator[tuple[int, str]]:
+    """The version that each file brings, and where it is."""
     folder = os.path.join(FOLDER, dialect)
     for name in sorted(os.listdir(folder)):
         if name.endswith(".sql"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                yield int(name.partition("_")[0]), file.read()
+            yield int(name.partition("_")[0]), os.path.join(folder, name)
