@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from sexton.core.clock import SystemClock
 from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.hermes_house import House
 from tests.scenario.hermes_lab import Lab, Terminal
+from tests.scenario.hermes_starting import Started
 
 SUCCESS = "success"
 SIGNALS = {each.name: each for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -216,12 +216,12 @@ def _interactive(lab: Lab, _model: FakeModel, _mode: str, how: str) -> bool:
         return not _is_gone(terminal.process, terminal.read)
 
 
-def _ended(process: subprocess.Popen[bytes], how: str) -> bool:
+def _ended(process: Started, how: str) -> bool:
     process.send_signal(signal.Signals[how])
     return not _is_gone(process, lambda: time.sleep(0.1))
 
 
-def _is_gone(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> bool:
+def _is_gone(process: Started, meanwhile: Callable[[], None]) -> bool:
     """Whether it ends by itself; one that does not is ended by force."""
     deadline = time.monotonic() + LONGEST_GOODBYE
     while process.poll() is None and time.monotonic() < deadline:

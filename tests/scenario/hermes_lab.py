@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.scenario.hermes_starting import Started, run, start
+
 CONFIG = """
 model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-fake, context_length: 131072}}
 security: {{allow_lazy_installs: false, tirith_enabled: false}}
@@ -21,6 +23,7 @@ auxiliary: {{title_generation: {{enabled: false}}}}
 memory: {{memory_enabled: false, user_profile_enabled: false}}
 """  # noqa: E501  # as Hermes reads it
 PATIENCE = 240.0
+HERMES = ("-m", "hermes_cli.main")
 REVIEW = 16
 """The iterations of Hermes's review of a turn."""
 WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
@@ -64,11 +67,9 @@ class Lab:
     def terminal(self, *words: str) -> Iterator[Terminal]:
         """An interactive command line that waits for what is typed."""
         master, slave = pty.openpty()
-        command = [str(self._python), "-m", "hermes_cli.main", *words]
-        process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, env=self._environment,
-            cwd=self.home, start_new_session=True,
-        )  # fmt: skip
+        command = [str(self._python), *HERMES, *words]
+        streams = (slave, slave, slave)
+        process = start(command, self._environment, self.home, streams, session=True)
         os.close(slave)
         terminal = Terminal(process, master)
         try:
@@ -94,27 +95,22 @@ class Lab:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command of Hermes to its end."""
-        return self._run("-m", "hermes_cli.main", *words)
+        return self._run(*HERMES, *words)
 
     def run_program(self, text: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a program in Hermes's interpreter to its end."""
         return self._run("-c", text, *words)
 
     def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self._python), *words],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
-            env=self._environment, cwd=self.home, check=True,
-        )  # fmt: skip
+        return run([str(self._python), *words], self._environment, self.home)
 
     @contextmanager
-    def started(self, *words: str, **also: str) -> Iterator[subprocess.Popen[bytes]]:
+    def started(self, *words: str, **also: str) -> Iterator[Started]:
         """A command of Hermes that runs, with more in its environment if need be."""
-        process = subprocess.Popen(
-            [self._python, "-m", "hermes_cli.main", *words],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**self._environment, **also}, cwd=self.home,
-        )  # fmt: skip
+        command = [str(self._python), *HERMES, *words]
+        with open(os.devnull, "r+b") as nothing:
+            streams = (nothing.fileno(),) * 3
+            process = start(command, {**self._environment, **also}, self.home, streams)
         try:
             yield process
         finally:
@@ -124,7 +120,7 @@ class Lab:
 class Terminal:
     """What somebody types into a running Hermes, and what it shows."""
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int) -> None:
+    def __init__(self, process: Started, master: int) -> None:
         self.process = process
         self._master = master
         self.pid = process.pid
@@ -175,7 +171,7 @@ def listen(terminal: Terminal, happened: Callable[[], bool]) -> None:
         terminal.read()
 
 
-def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:
+def _wait(happened: object, process: Started) -> None:
     deadline = time.monotonic() + PATIENCE
     assert callable(happened)
     while not happened():
@@ -184,7 +180,7 @@ def _wait(happened: object, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.05)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Started) -> None:
     process.terminate()
     try:
         process.wait(PATIENCE)

@@ -13,7 +13,6 @@ from sexton.rules.rulebook import Rulebook
 from sexton.spending.policy import BreakerPolicy, SpendRules
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_gateway import ALICE, conversations
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import listen, turns_ended
 from tests.scenario.hermes_spender import Spender, failing, spender
 
@@ -24,8 +23,8 @@ MOMENT = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 @pytest.fixture

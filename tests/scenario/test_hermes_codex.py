@@ -11,14 +11,13 @@ import pytest
 from sexton.spending.model import Scope, Unit
 from tests.scenario import codex_program
 from tests.scenario.codex_program import ANSWER, TOKENS
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import listen
 from tests.scenario.hermes_spender import Spender, budget, spender
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 def with_codex(home: Spender, place: Path) -> None:

@@ -14,7 +14,6 @@ from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_gateway import ALICE, HOME, conversations
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import listen
 from tests.scenario.hermes_spender import Spender, budget, spender, working
 
@@ -22,8 +21,8 @@ CALLS = 3
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 @pytest.fixture

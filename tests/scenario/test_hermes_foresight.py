@@ -16,7 +16,6 @@ import pytest
 from sexton.spending.model import Scope, Unit
 from tests.scenario.fake_model import ANSWER, Said, ToolUse, counting
 from tests.scenario.finalizers_scene import wait_until
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Terminal, own_turns_ended
 from tests.scenario.hermes_spender import Spender, budget, spender, working
 
@@ -31,8 +30,8 @@ DEARER = "{models: {fake-model: {input: 10, output: 10}}}"
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 @pytest.fixture

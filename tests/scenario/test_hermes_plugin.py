@@ -28,7 +28,6 @@ from tests.scenario.fake_model import ANSWER, FakeModel, ToolUse
 from tests.scenario.finalizers_scene import wait_until
 from tests.scenario.hermes_exits import ends_of
 from tests.scenario.hermes_house import House
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import Lab
 
 BACKGROUND = ToolUse("terminal", {"command": "sleep 6000", "background": True})
@@ -56,8 +55,8 @@ class Inside:
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 @pytest.fixture

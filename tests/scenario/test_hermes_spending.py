@@ -16,7 +16,6 @@ import pytest
 from sexton.spending.model import Act, Scope, Unit
 from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.hermes_exits import GOAL, rows
-from tests.scenario.hermes_inside import furnished_environment
 from tests.scenario.hermes_lab import listen, turns_ended
 from tests.scenario.hermes_spender import Spender, budget, failing, spender, working
 from tests.scenario.hermes_turns import TURNS
@@ -25,8 +24,8 @@ LARGE = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
 
 
 @pytest.fixture(scope="module")
-def python(hermes_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return furnished_environment(hermes_python, tmp_path_factory.mktemp("environment"))
+def python(furnished_python: Path) -> Path:
+    return furnished_python
 
 
 @pytest.fixture
