@@ -50,11 +50,11 @@ def compared(module: Module) -> Iterator[Text]:
             case ast.Assert(test=test):
                 yield from _texts(test)
             case ast.Call(func=ast.Attribute(attr="raises"), keywords=keywords):
-                for each in keywords:
-                    yield from _texts(each.value)
+                for keyword in keywords:
+                    yield from _texts(keyword.value)
             case ast.Call(func=ast.Attribute(attr="to_contain_text" | "to_have_text"), args=args):
-                for each in args:
-                    yield from _texts(each)
+                for argument in args:
+                    yield from _texts(argument)
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, values, *_]):
                 yield from _texts_of_parameters(names, values)
 
