@@ -53,8 +53,8 @@ def compared(module: Module) -> Iterator[Text]:
                 for keyword in keywords:
                     yield from _texts(keyword.value)
             case ast.Call(func=ast.Attribute(attr="to_contain_text" | "to_have_text"), args=args):
-                for argument in args:
-                    yield from _texts(argument)
+                for expected in args:
+                    yield from _texts(expected)
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, values, *_]):
                 yield from _texts_of_parameters(names, values)
 

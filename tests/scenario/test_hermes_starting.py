@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.layers import unavailable
 from tests.scenario.hermes_starting import Started, start
 
 PATIENCE = 240.0
@@ -29,7 +30,12 @@ print(json.dumps({
     "leads": os.getsid(0) == os.getpid(), "limits": open("/proc/self/limits").read(),
 }))
 """
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+
+
+@pytest.fixture(autouse=True)
+def forking() -> None:
+    if sys.platform != "linux":
+        unavailable("Linux: elsewhere nothing is forked")
 
 
 def probed(process: Started, said: Path) -> Any:
