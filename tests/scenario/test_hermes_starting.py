@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import layers
 from tests.scenario.hermes_starting import Started, start
 
 PATIENCE = 240.0
@@ -29,7 +30,12 @@ print(json.dumps({
     "leads": os.getsid(0) == os.getpid(), "limits": open("/proc/self/limits").read(),
 }))
 """
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+
+
+@pytest.fixture(autouse=True)
+def _forking() -> None:
+    if sys.platform != "linux":
+        layers.unavailable("a launcher forks on Linux only")
 
 
 def probed(process: Started, said: Path) -> Any:
