@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sexton.core.record import as_dict, made, names, record, replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session
+from sexton.core.setting import setting
 from sexton.liveness.policy import LivenessPolicy
 from sexton.processes.handling import Handling, Occasion, ProcessPolicy
 from sexton.resets.policy import Mode, ResetPolicy, schedule
@@ -23,9 +24,26 @@ if TYPE_CHECKING:
 class ResetRule:
     """A reset policy for the sessions that match; an empty tuple matches any."""
 
-    sources: tuple[str, ...] = ()
-    chat_types: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
+    sources: tuple[str, ...] = setting(
+        default=(),
+        match=True,
+        about="The sources whose sessions the rule is for: where a conversation takes place, like "
+        "`telegram`.",
+        change="Name the sources whose conversations end sooner or later than others.",
+    )
+    chat_types: tuple[str, ...] = setting(
+        default=(),
+        match=True,
+        about="The types of chat that the rule is for, like `group` or `dm`.",
+        change="Name `group` where groups need another reset than direct messages.",
+    )
+    keys: tuple[str, ...] = setting(
+        default=(),
+        kind="pattern",
+        match=True,
+        about="Patterns of session keys that the rule is for, with `*` and `?`.",
+        change="Name single conversations or those of one agent, like `agent:main:*`.",
+    )
     policy: ResetPolicy
 
     def specificity(self, session: Session) -> tuple[int, int, int, int] | None:

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sexton.core.record import replace
 from sexton.errors import SettingsInvalid, SettingsNotFound
-from sexton.finalizers.policy import Owing
-from sexton.liveness.policy import LivenessPolicy
-from sexton.processes.handling import ProcessPolicy
-from sexton.resets.policy import ResetPolicy
-from sexton.retention.disk_budget import DiskBudget
-from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.settings import document
+from sexton.settings.building import settings_from
+from sexton.settings.document import Document
 from sexton.settings.environment import overrides
-from sexton.settings.finalizer_settings import finalizer_settings, owing
-from sexton.settings.home_settings import named_homes, repeated_homes
-from sexton.settings.retention import archive_of, retention_of
+from sexton.settings.home_settings import repeated_homes
 from sexton.settings.settings_problems import ENVIRONMENT, Complaint, Problem, Spot, dotted
 from sexton.settings.settings_problems import Path as SettingPath
-from sexton.settings.settings_schema import LivenessFields, PolicyFields, ResetFields, SettingsFile
-from sexton.settings.settings_serving import serve_of
-from sexton.settings.settings_values import (
-    GcSettings,
-    KeeperSettings,
-    NotifySetting,
-    Settings,
-    TrashSettings,
-    has_overrides,
-)
-from sexton.settings.spending import budgets_of, spend_rules
-from sexton.settings.validation import complaints, contradictions
+from sexton.settings.settings_values import Settings, has_overrides
+from sexton.settings.validation import contradictions, read
 
 __all__ = ["Problem", "has_overrides", "load", "problems"]
 
@@ -43,24 +27,11 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     found = _gather(path, environ)
     if found.problems:
         raise SettingsInvalid("\n".join(str(problem) for problem in found.problems))
-    fields = SettingsFile.model_validate(found.values)
-    finalizers = finalizer_settings(fields.finalizers, _directory(path), environ)
-    return Settings(
-        rulebook=_rulebook(fields, tuple(map(owing, finalizers))),
-        homes=named_homes(fields.homes, _directory(path), environ),
-        finalizers=finalizers,
-        notify=NotifySetting(**dict(fields.notify) | {"events": tuple(fields.notify.events)}),
-        keeper=KeeperSettings(**dict(fields.keeper)),
-        disk=DiskBudget(**dict(fields.disk)),
-        archive=archive_of(fields.archive, _directory(path), environ),
-        trash=TrashSettings(**dict(fields.trash)),
-        gc=GcSettings(**dict(fields.gc)),
-        serve=serve_of(fields.serve, _directory(path), environ),
+    written, _ = read(found.values)
+    return replace(
+        settings_from(written, _directory(path), environ),
         source=None if path is None else str(path),
         places=found.places,
-        budget_names=tuple(
-            tuple(budget.name for budget in budgets_of(entry)) for entry in fields.budgets
-        ),
     )
 
 
@@ -121,21 +92,22 @@ def _contradiction(
 
 def _from_file(path: Path, environ: Mapping[str, str]) -> _Found:
     try:
-        read = document.read(document.decode(_content(path)))
+        text = document.read(document.decode(_content(path)))
     except document.Unreadable as error:
         return _Found(problems=[_problem(path, error.spot, "", str(error))])
+    _, wrong_values = read(text.values)
     wrong = [
-        *read.complaints,
-        *complaints(read.values),
-        *repeated_homes(read.values, _directory(path), environ),
+        *text.complaints,
+        *wrong_values,
+        *repeated_homes(text.values, _directory(path), environ),
     ]
-    located = sorted((_locate(path, read, complaint) for complaint in wrong), key=_place)
+    located = sorted((_locate(path, text, complaint) for complaint in wrong), key=_place)
     places = {
         dotted(where): f"{path}:{spot.line}:{spot.column}"
-        for where, spot in read.spots.items()
+        for where, spot in text.spots.items()
         if where
     }
-    return _Found(values=read.values or {}, places=places, spots=read.spots, problems=located)
+    return _Found(values=text.values or {}, places=places, spots=text.spots, problems=located)
 
 
 def _content(path: Path) -> bytes:
@@ -149,13 +121,13 @@ def _content(path: Path) -> bytes:
         raise document.Unreadable(f"the file can not be read: {why}", Spot(1, 1)) from None
 
 
-def _locate(path: Path, read: document.Document, complaint: Complaint) -> Problem:
+def _locate(path: Path, text: Document, complaint: Complaint) -> Problem:
     where = complaint.path
-    spot = complaint.spot or (read.keys if complaint.at_key else read.spots).get(where)
+    spot = complaint.spot or (text.keys if complaint.at_key else text.spots).get(where)
     while spot is None:
         # a setting that is missing has no place of its own: show where it belongs
         where = where[:-1]
-        spot = read.spots.get(where) or (Spot(1, 1) if not where else None)
+        spot = text.spots.get(where) or (Spot(1, 1) if not where else None)
     return _problem(path, spot, dotted(complaint.path), complaint.message)
 
 
@@ -165,44 +137,3 @@ def _problem(path: Path, spot: Spot, where: str, message: str) -> Problem:
 
 def _directory(path: Path | None) -> Path:
     return Path.cwd() if path is None else path.absolute().parent
-
-
-def _rulebook(fields: SettingsFile, finalizers: tuple[Owing, ...]) -> Rulebook:
-    default = _policy(ResetPolicy(), fields.reset)
-    return Rulebook(
-        reset=default,
-        reset_rules=tuple(_rules(default, fields.reset)),
-        liveness=_liveness(fields.liveness),
-        finalizers=finalizers,
-        processes=ProcessPolicy(**dict(fields.processes)),
-        spend=spend_rules(fields),
-        retention=retention_of(fields.retention),
-    )
-
-
-def _liveness(fields: LivenessFields) -> LivenessPolicy:
-    """The same bounds in another order are the same policy."""
-    return LivenessPolicy(
-        dies_with_owner=tuple(fields.dies_with_owner),
-        beat_every=fields.beat_every,
-        ttl=fields.ttl,
-        lock_delay=fields.lock_delay,
-        stall_after=fields.stall_after,
-        inactivity_bound=tuple(sorted(fields.inactivity_bound.items())),
-    )
-
-
-def _rules(default: ResetPolicy, fields: ResetFields) -> Iterator[ResetRule]:
-    for rule in fields.rules:
-        yield ResetRule(
-            sources=tuple(rule.sources),
-            chat_types=tuple(rule.chat_types),
-            keys=tuple(rule.keys),
-            policy=_policy(default, rule),
-        )
-
-
-def _policy(inherited: ResetPolicy, fields: PolicyFields) -> ResetPolicy:
-    """The inherited policy with what was set instead."""
-    written = fields.model_fields_set & set(PolicyFields.model_fields)
-    return replace(inherited, **{name: getattr(fields, name) for name in written})

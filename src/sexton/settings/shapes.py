@@ -1,0 +1,296 @@
+"""The shapes that settings are written in: sections, lists and mappings of values.
+
+A shape reads what a file says and adds every mistake to those found before; it shows a value the
+way it is written, and describes itself to an editor.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from types import NoneType
+from typing import Any, Protocol, get_args, get_origin, get_type_hints
+
+from sexton.core.record import record, settings_of
+from sexton.core.setting import NOTHING, Setting
+from sexton.settings.kinds import BY_TYPE, NAME, NAMED, SHOWN, Kind, of_words, shown
+from sexton.settings.settings_problems import Found, Path, did_you_mean
+
+_LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_., -]+")
+
+
+class Shape(Protocol):
+    """What a setting's value can look like."""
+
+    @property
+    def words(self) -> str:
+        """What can be written, for people."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The same as JSON Schema."""
+
+    def read(self, value: object, path: Path, found: Found) -> Any:
+        """The value as it is used; mistakes are added to what was found."""
+
+    def show(self, value: Any, /) -> Any:
+        """A value as it is written."""
+
+
+@record(kw_only=False)
+class Field:
+    """One setting: its name in the file, the attribute that it becomes, and its declaration.
+
+    `inherits` says that its section takes what it leaves out from another one.
+    """
+
+    name: str
+    attribute: str
+    shape: Shape
+    declared: Setting
+    inherits: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        """Whether every entry must have it."""
+        unconditional = self.declared.needed and not self.declared.belongs
+        return unconditional or (self.declared.default is NOTHING and not self.declared.otherwise)
+
+    @property
+    def is_one_value(self) -> bool:
+        """Whether it fits into an environment variable: one value, or a list of such."""
+        plain = self.shape.item if isinstance(self.shape, Items) else self.shape
+        return isinstance(plain, Kind)
+
+    @property
+    def default(self) -> Any:
+        """The default as it is written; NOTHING where there is none that one could write."""
+        declared, shape = self.declared, self.shape
+        default = declared.default
+        if declared.usual:
+            alone = len(declared.belongs) == 1
+            default = declared.usual[declared.belongs[0]] if alone else NOTHING
+        if default is NOTHING or declared.match or self.inherits:
+            return NOTHING
+        if isinstance(shape, Kind):
+            written = None if default is None else shape.show(default)
+            return written if shape.takes(written) else NOTHING
+        return NOTHING if isinstance(shape, Section) else shape.show(default)
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """The defaults of single kinds as they are written."""
+        usual = self.declared.usual.items()
+        return {
+            kind: each if isinstance(each, str) else self.shape.show(each) for kind, each in usual
+        }
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The setting for an editor, with its description and default."""
+        default = {} if self.default is NOTHING else {"default": self.default}
+        return {**self.shape.schema, "description": self.declared.text, **default}
+
+
+@record(kw_only=False)
+class Section:
+    """A mapping of known settings; read, it has what was written only, by attribute."""
+
+    about: str
+    fields: Mapping[str, Field]
+    words: str = "settings"
+
+    def read(self, value: object, path: Path, found: Found) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            found.add(path, f"expected a mapping of settings, not {shown(value)}")
+            return {}
+        for name in value:
+            if name not in self.fields:
+                found.add((*path, name), self._unknown(name, found), at_key=True)
+        for name, field in self.fields.items():
+            if field.is_required and name not in value:
+                found.add((*path, name), "is required")
+        return {
+            field.attribute: field.shape.read(value[name], (*path, name), found)
+            for name, field in self.fields.items()
+            if name in value
+        }
+
+    def _unknown(self, name: str, found: Found) -> str:
+        if name == "<<":
+            return "YAML merge keys are not supported; a rule inherits from reset by itself"
+        near = did_you_mean(name, self.fields) or found.elsewhere.get(name)
+        return f"unknown setting; did you mean '{near}'?" if near else "unknown setting"
+
+    def show(self, value: Any, /) -> dict[str, Any]:
+        """The settings of a record."""
+        return {
+            name: field.shape.show(getattr(value, field.attribute))
+            for name, field in self.fields.items()
+        }
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        required = [name for name, field in self.fields.items() if field.is_required]
+        return {
+            "type": "object",
+            "description": self.about,
+            "properties": {name: field.schema for name, field in self.fields.items()},
+            "additionalProperties": False,
+            **({"required": required} if required else {}),
+        }
+
+
+@record(kw_only=False)
+class Blank:
+    """A section or list that says nothing where all its lines are commented out."""
+
+    shape: Section | Items | Pairs
+
+    @property
+    def words(self) -> str:
+        return self.shape.words
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        return self.shape.schema
+
+    def read(self, value: object, path: Path, found: Found) -> Any:
+        empty: object = [] if isinstance(self.shape, Items) else {}
+        return self.shape.read(empty if value is None else value, path, found)
+
+    def show(self, value: Any, /) -> Any:
+        return self.shape.show(value)
+
+
+@record(kw_only=False)
+class Items:
+    """A list of values of one shape; one that matches any if it is left out is never empty."""
+
+    item: Shape
+    words: str
+    is_match: bool = False
+
+    def read(self, value: object, path: Path, found: Found) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            found.add(path, f"expected a list, not {shown(value)}{_as_list(value)}")
+            return ()
+        if not value and self.is_match:
+            found.add(path, "the list is empty; leave it out to match any")
+        return tuple(
+            self.item.read(each, (*path, place), found) for place, each in enumerate(value)
+        )
+
+    def show(self, value: Any, /) -> list[Any]:
+        return [self.item.show(each) for each in value]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        least = {"minItems": 1} if self.is_match else {}
+        return {"type": "array", "items": self.item.schema, **least}
+
+
+@record(kw_only=False)
+class Pairs:
+    """A mapping from names of one's own to values of one shape; read, pairs in order."""
+
+    value: Shape
+    of: str
+
+    @property
+    def words(self) -> str:
+        return f"a mapping of {self.of}"
+
+    def read(self, value: object, path: Path, found: Found) -> tuple[tuple[str, Any], ...]:
+        if not isinstance(value, dict):
+            found.add(path, f"expected {self.words}, not {shown(value)}")
+            return ()
+        pairs = []
+        for name, each in value.items():
+            NAME.read(name, (*path, name), found, at_key=True)
+            pairs.append((name, self.value.read(each, (*path, name), found)))
+        return tuple(sorted(pairs, key=lambda pair: str(pair[0])))
+
+    def show(self, value: Any, /) -> dict[str, Any]:
+        return {name: self.value.show(each) for name, each in value}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "additionalProperties": self.value.schema,
+            "propertyNames": NAME.schema,
+        }
+
+
+@record(kw_only=False)
+class OrNull:
+    """A section that can be null as a whole."""
+
+    section: Section
+    words: str
+
+    def read(self, value: object, path: Path, found: Found) -> dict[str, Any] | None:
+        return None if value is None else self.section.read(value, path, found)
+
+    def show(self, value: Any, /) -> dict[str, Any] | None:
+        return None if value is None else self.section.show(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.section.schema, {"type": "null"}]}
+
+
+def declared(kind: type, *leave_out: str, **shapes: Shape) -> dict[str, Field]:
+    """The settings that a class of records declares, by their names in the file.
+
+    Their shapes follow from their types and declarations, but for those that are given.
+    """
+    hints = get_type_hints(kind, localns={"Path": pathlib.Path})
+    fields = (
+        Field(
+            each.name or attribute,
+            attribute,
+            shapes.get(attribute) or _shape(hints[attribute], each),
+            each,
+        )
+        for attribute, each in settings_of(kind).items()
+        if attribute not in leave_out
+    )
+    return {field.name: field for field in fields}
+
+
+def _shape(hint: Any, setting: Setting) -> Shape:
+    alone = [each for each in get_args(hint) if each is not NoneType]
+    is_list = get_origin(hint) is tuple
+    plain = alone[0] if alone else hint
+    kind = NAMED[setting.kind] if setting.kind else _kind(plain)
+    kind = kind.of(setting.unit) if setting.unit else kind
+    if is_list and kind.schema.get("type") != "array":
+        return Items(kind, f"a list of values, each {kind.words}", setting.match)
+    return kind if setting.null is None else kind.or_null(setting.null)
+
+
+def _kind(plain: type) -> Kind:
+    return of_words(plain) if issubclass(plain, StrEnum) else BY_TYPE[plain]
+
+
+def _as_list(value: object) -> str:
+    if not isinstance(value, str) or len(value) > SHOWN:
+        return ""
+    return f"; write [{value if _LIST_OF_WORDS.fullmatch(value) else shown(value)}]"
+
+
+def sections_of(
+    shape: Shape, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Section]]:
+    """Every section below a shape with the names that lead to it, itself included."""
+    match shape:
+        case Blank(shape=inner) | Items(item=inner) | Pairs(value=inner):
+            yield from sections_of(inner, path)
+        case Section(fields=fields):
+            yield path, shape
+            for name, field in fields.items():
+                yield from sections_of(field.shape, (*path, name))
