@@ -15,7 +15,7 @@ import yaml
 from sexton.core.setting import NOTHING
 from sexton.settings.environment import VARIABLES
 from sexton.settings.sections import FILE, MAPPINGS
-from sexton.settings.shapes import Blank, Field, Items, Pairs, Section
+from sexton.settings.shapes import Field, Items, Pairs, Section
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "settings.md"
@@ -121,11 +121,11 @@ def _below(path: str, section: Section) -> Iterator[Entry]:
 
 def _inside(path: str, field: Field) -> Iterator[Entry]:
     match field.shape:
-        case Blank(shape=Items(item=Section() as entry)):
+        case Items(item=Section() as entry):
             general = MAPPINGS[path.partition(".")[0]].fields if "." in path else {}
             own = {name: each for name, each in entry.fields.items() if name not in general}
             yield from _below(f"{path}[]", Section(entry.about, own))
-        case Blank(shape=Pairs(value=Section() as entry)):
+        case Pairs(value=Section() as entry):
             yield from _below(f"{path}.*", entry)
 
 
@@ -156,7 +156,7 @@ def _about(section: str) -> str:
     if section in MAPPINGS:
         return MAPPINGS[section].about
     match FILE.fields[section].shape:
-        case Blank(shape=Items(item=Section(about=about))):
+        case Items(item=Section(about=about)):
             return f"A list. Each entry: {about[0].lower()}{about[1:]}"
         case _:
             raise AssertionError(section)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from sexton.core.endings import EndKind, end_kind
 from sexton.core.plan import Reason
-from sexton.core.record import made, names, record
+from sexton.core.record import made, record
 from sexton.core.session import Session
 from sexton.core.setting import setting
 from sexton.retention.remains import Remains
@@ -143,27 +141,6 @@ class Retention:
         """The class a source belongs to."""
         named = (each for each in reversed(self.classes) if source in each.sources)
         return next(named, self.general)
-
-
-def restored(stored: Mapping[str, Any]) -> Retention:
-    """The retention that was stored as JSON; what an older Sexton did not store is the default."""
-    return Retention(
-        general=_restored_class(stored["general"]),
-        classes=tuple(_restored_class(each) for each in stored["classes"]),
-        allow_remove_all=stored.get("allow_remove_all", False),
-    )
-
-
-def _restored_class(stored: Mapping[str, Any]) -> RetentionClass:
-    known = {name: stored[name] for name in names(RetentionClass) if name in stored}
-    spans = {
-        name: timedelta(seconds=known[name])
-        for name in ("max_age", "rows_max_age")
-        if known.get(name) is not None
-    }
-    fates = {name: Fate(known[name]) for name in ("on_reset", "after_delivery", "rows")}
-    known |= {"sources": tuple(known["sources"]), **fates, **spans}
-    return RetentionClass(**known | {"protect": tuple(map(Protection, known["protect"]))})
 
 
 @record

@@ -30,10 +30,8 @@ from sexton.settings.settings_values import (
     TrashSettings,
 )
 from sexton.settings.shapes import (
-    Blank,
     Field,
     Items,
-    OrNull,
     Pairs,
     Section,
     declared,
@@ -51,7 +49,7 @@ def _listed(
 ) -> dict[str, Field]:
     """A list of entries."""
     said: Any = setting(default=(), otherwise=otherwise, about=about, change=change)
-    return {name: Field(name, name, Blank(Items(entry, f"a list of {what}")), said)}
+    return {name: Field(name, name, Items(entry, f"a list of {what}"), said, blank=True)}
 
 
 def _heir(about: str, own: Mapping[str, Field], general: Mapping[str, Field]) -> Section:
@@ -63,7 +61,7 @@ def _heir(about: str, own: Mapping[str, Field], general: Mapping[str, Field]) ->
 def _section(name: str, about: str, *parts: Mapping[str, Field]) -> dict[str, Field]:
     fields = {field.name: field for part in parts for field in part.values()}
     said: Any = setting(otherwise="the defaults of its settings", about=about, change="")
-    return {name: Field(name, name, Blank(Section(about, fields)), said)}
+    return {name: Field(name, name, Section(about, fields), said, blank=True)}
 
 
 FILE: Final = Section(
@@ -97,9 +95,7 @@ FILE: Final = Section(
         **_section(
             "liveness",
             "How Sexton notices the death of a process, and what it means for its sessions.",
-            declared(
-                LivenessPolicy, inactivity_bound=Blank(Pairs(DURATION, "sources to durations"))
-            ),
+            declared(LivenessPolicy, inactivity_bound=Pairs(DURATION, "sources to durations")),
         ),
         **_section(
             "processes",
@@ -129,8 +125,8 @@ FILE: Final = Section(
             "What models cost.",
             declared(
                 Prices,
-                models=Blank(Pairs(_PRICE, "models to prices")),
-                unknown=OrNull(_PRICE, "a price, or null for an error"),
+                models=Pairs(_PRICE, "models to prices"),
+                unknown=replace(_PRICE, words="a price, or null for an error", null=True),
             ),
         ),
         **_section(
@@ -185,9 +181,7 @@ FILE: Final = Section(
 SECTIONS: Final[Mapping[tuple[str, ...], Section]] = dict(sections_of(FILE))
 """Every section by the names that lead to it; places in lists are left out."""
 MAPPINGS: Final[Mapping[str, Section]] = {
-    name: field.shape.shape
-    for name, field in FILE.fields.items()
-    if isinstance(field.shape, Blank) and isinstance(field.shape.shape, Section)
+    name: field.shape for name, field in FILE.fields.items() if isinstance(field.shape, Section)
 }
 """The sections of the file that are no lists."""
 

@@ -43,7 +43,8 @@ class Shape(Protocol):
 class Field:
     """One setting: its name in the file, the attribute that it becomes, and its declaration.
 
-    `inherits` says that its section takes what it leaves out from another one.
+    `inherits` says that its section takes what it leaves out from another one, `blank` that it says
+    nothing where all its lines are commented out.
     """
 
     name: str
@@ -51,6 +52,13 @@ class Field:
     shape: Shape
     declared: Setting
     inherits: bool = False
+    blank: bool = False
+
+    def read(self, value: object, path: Path, found: Found) -> Any:
+        """The value as it is used; mistakes are added to what was found."""
+        if value is None and self.blank:
+            value = [] if isinstance(self.shape, Items) else {}
+        return self.shape.read(value, path, found)
 
     @property
     def is_required(self) -> bool:
@@ -77,7 +85,7 @@ class Field:
         if isinstance(shape, Kind):
             written = None if default is None else shape.show(default)
             return written if shape.takes(written) else NOTHING
-        return NOTHING if isinstance(shape, Section) else shape.show(default)
+        return shape.show(default)
 
     @property
     def usual(self) -> dict[str, Any]:
@@ -96,13 +104,20 @@ class Field:
 
 @record(kw_only=False)
 class Section:
-    """A mapping of known settings; read, it has what was written only, by attribute."""
+    """A mapping of known settings; read, it has what was written only, by attribute.
+
+    Some can be `null` as a whole.
+    """
 
     about: str
     fields: Mapping[str, Field]
     words: str = "settings"
+    null: bool = False
 
-    def read(self, value: object, path: Path, found: Found) -> dict[str, Any]:
+    def read(self, value: object, path: Path, found: Found) -> Any:
+        """The written settings by attribute; None where the section is null as a whole."""
+        if value is None and self.null:
+            return None
         if not isinstance(value, dict):
             found.add(path, f"expected a mapping of settings, not {shown(value)}")
             return {}
@@ -113,7 +128,7 @@ class Section:
             if field.is_required and name not in value:
                 found.add((*path, name), "is required")
         return {
-            field.attribute: field.shape.read(value[name], (*path, name), found)
+            field.attribute: field.read(value[name], (*path, name), found)
             for name, field in self.fields.items()
             if name in value
         }
@@ -124,8 +139,10 @@ class Section:
         near = did_you_mean(name, self.fields) or found.elsewhere.get(name)
         return f"unknown setting; did you mean '{near}'?" if near else "unknown setting"
 
-    def show(self, value: Any, /) -> dict[str, Any]:
+    def show(self, value: Any, /) -> dict[str, Any] | None:
         """The settings of a record."""
+        if value is None:
+            return None
         return {
             name: field.shape.show(getattr(value, field.attribute))
             for name, field in self.fields.items()
@@ -134,35 +151,14 @@ class Section:
     @property
     def schema(self) -> dict[str, Any]:
         required = [name for name, field in self.fields.items() if field.is_required]
-        return {
+        described = {
             "type": "object",
             "description": self.about,
             "properties": {name: field.schema for name, field in self.fields.items()},
             "additionalProperties": False,
             **({"required": required} if required else {}),
         }
-
-
-@record(kw_only=False)
-class Blank:
-    """A section or list that says nothing where all its lines are commented out."""
-
-    shape: Section | Items | Pairs
-
-    @property
-    def words(self) -> str:
-        return self.shape.words
-
-    @property
-    def schema(self) -> Mapping[str, Any]:
-        return self.shape.schema
-
-    def read(self, value: object, path: Path, found: Found) -> Any:
-        empty: object = [] if isinstance(self.shape, Items) else {}
-        return self.shape.read(empty if value is None else value, path, found)
-
-    def show(self, value: Any, /) -> Any:
-        return self.shape.show(value)
+        return {"anyOf": [described, {"type": "null"}]} if self.null else described
 
 
 @record(kw_only=False)
@@ -225,41 +221,19 @@ class Pairs:
         }
 
 
-@record(kw_only=False)
-class OrNull:
-    """A section that can be null as a whole."""
-
-    section: Section
-    words: str
-
-    def read(self, value: object, path: Path, found: Found) -> dict[str, Any] | None:
-        return None if value is None else self.section.read(value, path, found)
-
-    def show(self, value: Any, /) -> dict[str, Any] | None:
-        return None if value is None else self.section.show(value)
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [self.section.schema, {"type": "null"}]}
-
-
 def declared(kind: type, *leave_out: str, **shapes: Shape) -> dict[str, Field]:
     """The settings that a class of records declares, by their names in the file.
 
-    Their shapes follow from their types and declarations, but for those that are given.
+    Their shapes follow from their types and declarations, but for those that are named here.
     """
     hints = get_type_hints(kind, localns={"Path": pathlib.Path})
-    fields = (
-        Field(
-            each.name or attribute,
-            attribute,
-            shapes.get(attribute) or _shape(hints[attribute], each),
-            each,
-        )
-        for attribute, each in settings_of(kind).items()
-        if attribute not in leave_out
-    )
-    return {field.name: field for field in fields}
+    fields = {}
+    for attribute, setting in settings_of(kind).items():
+        if attribute not in leave_out:
+            shape = shapes.get(attribute) or _shape(hints[attribute], setting)
+            name = setting.name or attribute
+            fields[name] = Field(name, attribute, shape, setting, blank=isinstance(shape, Pairs))
+    return fields
 
 
 def _shape(hint: Any, setting: Setting) -> Shape:
@@ -288,9 +262,9 @@ def sections_of(
 ) -> Iterator[tuple[tuple[str, ...], Section]]:
     """Every section below a shape with the names that lead to it, itself included."""
     match shape:
-        case Blank(shape=inner) | Items(item=inner) | Pairs(value=inner):
+        case Items(item=inner) | Pairs(value=inner):
             yield from sections_of(inner, path)
-        case Section(fields=fields):
+        case Section(fields=fields, null=False):
             yield path, shape
             for name, field in fields.items():
                 yield from sections_of(field.shape, (*path, name))

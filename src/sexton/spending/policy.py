@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
-from sexton.core.record import made, names, record
+from sexton.core.record import made, record
 from sexton.core.setting import setting
-from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.model import Budget, Scope, Unit
 
 
 def usual_name(scope: str, unit: str, per: timedelta | None = None) -> str:
@@ -169,44 +167,3 @@ class SpendRules:
             each.unit is Unit.MESSAGES and (each.scope not in own or each.per)
             for each in self.budgets
         )
-
-
-def spend_rules(stored: Mapping[str, Any] | None) -> SpendRules:
-    """The rules from their stored form; what an older Sexton did not store keeps its default."""
-    if stored is None:
-        return SpendRules()
-    breaker, prices = stored["breaker"], stored["prices"]
-    return SpendRules(
-        budgets=tuple(map(_budget, stored["budgets"])),
-        breaker=BreakerPolicy(
-            warn_at=tuple(breaker["warn_at"]), cool_down=timedelta(seconds=breaker["cool_down"])
-        ),
-        runaway=_runaway(stored["runaway"]),
-        prices=Prices(
-            models=tuple((name, Price(**price)) for name, price in prices["models"]),
-            unknown=None if prices["unknown"] is None else Price(**prices["unknown"]),
-        ),
-    )
-
-
-def _runaway(stored: Mapping[str, Any]) -> RunawayPolicy:
-    """An older Sexton stored its default as a limit on messages that nobody set."""
-    usual = RunawayPolicy()
-    known = {name: stored[name] for name in names(RunawayPolicy) if name in stored}
-    if "warn_messages" not in stored:
-        is_default = stored["messages"] == usual.warn_messages
-        known["warn_messages"] = usual.warn_messages if is_default else None
-        known["messages"] = None if is_default else stored["messages"]
-    return RunawayPolicy(**known)
-
-
-def _budget(stored: Mapping[str, Any]) -> Budget:
-    return Budget(
-        name=stored["name"],
-        scope=Scope(stored["scope"]),
-        unit=Unit(stored["unit"]),
-        limit=stored["limit"],
-        action=Act(stored["action"]),
-        sources=tuple(stored["sources"]),
-        per=None if stored["per"] is None else timedelta(seconds=stored["per"]),
-    )
