@@ -16,7 +16,7 @@ KindName: TypeAlias = Literal[
     "home_kind", "home_name", "hour", "large_size", "minutes", "money", "pattern", "plain_name",
     "port", "price", "share", "size", "source", "steps", "tokens", "variable", "zone",
 ]  # fmt: skip
-"""The kinds of value that a type alone does not tell; `settings/kinds.py` has all."""
+"""The kinds of value that a type alone does not tell; `settings/vocabulary.py` has all."""
 
 
 class Setting:

@@ -18,7 +18,6 @@ from sexton.retention.disk_budget import DiskBudget
 from sexton.retention.policy import Retention, RetentionClass
 from sexton.rules.rulebook import ResetRule
 from sexton.settings.budget_entries import BudgetEntry
-from sexton.settings.kinds import DURATION
 from sexton.settings.settings_values import (
     ArchiveSettings,
     FinalizerSetting,
@@ -37,6 +36,7 @@ from sexton.settings.shapes import (
     declared,
     sections_of,
 )
+from sexton.settings.vocabulary import DURATION
 from sexton.spending.policy import BreakerPolicy, Price, Prices, RunawayPolicy
 
 _PRICE = Section("What a million tokens cost, in dollars.", declared(Price))

@@ -15,8 +15,9 @@ from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
 from sexton.core.record import record, settings_of
 from sexton.core.setting import NOTHING, Setting
-from sexton.settings.kinds import BY_TYPE, NAME, NAMED, SHOWN, Kind, of_words, shown
+from sexton.settings.kinds import SHOWN, Kind, of_words, shown
 from sexton.settings.settings_problems import Found, Path, did_you_mean
+from sexton.settings.vocabulary import BY_TYPE, NAME, NAMED
 
 _LIST_OF_WORDS = re.compile(r"[A-Za-z0-9_., -]+")
 
