@@ -158,7 +158,7 @@ class BudgetEntry:
             yield budget if self.name else replace(budget, name=_usual(budget))
 
 
-def written(budget: Budget) -> dict[str, Any]:
+def as_entry(budget: Budget) -> dict[str, Any]:
     """A budget as an entry of the settings."""
     limit: Any = budget.limit
     if budget.unit is Unit.USD:

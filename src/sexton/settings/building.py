@@ -56,12 +56,12 @@ def settings_from(written: Written, beside: Path, environ: Mapping[str, str]) ->
             for name, value in values.items()
         }
 
-    entries = [BudgetEntry(**each) for each in written.get("budgets", ())]
+    entries = [BudgetEntry(**entry) for entry in written.get("budgets", ())]
     finalizers = tuple(
-        finalizer_of(located(FinalizerSetting, usual(each["kind"]) | each))
-        for each in written.get("finalizers", ())
+        finalizer_of(located(FinalizerSetting, usual(entry["kind"]) | entry))
+        for entry in written.get("finalizers", ())
     )
-    homes = [located(HomeSetting, each) for each in written.get("homes", ())]
+    homes = [located(HomeSetting, entry) for entry in written.get("homes", ())]
     reset, rules = _resets(written.get("reset", {}))
     return Settings(
         rulebook=Rulebook(
@@ -94,7 +94,7 @@ def settings_from(written: Written, beside: Path, environ: Mapping[str, str]) ->
 def retention_of(written: Written) -> Retention:
     """What is kept how long, with all that classes inherit."""
     general = _changed(RetentionClass(), written)
-    classes = tuple(_changed(general, each) for each in written.get("classes", ()))
+    classes = tuple(_changed(general, entry) for entry in written.get("classes", ()))
     return _changed(Retention(general=general), {**written, "classes": classes})
 
 
@@ -118,7 +118,7 @@ def _budgets(entries: list[BudgetEntry]) -> tuple[Budget, ...]:
 def _prices(written: Written) -> Prices:
     unknown = written.get("unknown")
     return Prices(
-        models=tuple((name, Price(**each)) for name, each in written.get("models", ())),
+        models=tuple((name, Price(**price)) for name, price in written.get("models", ())),
         unknown=None if unknown is None else Price(**unknown),
     )
 
@@ -126,4 +126,4 @@ def _prices(written: Written) -> Prices:
 def _changed(inherited: T, written: Written) -> T:
     """The inherited record with what was set instead."""
     known = names(type(inherited))
-    return replace(inherited, **{name: each for name, each in written.items() if name in known})
+    return replace(inherited, **{name: value for name, value in written.items() if name in known})

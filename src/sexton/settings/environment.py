@@ -1,4 +1,4 @@
-"""Which settings does the environment override?"""
+"""Reads the settings that the environment overrides, and finds misspelt variables."""
 
 from __future__ import annotations
 

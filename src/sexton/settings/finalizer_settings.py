@@ -21,8 +21,8 @@ def finalizer_of(written: Mapping[str, Any]) -> FinalizerSetting:
 
 def usual(kind: FinalizerKind) -> dict[str, Any]:
     """The defaults that finalizers of a kind have for themselves."""
-    declared = settings_of(FinalizerSetting).items()
-    return {name: each.usual[kind] for name, each in declared if kind in each.usual}
+    settings = settings_of(FinalizerSetting).items()
+    return {name: declared.usual[kind] for name, declared in settings if kind in declared.usual}
 
 
 def owing(setting: FinalizerSetting) -> Owing:

@@ -1,4 +1,4 @@
-"""Which homes do the settings name, where are they, and what are they called?"""
+"""The homes that the settings name: where they are, and what they are called."""
 
 from __future__ import annotations
 

@@ -168,9 +168,9 @@ def _plain(value: Any) -> Any:
     """A value as it is written in a file."""
     match value:
         case Mapping():
-            return {str(name): _plain(each) for name, each in value.items()}
+            return {str(name): _plain(inner) for name, inner in value.items()}
         case list() | tuple():
-            return [_plain(each) for each in value]
+            return [_plain(item) for item in value]
         case timedelta() if value == timedelta(seconds=int(value.total_seconds())):
             return show_duration(value)
         case StrEnum() | PurePath():
@@ -184,5 +184,5 @@ def _paths(value: Any, path: SettingPath) -> Iterator[SettingPath]:
     if path:
         yield path
     inner = value.items() if isinstance(value, dict) else ()
-    for name, each in enumerate(value) if isinstance(value, list) else inner:
-        yield from _paths(each, (*path, name))
+    for name, below in enumerate(value) if isinstance(value, list) else inner:
+        yield from _paths(below, (*path, name))

@@ -1,4 +1,4 @@
-"""What are the effective settings, as a file that says the same?"""
+"""Shows the settings in effect as a file that says the same."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ import yaml
 from sexton.core.message import one_line
 from sexton.retention.policy import RetentionClass
 from sexton.rules.rulebook import ResetRule
-from sexton.settings.budget_entries import written
+from sexton.settings.budget_entries import as_entry
 from sexton.settings.document import plain
-from sexton.settings.sections import FILE, MAPPINGS, SECTIONS
+from sexton.settings.sections import FILE, LISTS, MAPPINGS, SECTIONS
 from sexton.settings.settings_values import FinalizerKind, FinalizerSetting, Settings
 from sexton.spending.model import Budget
 
-_RULES = ("reset", "rules")
 DEFAULT = "default"
 """The place of a value that nobody has set."""
-_FROM = "\0"
-"""Between a line and its place while lines are made; YAML never writes it."""
+_RULES = ("reset", "rules")
 
 
 class Line(NamedTuple):
-    """A line of settings; `place` says where its value comes from, None where that is not told."""
+    """A line of settings; `place` says where its value comes from, None where that is not shown."""
 
     text: str
-    place: str | None
+    place: str | None = None
 
 
 def show(settings: Settings) -> str:
@@ -43,59 +41,54 @@ def show(settings: Settings) -> str:
 
 def lines(settings: Settings) -> Iterator[Line]:
     """The same line by line."""
-    for each in _lines(settings):
-        text, _, place = each.partition(_FROM)
-        yield Line(text, place or None)
-
-
-def _lines(settings: Settings) -> Iterator[str]:
-    said = _said(settings)
+    written = _written(settings)
     for name in FILE.fields:
-        if name in MAPPINGS:
-            yield f"{name}:"
-            for setting in MAPPINGS[name].fields:
-                value = said[name][setting]
-                if (name, setting) in SECTIONS and isinstance(value, list):
-                    yield from (f"  {line}" for line in _listed(setting, value))
-                else:
-                    yield _noted(settings, name, setting, value)
-        else:
-            yield from _listed(name, said[name])
+        if name not in MAPPINGS:
+            yield from _listed(name, written[name])
+            continue
+        yield Line(f"{name}:")
+        for setting in MAPPINGS[name].fields:
+            value = written[name][setting]
+            if (name, setting) in LISTS:
+                yield from _listed(setting, value, "  ")
+            else:
+                place = one_line(settings.places.get(f"{name}.{setting}", DEFAULT))
+                yield Line(f"  {setting}: {_flow(value)}", place)
 
 
-def _listed(name: str, entries: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield f"{name}:" if entries else f"{name}: []"
+def _listed(name: str, entries: Sequence[dict[str, Any]], indent: str = "") -> Iterator[Line]:
+    yield Line(f"{indent}{name}:" if entries else f"{indent}{name}: []")
     for entry in entries:
-        yield from _item(entry)
+        for place, (setting, value) in enumerate(entry.items()):
+            yield Line(f"{indent}  {' ' if place else '-'} {setting}: {_flow(value)}")
 
 
-def _said(settings: Settings) -> dict[str, Any]:
-    """The settings as they are written, section by section."""
-    rules = settings.rulebook
+def _written(settings: Settings) -> dict[str, Any]:
+    """The settings as a file would say them, section by section."""
+    rules, spend = settings.rulebook, settings.rulebook.spend
+    reset = _shown(("reset",), rules.reset)
+    retention = _shown(("retention",), rules.retention.general)
+    retention |= _shown(("retention",), rules.retention)
     policies = {
         "liveness": rules.liveness,
         "processes": rules.processes,
-        "prices": rules.spend.prices,
+        "prices": spend.prices,
+        "breaker": spend.breaker,
+        "runaway": spend.runaway,
     }
-    policies |= {"breaker": rules.spend.breaker, "runaway": rules.spend.runaway}
-    said: dict[str, Any] = {
-        name: section.show(policies.get(name) or getattr(settings, name))
-        for name, section in MAPPINGS.items()
-        if name not in ("reset", "retention")
+    return {
+        "homes": [_shown(("homes",), home) for home in settings.homes],
+        "reset": reset | {"rules": [_rule(rule, reset) for rule in rules.reset_rules]},
+        "finalizers": [_finalizer(finalizer) for finalizer in settings.finalizers],
+        "budgets": [_budget(budget) for budget in spend.budgets],
+        "retention": retention
+        | {"classes": [_class(policy, retention) for policy in rules.retention.classes]},
+        **{
+            name: section.show(policies.get(name) or getattr(settings, name))
+            for name, section in MAPPINGS.items()
+            if name not in ("reset", "retention")
+        },
     }
-    said["homes"] = [_shown(("homes",), home) for home in settings.homes]
-    said["finalizers"] = list(map(_finalizer, settings.finalizers))
-    said["budgets"] = list(map(_budget, rules.spend.budgets))
-    said["reset"] = _shown(("reset",), rules.reset)
-    said["reset"]["rules"] = [_rule(rule, said["reset"]) for rule in rules.reset_rules]
-    retention = rules.retention
-    said["retention"] = _shown(("retention",), retention.general) | _shown(
-        ("retention",), retention
-    )
-    said["retention"]["classes"] = [
-        _class(policy, said["retention"]) for policy in retention.classes
-    ]
-    return said
 
 
 def _shown(path: tuple[str, ...], value: object) -> dict[str, Any]:
@@ -103,19 +96,19 @@ def _shown(path: tuple[str, ...], value: object) -> dict[str, Any]:
     return {
         name: field.shape.show(getattr(value, field.attribute))
         for name, field in SECTIONS[path].fields.items()
-        if hasattr(value, field.attribute) and (*path, name) not in SECTIONS
+        if hasattr(value, field.attribute) and (*path, name) not in LISTS
     }
 
 
 def _rule(rule: ResetRule, inherited: Mapping[str, Any]) -> dict[str, Any]:
-    matches = {name: each for name, each in _shown(_RULES, rule).items() if each}
+    matches = {name: value for name, value in _shown(_RULES, rule).items() if value}
     policy = _shown(_RULES, rule.policy)
-    return matches | {name: each for name, each in policy.items() if each != inherited[name]}
+    return matches | {name: value for name, value in policy.items() if value != inherited[name]}
 
 
 def _class(policy: RetentionClass, inherited: Mapping[str, Any]) -> dict[str, Any]:
     own = _shown(("retention", "classes"), policy)
-    return {name: each for name, each in own.items() if each != inherited.get(name, "keep")}
+    return {name: value for name, value in own.items() if value != inherited.get(name, "keep")}
 
 
 def _finalizer(finalizer: FinalizerSetting) -> dict[str, Any]:
@@ -131,17 +124,7 @@ def _finalizer(finalizer: FinalizerSetting) -> dict[str, Any]:
 
 def _budget(budget: Budget) -> dict[str, Any]:
     fields = SECTIONS[("budgets",)].fields
-    return {name: fields[name].shape.show(value) for name, value in written(budget).items()}
-
-
-def _item(values: dict[str, Any]) -> Iterator[str]:
-    for place, (name, value) in enumerate(values.items()):
-        yield f"  {' ' if place else '-'} {name}: {_flow(value)}"
-
-
-def _noted(settings: Settings, section: str, name: str, value: Any) -> str:
-    place = one_line(settings.places.get(f"{section}.{name}", DEFAULT))
-    return f"  {name}: {_flow(value)}{_FROM}{place}"
+    return {name: fields[name].shape.show(value) for name, value in as_entry(budget).items()}
 
 
 def _flow(value: Any) -> str:

@@ -28,14 +28,7 @@ from sexton.settings.settings_values import (
     ServeSettings,
     TrashSettings,
 )
-from sexton.settings.shapes import (
-    Field,
-    Items,
-    Pairs,
-    Section,
-    declared,
-    sections_of,
-)
+from sexton.settings.shapes import Field, Items, Pairs, Section, declared, sections_of
 from sexton.settings.vocabulary import DURATION
 from sexton.spending.policy import BreakerPolicy, Price, Prices, RunawayPolicy
 
@@ -45,30 +38,29 @@ _RETENTION = declared(RetentionClass, "sources", "after_delivery")
 
 
 def _listed(
-    name: str, what: str, entry: Section, about: str, change: str, otherwise: str = "none"
+    name: str, entry: Section, about: str, change: str, otherwise: str = "none"
 ) -> dict[str, Field]:
     """A list of entries."""
-    said: Any = setting(default=(), otherwise=otherwise, about=about, change=change)
-    return {name: Field(name, name, Items(entry, f"a list of {what}"), said, blank=True)}
+    declaration: Any = setting(default=(), otherwise=otherwise, about=about, change=change)
+    return {name: Field(name, name, Items(entry, f"a list of {name}"), declaration, blank=True)}
 
 
 def _heir(about: str, own: Mapping[str, Field], general: Mapping[str, Field]) -> Section:
     """A section that inherits what it does not set, so that nothing in it has a default."""
     fields = {**own, **general}
-    return Section(about, {name: replace(each, inherits=True) for name, each in fields.items()})
+    return Section(about, {name: replace(field, inherits=True) for name, field in fields.items()})
 
 
 def _section(name: str, about: str, *parts: Mapping[str, Field]) -> dict[str, Field]:
     fields = {field.name: field for part in parts for field in part.values()}
-    said: Any = setting(otherwise="the defaults of its settings", about=about, change="")
-    return {name: Field(name, name, Section(about, fields), said, blank=True)}
+    declaration: Any = setting(otherwise="the defaults of its settings", about=about, change="")
+    return {name: Field(name, name, Section(about, fields), declaration, blank=True)}
 
 
 FILE: Final = Section(
     "The settings of Sexton, `sexton.yaml`.",
     {
         **_listed(
-            "homes",
             "homes",
             Section("A place where another agent keeps sessions.", declared(HomeSetting)),
             "The homes of other agents. Sexton looks at no directory that is not listed.",
@@ -79,7 +71,6 @@ FILE: Final = Section(
             "When a session is over.",
             _RESET,
             _listed(
-                "rules",
                 "rules",
                 _heir(
                     "A reset policy for some sessions; what it does not set it inherits from "
@@ -104,14 +95,12 @@ FILE: Final = Section(
         ),
         **_listed(
             "finalizers",
-            "finalizers",
             Section("Work to be done when a session has ended.", declared(FinalizerSetting)),
             "Work to be done for every session that ends. Programs and servers read what was said, "
             "so there is none by default.",
             "Add one to keep memories, to call your own program, or to post sessions to a server.",
         ),
         **_listed(
-            "budgets",
             "budgets",
             Section("What may be spent, and what happens when it is.", declared(BudgetEntry)),
             "What may be spent. Two budgets always exist, unless one of the same name takes their "
@@ -146,7 +135,6 @@ FILE: Final = Section(
             _RETENTION,
             declared(Retention),
             _listed(
-                "classes",
                 "classes",
                 _heir(
                     "How long it is kept for some sources; what it does not set it inherits from "
@@ -184,6 +172,13 @@ MAPPINGS: Final[Mapping[str, Section]] = {
     name: field.shape for name, field in FILE.fields.items() if isinstance(field.shape, Section)
 }
 """The sections of the file that are no lists."""
+LISTS: Final = {
+    (name, setting)
+    for name, section in MAPPINGS.items()
+    for setting, field in section.fields.items()
+    if isinstance(field.shape, Items) and isinstance(field.shape.item, Section)
+}
+"""The lists of entries inside of these."""
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is wrong with the settings, and where?"""
+"""What is wrong with settings, and where."""
 
 from __future__ import annotations
 

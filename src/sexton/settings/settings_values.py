@@ -1,4 +1,7 @@
-"""What do the settings say, once read? Values only, so that defaults cost no import."""
+"""What settings say once they are read, and the settings that belong to no policy.
+
+Values only, so that defaults cost no import.
+"""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ class Field:
         declared, shape = self.declared, self.shape
         default = declared.default
         if declared.usual:
-            alone = len(declared.belongs) == 1
-            default = declared.usual[declared.belongs[0]] if alone else NOTHING
+            is_of_one_kind = len(declared.belongs) == 1
+            default = declared.usual[declared.belongs[0]] if is_of_one_kind else NOTHING
         if default is NOTHING or declared.match or self.inherits:
             return NOTHING
         if isinstance(shape, Kind):
@@ -91,9 +91,9 @@ class Field:
     @property
     def usual(self) -> dict[str, Any]:
         """The defaults of single kinds as they are written."""
-        usual = self.declared.usual.items()
         return {
-            kind: each if isinstance(each, str) else self.shape.show(each) for kind, each in usual
+            kind: value if isinstance(value, str) else self.shape.show(value)
+            for kind, value in self.declared.usual.items()
         }
 
     @property
@@ -177,11 +177,11 @@ class Items:
         if not value and self.is_match:
             found.add(path, "the list is empty; leave it out to match any")
         return tuple(
-            self.item.read(each, (*path, place), found) for place, each in enumerate(value)
+            self.item.read(item, (*path, place), found) for place, item in enumerate(value)
         )
 
     def show(self, value: Any, /) -> list[Any]:
-        return [self.item.show(each) for each in value]
+        return [self.item.show(item) for item in value]
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -205,13 +205,13 @@ class Pairs:
             found.add(path, f"expected {self.words}, not {shown(value)}")
             return ()
         pairs = []
-        for name, each in value.items():
+        for name, written in value.items():
             NAME.read(name, (*path, name), found, at_key=True)
-            pairs.append((name, self.value.read(each, (*path, name), found)))
+            pairs.append((name, self.value.read(written, (*path, name), found)))
         return tuple(sorted(pairs, key=lambda pair: str(pair[0])))
 
     def show(self, value: Any, /) -> dict[str, Any]:
-        return {name: self.value.show(each) for name, each in value}
+        return {name: self.value.show(paired) for name, paired in value}
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -238,9 +238,9 @@ def declared(kind: type, *leave_out: str, **shapes: Shape) -> dict[str, Field]:
 
 
 def _shape(hint: Any, setting: Setting) -> Shape:
-    alone = [each for each in get_args(hint) if each is not NoneType]
+    inner = [part for part in get_args(hint) if part is not NoneType]
     is_list = get_origin(hint) is tuple
-    plain = alone[0] if alone else hint
+    plain = inner[0] if inner else hint
     kind = NAMED[setting.kind] if setting.kind else _kind(plain)
     kind = kind.of(setting.unit) if setting.unit else kind
     if is_list and kind.schema.get("type") != "array":

@@ -1,4 +1,4 @@
-"""Is what a document says a valid set of settings? Every complaint at once."""
+"""Finds everything that is wrong with settings, in one go."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[Complaint]:
     """
     written, wrong = read(values)
     wrong_sections = {complaint.path[0] for complaint in wrong}
-    sound = {name: each for name, each in written.items() if name not in wrong_sections}
+    sound = {name: section for name, section in written.items() if name not in wrong_sections}
     liveness = sound.get("liveness", {})
     policy = LivenessPolicy(**liveness)
     if policy.ttl < LEAST_BEATS * policy.beat_every:
