@@ -1,4 +1,4 @@
-"""Does every default act? One test per row of docs/defaults.md, through the real parts."""
+"""Does every default act? One test per setting, through the real parts."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.home_channels import home_channels
 from tests.unit.conftest import FAR, MOST, START, Opener
+from tests.unit.showing_defaults import shows
 
 DAY = timedelta(days=1)
 DEAF = "trap 'echo asked' TERM; echo deaf; while :; do sleep 0.05; done"
@@ -132,6 +133,7 @@ def assert_left_and_told(sexton: Sexton, session: OpenSession, pid: int, reason:
     os.kill(pid, 0)
 
 
+@shows("homes")
 def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
     sexton = opened("")
     assert sexton.settings.homes == ()
@@ -139,17 +141,20 @@ def test_without_settings_no_home_is_looked_at(opened: Opener) -> None:
     assert not sexton.sweep().observed
 
 
+@shows("homes[].path")
 def test_a_home_without_a_path_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"homes\[0\]\.path"):
         opened("homes: [{act: true}]")
 
 
+@shows("homes[].kind")
 def test_a_home_is_taken_for_a_hermes_home(opened: Opener, tmp_path: Path) -> None:
     (tmp_path / ".agent").mkdir()
     (tmp_path / ".agent" / DATABASE).touch()
     assert opened("homes: [{path: .agent}]").estate().homes["agent"].kind == "hermes"
 
 
+@shows("homes[].name")
 def test_a_home_is_named_after_its_directory_without_the_dot(
     opened: Opener, tmp_path: Path
 ) -> None:
@@ -158,6 +163,7 @@ def test_a_home_is_named_after_its_directory_without_the_dot(
     assert set(opened("homes: [{path: .hermes}]").estate().records) == {"hermes"}
 
 
+@shows("homes[].act")
 def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / DATABASE).touch()
@@ -171,6 +177,7 @@ def test_a_new_home_is_only_observed(opened: Opener, tmp_path: Path) -> None:
     assert not estate.is_observed("agent"), "a person's word is enough"
 
 
+@shows("homes[].send_to")
 def test_a_home_that_is_only_observed_tells_nobody(opened: Opener, tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / DATABASE).touch()
@@ -190,6 +197,7 @@ def conversation(opened: Opener, messages: int, size: int) -> Reason | None:
     return reset_reason(session, decode(own.text()).reset_policy(session), START)
 
 
+@shows("homes[].max_messages")
 def test_a_conversation_of_a_home_is_reset_at_a_thousand_messages(opened: Opener) -> None:
     assert conversation(opened, 999, 0) is None
     reason = conversation(opened, 1000, 0)
@@ -197,6 +205,7 @@ def test_a_conversation_of_a_home_is_reset_at_a_thousand_messages(opened: Opener
     assert reason.code == "max_messages"
 
 
+@shows("homes[].max_bytes")
 def test_a_conversation_of_a_home_is_reset_at_ten_megabytes(opened: Opener) -> None:
     assert conversation(opened, 1, 9_999_999) is None
     reason = conversation(opened, 1, 10_000_000)
@@ -204,6 +213,7 @@ def test_a_conversation_of_a_home_is_reset_at_ten_megabytes(opened: Opener) -> N
     assert reason.code == "max_bytes"
 
 
+@shows("reset.mode")
 def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     write(sexton)
@@ -211,6 +221,7 @@ def test_by_default_silence_never_ends_a_session(opened: Opener, clock: ManualCl
     assert ended(sexton) == []
 
 
+@shows("reset.idle_minutes")
 def test_an_idle_session_is_reset_after_a_day(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {mode: idle}")
     write(sexton)
@@ -220,6 +231,7 @@ def test_an_idle_session_is_reset_after_a_day(opened: Opener, clock: ManualClock
     assert ended(sexton) == ["idle"]
 
 
+@shows("reset.at_hour")
 def test_the_daily_reset_is_at_four(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {mode: daily, timezone: UTC}")
     write(sexton)
@@ -229,6 +241,7 @@ def test_the_daily_reset_is_at_four(opened: Opener, clock: ManualClock) -> None:
     assert ended(sexton) == ["daily"]
 
 
+@shows("reset.timezone")
 def test_the_hour_of_the_daily_reset_is_in_utc(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {mode: daily, at_hour: 23}")
     write(sexton)
@@ -238,6 +251,7 @@ def test_the_hour_of_the_daily_reset_is_in_utc(opened: Opener, clock: ManualCloc
     assert ended(sexton) == ["daily"]
 
 
+@shows("reset.max_age")
 def test_age_alone_never_ends_a_session(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     with sexton.worker() as worker:
@@ -247,6 +261,7 @@ def test_age_alone_never_ends_a_session(opened: Opener, clock: ManualClock) -> N
         assert worker.session("chat", source="telegram").id == young
 
 
+@shows("reset.max_messages")
 def test_no_number_of_messages_ends_a_session(opened: Opener) -> None:
     sexton = opened("")
     write(sexton, messages=5000)
@@ -255,12 +270,14 @@ def test_no_number_of_messages_ends_a_session(opened: Opener) -> None:
         assert worker.session("chat", source="telegram").opened is Opened.ADOPTED
 
 
+@shows("reset.max_bytes")
 def test_no_size_ends_a_session(opened: Opener) -> None:
     policy = opened("").settings.rulebook.reset
     session = replace(a_session(START), byte_count=MOST)
     assert reset_reason(session, policy, START) is None
 
 
+@shows("reset.warn_messages")
 def test_the_thousandth_message_warns_once_and_ends_nothing(opened: Opener) -> None:
     sexton = opened("")
     write(sexton, messages=999)
@@ -274,6 +291,7 @@ def test_the_thousandth_message_warns_once_and_ends_nothing(opened: Opener) -> N
     assert sexton.ledger.index.due(FAR, None, 9) == []
 
 
+@shows("reset.warn_bytes")
 def test_ten_megabytes_warn_once_and_end_nothing(opened: Opener) -> None:
     sexton = opened("")
     write(sexton, content="x" * 9_999_999)
@@ -285,6 +303,7 @@ def test_ten_megabytes_warn_once_and_end_nothing(opened: Opener) -> None:
     assert sexton.ledger.index.due(FAR, None, 9) == []
 
 
+@shows("reset.max_turns")
 def test_turns_alone_never_end_a_session(opened: Opener) -> None:
     policy = opened("").settings.rulebook.reset
     session = replace(a_session(START), turn_count=MOST)
@@ -292,6 +311,7 @@ def test_turns_alone_never_end_a_session(opened: Opener) -> None:
     assert limit_warning(session, policy, START) is None
 
 
+@shows("reset.warn_at")
 def test_a_session_is_warned_at_four_fifths_of_a_limit(opened: Opener) -> None:
     sexton = opened("reset: {max_messages: 1000}")
     write(sexton, messages=799)
@@ -300,12 +320,14 @@ def test_a_session_is_warned_at_four_fifths_of_a_limit(opened: Opener) -> None:
     assert warned(sexton) == ["near_max_messages"]
 
 
+@shows("reset.rules")
 def test_without_rules_all_sessions_have_the_same_policy(opened: Opener) -> None:
     rulebook = opened("reset: {mode: idle}").settings.rulebook
     assert rulebook.reset_rules == ()
     assert rulebook.reset_policy(a_session(START)) is rulebook.reset
 
 
+@shows("reset.rules[].sources")
 def test_a_rule_without_sources_is_for_every_source(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {rules: [{chat_types: [group], mode: idle}]}")
     write(sexton, source="discord", chat_type="group")
@@ -313,6 +335,7 @@ def test_a_rule_without_sources_is_for_every_source(opened: Opener, clock: Manua
     assert ended(sexton) == ["idle"]
 
 
+@shows("reset.rules[].chat_types")
 def test_a_rule_without_chat_types_is_for_every_chat_type(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -322,6 +345,7 @@ def test_a_rule_without_chat_types_is_for_every_chat_type(
     assert ended(sexton) == ["idle"]
 
 
+@shows("reset.rules[].keys")
 def test_a_rule_without_keys_is_for_every_key(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {rules: [{sources: [discord], mode: idle}]}")
     with sexton.worker() as worker:
@@ -331,6 +355,7 @@ def test_a_rule_without_keys_is_for_every_key(opened: Opener, clock: ManualClock
     assert ended(sexton) == ["idle", "idle"]
 
 
+@shows("reset.rules[].*")
 def test_a_rule_inherits_what_it_does_not_set(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("reset: {idle_minutes: 120, rules: [{sources: [telegram], mode: idle}]}")
     write(sexton)
@@ -340,6 +365,7 @@ def test_a_rule_inherits_what_it_does_not_set(opened: Opener, clock: ManualClock
     assert ended(sexton) == ["idle"]
 
 
+@shows("liveness.dies_with_owner")
 def test_unattended_sessions_end_with_their_process_and_others_wait(opened: Opener) -> None:
     sexton = opened("")
     sources = ("cli", "cron", "subagent", "batch", "telegram", "agent")
@@ -349,6 +375,7 @@ def test_unattended_sessions_end_with_their_process_and_others_wait(opened: Open
     assert still_open == {"telegram", "agent"}
 
 
+@shows("liveness.beat_every")
 def test_a_process_shows_every_fifteen_seconds_that_it_lives(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -358,6 +385,7 @@ def test_a_process_shows_every_fifteen_seconds_that_it_lives(
     assert member.pace() == 15
 
 
+@shows("liveness.ttl")
 def test_a_process_elsewhere_is_suspected_after_half_of_ninety_silent_seconds(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -372,6 +400,7 @@ def test_a_process_elsewhere_is_suspected_after_half_of_ninety_silent_seconds(
     assert verdicts == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.SUSPECT]
 
 
+@shows("liveness.lock_delay")
 def test_silence_counts_as_death_fifteen_seconds_after_the_ttl(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -391,6 +420,7 @@ def test_silence_counts_as_death_fifteen_seconds_after_the_ttl(
     assert sexton.find(session).end_reason == "reaped:lease_expired"
 
 
+@shows("liveness.stall_after")
 def test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -404,6 +434,7 @@ def test_a_turn_without_progress_for_ten_minutes_is_shown_as_stalled(
             assert stalled(sexton, session.id)
 
 
+@shows("liveness.inactivity_bound")
 def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     write(sexton)
@@ -414,6 +445,7 @@ def test_silence_alone_never_counts_as_death(opened: Opener, clock: ManualClock)
     assert reap.reason.code == "reaped:inactive"
 
 
+@shows("processes.on_idle_reset")
 def test_after_an_idle_reset_a_process_runs_on_and_people_are_told(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
@@ -423,6 +455,7 @@ def test_after_an_idle_reset_a_process_runs_on_and_people_are_told(
     assert_left_and_told(sexton, session, sleeper, "idle")
 
 
+@shows("processes.on_daily_reset")
 def test_after_a_daily_reset_a_process_runs_on_and_people_are_told(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
@@ -432,6 +465,7 @@ def test_after_a_daily_reset_a_process_runs_on_and_people_are_told(
     assert_left_and_told(sexton, session, sleeper, "daily")
 
 
+@shows("processes.on_end")
 def test_after_any_other_end_a_process_runs_on_and_people_are_told(
     opened: Opener, sleeper: int
 ) -> None:
@@ -441,6 +475,7 @@ def test_after_any_other_end_a_process_runs_on_and_people_are_told(
     assert_left_and_told(sexton, session, sleeper, "closed")
 
 
+@shows("processes.on_reap")
 def test_after_a_reap_a_process_runs_on_and_people_are_told(opened: Opener, sleeper: int) -> None:
     sexton = opened("")
     session = with_process(sexton, sleeper, source="cli")
@@ -449,6 +484,7 @@ def test_after_a_reap_a_process_runs_on_and_people_are_told(opened: Opener, slee
     assert_left_and_told(sexton, session, sleeper, "reaped:process_gone")
 
 
+@shows("processes.window")
 def test_a_process_is_judged_by_its_last_minute(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
@@ -462,6 +498,7 @@ def test_a_process_is_judged_by_its_last_minute(
     assert session.processes()[0].doing is not Doing.WORKING
 
 
+@shows("processes.ttl")
 def test_a_working_process_holds_a_reset_for_the_idle_time_and_no_longer(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
@@ -471,6 +508,7 @@ def test_a_working_process_holds_a_reset_for_the_idle_time_and_no_longer(
     assert watched.holds_until == clock.now() + timedelta(minutes=120)
 
 
+@shows("processes.grace")
 def test_a_process_has_ten_seconds_to_end(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("processes: {on_end: stop}")
     sexton.overseer.stopper = Stopper(clock)
@@ -489,6 +527,7 @@ def test_a_process_has_ten_seconds_to_end(opened: Opener, clock: ManualClock) ->
         assert deaf.wait(240) == -signal.SIGKILL
 
 
+@shows("processes.notice")
 def test_half_an_hour_before_a_daily_reset_stops_something_people_hear_of_it(
     opened: Opener, clock: ManualClock, sleeper: int
 ) -> None:
@@ -519,6 +558,7 @@ def budget_of(text: str) -> str:
     return f"budgets: [{{scope: session, {text}}}]"
 
 
+@shows("budgets")
 def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     with sexton.worker() as worker, worker.session("a", source="telegram").turn() as turn:
@@ -537,23 +577,27 @@ def test_without_settings_a_turn_and_a_tree_are_bounded(opened: Opener, clock: M
     spend(sexton, "b", input_tokens=1)
 
 
+@shows("budgets[].scope")
 def test_a_budget_without_a_scope_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match="scope"):
         opened("budgets: [{tokens: 1}]")
 
 
+@shows("budgets[].tokens")
 def test_tokens_are_not_bounded_by_a_budget_of_something_else(opened: Opener) -> None:
     sexton = opened(budget_of("tool_calls: 1"))
     assert bounded_only_by(sexton, "tool_calls")
     spend(sexton, input_tokens=500_000)
 
 
+@shows("budgets[].input_tokens")
 def test_input_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("output_tokens: 5"))
     assert bounded_only_by(sexton, "output_tokens")
     spend(sexton, input_tokens=500_000)
 
 
+@shows("budgets[].output_tokens")
 def test_output_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("input_tokens: 5"))
     assert bounded_only_by(sexton, "input_tokens")
@@ -561,18 +605,21 @@ def test_output_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
         turn.reserve(max_output_tokens=500_000).commit(output_tokens=500_000)
 
 
+@shows("budgets[].cached_tokens")
 def test_cached_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("input_tokens: 5"))
     assert bounded_only_by(sexton, "input_tokens")
     spend(sexton, cached_tokens=500_000)
 
 
+@shows("budgets[].reasoning_tokens")
 def test_reasoning_tokens_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("input_tokens: 5"))
     assert bounded_only_by(sexton, "input_tokens")
     spend(sexton, reasoning_tokens=500_000)
 
 
+@shows("budgets[].usd")
 def test_money_is_not_bounded_by_itself(opened: Opener) -> None:
     prices = "prices: {models: {dear: {input: 1000, output: 1000}}}"
     sexton = opened(f"{budget_of('tool_calls: 1')}\n{prices}")
@@ -581,6 +628,7 @@ def test_money_is_not_bounded_by_itself(opened: Opener) -> None:
         turn.reserve(input_tokens=100_000, model="dear").commit(input_tokens=100_000)
 
 
+@shows("budgets[].iterations")
 def test_the_iterations_of_a_session_are_not_bounded_by_themselves(opened: Opener) -> None:
     sexton = opened(budget_of("tool_calls: 1"))
     assert bounded_only_by(sexton, "tool_calls")
@@ -591,6 +639,7 @@ def test_the_iterations_of_a_session_are_not_bounded_by_themselves(opened: Opene
                 pass
 
 
+@shows("budgets[].tool_calls")
 def test_tool_calls_are_not_bounded_by_themselves(opened: Opener, clock: ManualClock) -> None:
     sexton = opened(budget_of("tokens: 5"))
     assert bounded_only_by(sexton, "tokens")
@@ -601,6 +650,7 @@ def test_tool_calls_are_not_bounded_by_themselves(opened: Opener, clock: ManualC
                 call.ok(number)
 
 
+@shows("budgets[].messages")
 def test_messages_are_not_bounded_by_a_budget_of_something_else(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -612,6 +662,7 @@ def test_messages_are_not_bounded_by_a_budget_of_something_else(
     spend(sexton, "chat", input_tokens=5)
 
 
+@shows("budgets[].wall")
 def test_time_is_not_bounded_by_itself(opened: Opener, clock: ManualClock) -> None:
     sexton = opened(budget_of("tokens: 5"))
     assert bounded_only_by(sexton, "tokens")
@@ -620,6 +671,7 @@ def test_time_is_not_bounded_by_itself(opened: Opener, clock: ManualClock) -> No
         turn.reserve().release()
 
 
+@shows("budgets[].action")
 def test_a_spent_budget_pauses(opened: Opener) -> None:
     sexton = opened(budget_of("tokens: 5"))
     spend(sexton, input_tokens=5)
@@ -628,6 +680,7 @@ def test_a_spent_budget_pauses(opened: Opener) -> None:
     assert not ended(sexton)
 
 
+@shows("budgets[].sources")
 def test_a_budget_is_for_every_source(opened: Opener) -> None:
     sexton = opened(budget_of("tokens: 5"))
     for source in ("telegram", "cron", "anything"):
@@ -635,6 +688,7 @@ def test_a_budget_is_for_every_source(opened: Opener) -> None:
             spend(sexton, source, source, input_tokens=6)
 
 
+@shows("budgets[].per")
 def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
     sexton = opened(budget_of("tokens: 5"))
     spend(sexton, input_tokens=5)
@@ -643,6 +697,7 @@ def test_a_budget_is_for_ever(opened: Opener, clock: ManualClock) -> None:
         spend(sexton, input_tokens=1)
 
 
+@shows("budgets[].name")
 def test_a_budget_is_named_by_what_it_bounds(opened: Opener) -> None:
     sexton = opened("budgets: [{scope: day, tokens: 5, tool_calls: 1, sources: [telegram]}]")
     with pytest.raises(BudgetExceeded) as caught:
@@ -650,6 +705,7 @@ def test_a_budget_is_named_by_what_it_bounds(opened: Opener) -> None:
     assert caught.value.budget == "day.tokens@telegram"
 
 
+@shows("prices.models")
 def test_no_model_has_a_price_of_ones_own(opened: Opener) -> None:
     for text in ("", "prices: {models: {mine: {input: 1, output: 1}}}"):
         sexton = opened(f"{budget_of('usd: 5')}\n{text}")
@@ -661,6 +717,7 @@ def test_no_model_has_a_price_of_ones_own(opened: Opener) -> None:
                     turn.reserve(input_tokens=1, model="mine")
 
 
+@shows("prices.unknown")
 def test_a_model_without_a_price_is_refused_where_money_is_counted(opened: Opener) -> None:
     sexton = opened(budget_of("usd: 5"))
     with (
@@ -671,6 +728,7 @@ def test_a_model_without_a_price_is_refused_where_money_is_counted(opened: Opene
         turn.reserve(input_tokens=1, model="nobody-knows-this-model")
 
 
+@shows("breaker.warn_at")
 def test_tools_that_fail_are_told_at_three_six_and_nine(opened: Opener) -> None:
     told = []
     with opened("").worker() as worker, worker.session("a").turn() as turn:
@@ -681,6 +739,7 @@ def test_tools_that_fail_are_told_at_three_six_and_nine(opened: Opener) -> None:
     assert told == [3, 6, 9]
 
 
+@shows("breaker.cool_down")
 def test_tools_are_stopped_for_a_minute(opened: Opener, clock: ManualClock) -> None:
     with opened("").worker() as worker, worker.session("a").turn() as turn:
         for number in range(9):
@@ -694,6 +753,7 @@ def test_tools_are_stopped_for_a_minute(opened: Opener, clock: ManualClock) -> N
             pass
 
 
+@shows("runaway.messages")
 def test_no_number_of_messages_in_a_minute_stops_a_session(opened: Opener) -> None:
     with opened("").worker() as worker:
         session = worker.session("a", source="cron")
@@ -702,6 +762,7 @@ def test_no_number_of_messages_in_a_minute_stops_a_session(opened: Opener) -> No
             turn.reserve().release()
 
 
+@shows("runaway.warn_messages")
 def test_150_messages_in_a_minute_are_noted_once(opened: Opener) -> None:
     def noted() -> list[str]:
         page = sexton.ledger.journal.page(None, None, None, 100)
@@ -720,6 +781,7 @@ def test_150_messages_in_a_minute_are_noted_once(opened: Opener) -> None:
             assert noted() == ["near_budget:runaway.messages"]
 
 
+@shows("runaway.tokens")
 def test_a_million_tokens_in_a_minute_are_a_loop(opened: Opener) -> None:
     with opened("").worker() as worker, worker.session("a").turn() as turn:
         turn.reserve(input_tokens=999_999).commit(input_tokens=999_999)
@@ -729,6 +791,7 @@ def test_a_million_tokens_in_a_minute_are_a_loop(opened: Opener) -> None:
         assert (caught.value.budget, caught.value.limit) == ("runaway.tokens", 1_000_000)
 
 
+@shows("runaway.tool_calls")
 def test_120_tool_calls_in_a_minute_are_a_loop(opened: Opener) -> None:
     with opened("").worker() as worker, worker.session("a").turn() as turn:
         for number in range(120):

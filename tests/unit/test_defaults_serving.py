@@ -1,4 +1,4 @@
-"""Do the defaults about serving act? One test per row of docs/defaults.md."""
+"""Do the defaults about serving act? One test per setting."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sexton.web.answers.messages import messages
 from sexton.web.web_serving import desk_for
 from sexton.wiring import Sexton
 from tests.golden import golden
+from tests.unit.showing_defaults import shows
 
 DEFAULTS = ServeSettings()
 
@@ -23,16 +24,19 @@ def usual() -> Address:
     return address_of(DEFAULTS.host, DEFAULTS.port, tls=False, public_url=DEFAULTS.public_url)
 
 
+@shows("serve.host")
 def test_only_this_machine_reaches_the_server() -> None:
     assert is_loopback(usual().host)
     with pytest.raises(AddressRefused):
         address_of("0.0.0.0", 8780, tls=False, public_url=None)
 
 
+@shows("serve.port")
 def test_the_server_listens_on_port_8780() -> None:
     assert usual().base == "http://127.0.0.1:8780"
 
 
+@shows("serve.public_url")
 def test_no_proxy_is_taken_for_granted() -> None:
     assert usual().hosts == {"127.0.0.1:8780", "localhost:8780", "[::1]:8780"}
     declared = address_of("0.0.0.0", 8780, tls=False, public_url="https://sexton.example.org/")
@@ -40,16 +44,19 @@ def test_no_proxy_is_taken_for_granted() -> None:
     assert declared.is_secure
 
 
+@shows("serve.tls_certificate")
 def test_the_server_speaks_no_tls_by_itself() -> None:
     assert tls_of(DEFAULTS) is None
 
 
+@shows("serve.tls_key")
 def test_a_key_without_a_certificate_is_refused() -> None:
     with pytest.raises(InputInvalid) as refused:
         tls_of(ServeSettings(tls_key=Path("key.pem")))
     golden("errors", "serve: a key without a certificate", str(refused.value))
 
 
+@shows("serve.messages")
 def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str, tmp_path: Path) -> None:
     with Sexton(open_ledger(postgres_url), Settings()) as house:
         desk = desk_for(house, usual(), {"SEXTON_TOKEN": "x" * 32}, tmp_path / "token", False)

@@ -1,4 +1,4 @@
-"""Do the defaults of what keepers do and tell act? One test per row of docs/defaults.md."""
+"""Do the defaults of what keepers do and tell act? One test per setting."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from sexton.wiring.duties import duties
 from tests.scenario.effects_server import Reply, Server, Visit, drip_body, say
 from tests.scenario.finalizers_scene import Thinking, wait_until
 from tests.unit.conftest import START, Opener
+from tests.unit.showing_defaults import shows
 
 DAY = timedelta(days=1)
 ANSWER = "- likes the sea"
@@ -107,22 +108,26 @@ def owes(sexton: Sexton, messages: int = 10, source: str = "telegram") -> list[b
         return [due.owes for due in sexton.ledger.dues.of([found.ref])]
 
 
+@shows("finalizers")
 def test_without_settings_no_work_is_owed(opened: Opener) -> None:
     sexton = opened("")
     over(sexton)
     assert owed(sexton) == []
 
 
+@shows("finalizers[].name")
 def test_a_finalizer_without_a_name_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.name"):
         opened(f"finalizers: [{json.dumps(PYTHON)}]")
 
 
+@shows("finalizers[].kind")
 def test_a_finalizer_without_a_kind_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.kind"):
         opened(finalizers({"command": ["a"]}))
 
 
+@shows("finalizers[].sources")
 def test_sessions_of_every_source_owe_but_cron_owes_no_memories(
     opened: Opener, server: Server
 ) -> None:
@@ -131,6 +136,7 @@ def test_sessions_of_every_source_owe_but_cron_owes_no_memories(
     assert owes(sexton, source="cron") == [True, False]
 
 
+@shows("finalizers[].min_messages")
 def test_memories_need_four_messages_and_other_work_needs_one(
     opened: Opener, server: Server
 ) -> None:
@@ -139,6 +145,7 @@ def test_memories_need_four_messages_and_other_work_needs_one(
     assert found == [[False, False], [True, False], [True, False], [True, True]]
 
 
+@shows("finalizers[].attempts")
 def test_failing_work_is_given_up_after_the_fourteenth_attempt(
     opened: Opener, clock: ManualClock
 ) -> None:
@@ -147,6 +154,7 @@ def test_failing_work_is_given_up_after_the_fourteenth_attempt(
     assert next_try(14, retry, None, START, 0.0) is None
 
 
+@shows("finalizers[].concurrency")
 def test_four_works_at_once_but_one_of_python_code(opened: Opener, server: Server) -> None:
     sexton = opened(finalizers(memory(server), COMMAND, webhook(server)))
     over(sexton, 5)
@@ -156,6 +164,7 @@ def test_four_works_at_once_but_one_of_python_code(opened: Opener, server: Serve
     assert begun_at_once(other) == 1
 
 
+@shows("finalizers[].per_minute")
 def test_work_is_not_slowed_down_by_itself(
     opened: Opener, server: Server, clock: ManualClock
 ) -> None:
@@ -176,6 +185,7 @@ def after(clock: ManualClock, seconds: float, answer: Reply) -> Reply:
     return reply
 
 
+@shows("finalizers[].timeout")
 def test_a_model_has_five_minutes_and_all_else_one(
     opened: Opener,
     server: Server,
@@ -208,38 +218,45 @@ def test_a_model_has_five_minutes_and_all_else_one(
     assert re.findall(r"\d+ s", owed(sexton)[0].last_error or "")[0] == "60 s"
 
 
+@shows("finalizers[].command")
 def test_kind_command_without_a_command_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.command"):
         opened(finalizers({"kind": "command"}))
 
 
+@shows("finalizers[].cwd")
 def test_a_program_runs_beside_the_settings_file(opened: Opener, tmp_path: Path) -> None:
     sexton = opened(finalizers({"kind": "command", "command": ["touch", "here"]}))
     assert done_by_a_sweep(sexton)
     assert (tmp_path / "here").exists()
 
 
+@shows("finalizers[].url")
 def test_kind_webhook_without_a_url_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.url"):
         opened(finalizers({"kind": "webhook"}))
 
 
+@shows("finalizers[].secret_env")
 def test_posts_of_a_finalizer_are_not_signed_by_themselves(opened: Opener, server: Server) -> None:
     assert done_by_a_sweep(opened(finalizers(webhook(server))))
     [request] = server.requests
     assert "x-sexton-signature" not in request.headers
 
 
+@shows("finalizers[].base_url")
 def test_kind_memory_without_an_endpoint_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.base_url"):
         opened(finalizers({"kind": "memory", "model": "m"}))
 
 
+@shows("finalizers[].model")
 def test_kind_memory_without_a_model_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.model"):
         opened(finalizers({"kind": "memory", "base_url": "http://127.0.0.1"}))
 
 
+@shows("finalizers[].api_key_env")
 def test_no_key_goes_to_an_endpoint_by_itself(
     opened: Opener, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +266,7 @@ def test_no_key_goes_to_an_endpoint_by_itself(
     assert "authorization" not in request.headers
 
 
+@shows("finalizers[].file")
 def test_memories_are_kept_beside_the_settings_file(
     opened: Opener, server: Server, tmp_path: Path
 ) -> None:
@@ -256,6 +274,7 @@ def test_memories_are_kept_beside_the_settings_file(
     assert ANSWER in (tmp_path / "memories.md").read_text()
 
 
+@shows("finalizers[].context_tokens")
 def test_a_model_is_taken_to_read_32000_tokens(opened: Opener, server: Server) -> None:
     sexton = opened(finalizers(memory(server)))
     questions = []
@@ -266,6 +285,7 @@ def test_a_model_is_taken_to_read_32000_tokens(opened: Opener, server: Server) -
     assert questions == [1, 2]
 
 
+@shows("finalizers[].daily_calls")
 def test_memories_cost_at_most_500_calls_a_day(
     opened: Opener, server: Server, clock: ManualClock
 ) -> None:
@@ -277,6 +297,7 @@ def test_memories_cost_at_most_500_calls_a_day(
     assert [str(each.state) for each in owed(sexton)] == ["done", "done"]
 
 
+@shows("finalizers[].entry_point")
 def test_kind_python_without_an_entry_point_is_refused(opened: Opener) -> None:
     with pytest.raises(SettingsInvalid, match=r"finalizers\[0\]\.entry_point"):
         opened(finalizers({"kind": "python"}))
@@ -302,6 +323,7 @@ def letters(sexton: Sexton) -> list[tuple[str, Event]]:
     return [(each.target, each.notice.event) for each in found]
 
 
+@shows("notify.urls_env")
 def test_by_default_nobody_is_told_by_apprise(
     opened: Opener, server: Server, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,10 +332,12 @@ def test_by_default_nobody_is_told_by_apprise(
     assert told == [("webhook", Event.RESET)]
 
 
+@shows("notify.webhook")
 def test_by_default_nothing_is_posted(opened: Opener, clock: ManualClock) -> None:
     assert letters(after_a_reset(opened, clock)) == []
 
 
+@shows("notify.secret_env")
 def test_posts_of_notifications_are_not_signed_by_themselves(
     opened: Opener, server: Server, clock: ManualClock
 ) -> None:
@@ -322,6 +346,7 @@ def test_posts_of_notifications_are_not_signed_by_themselves(
     assert "x-sexton-signature" not in request.headers
 
 
+@shows("notify.events")
 def test_who_names_a_target_is_told_everything(opened: Opener, server: Server) -> None:
     sexton = opened(notify(server))
     worker = sexton.worker(kind="keeper")
@@ -337,6 +362,7 @@ def test_who_names_a_target_is_told_everything(opened: Opener, server: Server) -
     assert {request.json["event"] for request in server.requests} == set(Event)
 
 
+@shows("notify.held_after")
 def test_a_reset_held_back_for_a_day_is_told(
     opened: Opener, server: Server, clock: ManualClock
 ) -> None:
@@ -372,6 +398,7 @@ class Waiting:
         """Nothing is held."""
 
 
+@shows("keeper.sweep_every")
 def test_a_keeper_sweeps_every_minute(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, keepers, waited = Waiting(), list[Keeper](), list[float]()
     monkeypatch.setattr(keeping, "DeathWatch", lambda: waiting)
@@ -385,6 +412,7 @@ def test_a_keeper_sweeps_every_minute(opened: Opener, monkeypatch: pytest.Monkey
     assert waited == [0, 60, 120]
 
 
+@shows("keeper.finalizers_at_once")
 def test_a_keeper_does_32_works_at_once(opened: Opener, server: Server) -> None:
     held = Thinking.held()
     server.replies = [held]
@@ -400,6 +428,7 @@ def test_a_keeper_does_32_works_at_once(opened: Opener, server: Server) -> None:
         ready.settle(10)
 
 
+@shows("keeper.keep_journal")
 def test_the_journal_goes_back_a_year(opened: Opener, clock: ManualClock) -> None:
     sexton = opened("")
     noted = Entry(

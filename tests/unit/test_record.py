@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from sexton.core.record import as_dict, made, names, record, replace
+from sexton.core.record import as_dict, made, names, record, replace, settings_of
+from sexton.core.setting import setting
 
 
 @record
@@ -112,3 +113,26 @@ def test_a_method_of_its_own_wins() -> None:
             return hash(self.said)
 
     assert Loose(said="a", where="b") == Loose(said="a", where="c")
+
+
+@record
+class Settable:
+    """A record of which two fields can be set."""
+
+    path: str = setting(about="Where.", change="Never.")
+    limit: int | None = setting(default=5, about="How many.", change="", null="no limit")
+    derived: int = 0
+
+
+def test_a_declared_field_has_its_default_and_says_what_it_is() -> None:
+    assert Settable(path="x") == Settable(path="x", limit=5, derived=0)
+    assert {name: each.text for name, each in settings_of(Settable).items()} == {
+        "path": "Where. Never.",
+        "limit": "How many.",
+    }
+    assert dataclasses.fields(Settable)[1].default == 5
+
+
+def test_a_declared_field_without_a_default_is_required() -> None:
+    with pytest.raises(TypeError):
+        Settable(limit=5)  # type: ignore[call-arg]

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.core.session import Session
+from sexton.finalizers.policy import Owing
 from sexton.liveness.policy import LivenessPolicy
 from sexton.processes.handling import Handling, ProcessPolicy
 from sexton.resets.policy import Mode, ResetPolicy
 from sexton.retention.policy import Fate, Protection, Retention, RetentionClass
 from sexton.rules.rulebook import ResetRule, Rulebook, decode, digest, encode
-from sexton.spending.policy import RunawayPolicy, SpendRules
+from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.spending.policy import BreakerPolicy, Price, Prices, RunawayPolicy, SpendRules
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BORN = Session(ref=1, home="native", id="s", key=None, source="x", started_at=NOW, active_at=NOW)
@@ -142,23 +144,24 @@ def test_the_usual_retention_leaves_the_text_as_older_versions_write_it() -> Non
     assert decode(json.dumps(stored)) == Rulebook()
 
 
-def test_sizes_that_an_older_version_stored_as_defaults_are_no_limits() -> None:
-    stored = json.loads(encode(Rulebook()))
-    sizes = {"max_messages": 1000, "max_bytes": 5}
-    stored["reset"] = {
-        name: value for name, value in stored["reset"].items() if not name.startswith("warn_m")
-    } | sizes
-    reset = decode(json.dumps(stored)).reset
-    assert (reset.max_messages, reset.warn_messages) == (None, 1000)
-    assert (reset.max_bytes, reset.warn_bytes) == (5, None)
-
-
-def test_a_rate_that_an_older_version_stored_as_the_default_is_no_limit() -> None:
-    older = {"messages": 150, "tokens": 1, "tool_calls": 2}
-    rules = Rulebook(spend=SpendRules(runaway=RunawayPolicy(messages=7)))
-    stored = json.loads(encode(rules))
-    assert decode(json.dumps(stored)) == rules
-    for messages, expected in ((150, (None, 150)), (7, (7, None)), (None, (None, None))):
-        stored["spend"]["runaway"] = older | {"messages": messages}
-        runaway = decode(json.dumps(stored)).spend.runaway
-        assert (runaway.messages, runaway.warn_messages) == expected
+def test_every_policy_comes_back_with_what_is_not_the_default() -> None:
+    price = Price(per_input=1.5, per_output=2.0)
+    rules = Rulebook(
+        liveness=LivenessPolicy(
+            ttl=timedelta(seconds=50), inactivity_bound=(("tui", timedelta(days=1)),)
+        ),
+        processes=ProcessPolicy(on_daily_reset=Handling.STOP, window=timedelta(seconds=5)),
+        spend=SpendRules(
+            budgets=(
+                Budget(
+                    name="x", scope=Scope.DAY, unit=Unit.USD, limit=5, action=Act.KILL,
+                    sources=("cron",), per=timedelta(hours=1),
+                ),
+            ),
+            breaker=BreakerPolicy(warn_at=(1, 2), cool_down=timedelta(seconds=9)),
+            runaway=RunawayPolicy(messages=7, tokens=None),
+            prices=Prices(models=(("m", price),), unknown=price),
+        ),
+        finalizers=(Owing(name="f", sources=("a",), spared=("b",), min_messages=2),),
+    )  # fmt: skip
+    assert decode(encode(rules)) == rules

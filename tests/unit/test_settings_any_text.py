@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sexton.errors import SettingsInvalid
 from sexton.settings.loader import load
-from sexton.settings.settings_schema import SECTIONS
+from sexton.settings.sections import SECTIONS
 from tests.contract.examples import examples
 
-NAMES = sorted({name for model in SECTIONS.values() for name in model.model_fields})
+NAMES = sorted({name for section in SECTIONS.values() for name in section.fields})
 TOKENS = [
     *NAMES, ": ", ":", "- ", "\n", "\n  ", "\n    ", "[", "]", "{", "}", ",", "'", '"', "|", ">",
     "&a ", "*a", "!!str ", "!x ", "%YAML 1.1\n", "---\n", "...\n", "# c", "\\x", "\\U0011FFFF",

@@ -262,7 +262,7 @@ def test_a_directory_is_no_settings_file(tmp_path: Path) -> None:
 def test_problems_are_one_printable_line_each(file: Path) -> None:
     odd = 'reset: {"mo\\nde": 1, mode: "a\\r\\nb\\e[31m", timezone: "\\0"}'
     lines = [*told(file, odd), *told(file, odd.replace("mo", "\\ud800"))]
-    assert len(lines) == 4
+    assert len(lines) == 6
     for line in lines:
         assert line.isprintable()
         assert line.encode()

@@ -10,9 +10,9 @@ import pytest
 from sexton.core.session import Session, State
 from sexton.retention.policy import Fate, Retention, RetentionClass
 from sexton.retention.remains import Remains
+from sexton.settings.effect import retention_effect
 from sexton.settings.lint import inert
 from sexton.settings.loader import load, problems
-from sexton.settings.retention_effect import retention_effect
 from tests.golden import golden
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
+from sexton.core.setting import NOTHING, Setting, setting
+
 T = TypeVar("T")
 
 
@@ -36,7 +38,7 @@ def record(cls: type[T], /) -> type[T]: ...
 def record(*, kw_only: bool = True) -> Callable[[type[T]], type[T]]: ...
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting,))
 def record(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
     """Make a class one of records; its fields are given by name, unless told otherwise."""
     if cls is None:
@@ -47,6 +49,12 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
 def names(kind: Any) -> tuple[str, ...]:
     """The fields of a class of records."""
     found: tuple[str, ...] = kind.__slots__
+    return found
+
+
+def settings_of(kind: Any) -> Mapping[str, Setting]:
+    """The fields of a class of records that people can set, with their declarations."""
+    found: Mapping[str, Setting] = kind.__settings__
     return found
 
 
@@ -64,6 +72,11 @@ def _declare(cls: Any, kw_only: bool) -> Any:
     slots = tuple(cls.__annotations__)
     body = {name: value for name, value in vars(cls).items() if name not in _LEFT}
     defaults = {name: body.pop(name) for name in slots if name in body}
+    declared = {name: each for name, each in defaults.items() if isinstance(each, Setting)}
+    for name, each in declared.items():
+        defaults[name] = each.default
+        if each.default is NOTHING:
+            del defaults[name]
     values = attrgetter(*slots)
 
     def initialise(self: Any, *given: Any, **named: Any) -> None:
@@ -93,6 +106,7 @@ def _declare(cls: Any, kw_only: bool) -> Any:
             "__match_args__": () if kw_only else slots,
             "__init__": initialise,
             "__dataclass_fields__": _Fields(defaults, kw_only),
+            "__settings__": declared,
         },
     )
     return kind

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from sexton.core.plan import Reason
 from sexton.core.record import record
 from sexton.core.session import Session
+from sexton.core.setting import setting
 from sexton.liveness.evidence import Evidence, Sight, Verdict
 from sexton.liveness.model import Holder, Worker
 from sexton.liveness.silence import Watch
@@ -32,12 +33,49 @@ class LivenessPolicy:
     `inactivity_bound` is for sessions of which nothing at all is known, by source.
     """
 
-    dies_with_owner: tuple[str, ...] = ("cli", "cron", "subagent", "batch")
-    beat_every: timedelta = timedelta(seconds=15)
-    ttl: timedelta = timedelta(seconds=90)
-    lock_delay: timedelta = timedelta(seconds=15)
-    stall_after: timedelta = timedelta(minutes=10)
-    inactivity_bound: tuple[tuple[str, timedelta], ...] = ()
+    dies_with_owner: tuple[str, ...] = setting(
+        default=("cli", "cron", "subagent", "batch"),
+        about="The sources whose sessions end when their last process leaves, because nobody can "
+        "come back to them. All other sessions wait for the next message.",
+        change="Add the sources that no person answers, such as your own batch jobs.",
+    )
+    beat_every: timedelta = setting(
+        default=timedelta(seconds=15),
+        about="How often a process shows that it lives. Each heartbeat updates one row, whatever "
+        "the number of its sessions.",
+        change="Raise it where hundreds of processes share a small database, and raise `ttl` with "
+        "it.",
+    )
+    ttl: timedelta = setting(
+        default=timedelta(seconds=90),
+        about="How long a process on another machine may miss its heartbeats before it is "
+        "suspected. Six heartbeats by default, so that a slow network reaps nobody; on the same "
+        "machine the kernel answers instead. After half of it without a heartbeat, a process "
+        "asks the ledger before it writes. It must be at least twice `beat_every`.",
+        change="Raise it on networks that are often away for minutes; lower it to notice a lost "
+        "machine sooner.",
+    )
+    lock_delay: timedelta = setting(
+        default=timedelta(seconds=15),
+        about="How long after the TTL the keeper still waits before it counts missed heartbeats "
+        "as a death. A process that has just woken up needs this time to notice and to stop "
+        "writing.",
+        change="Raise it where machines sleep or are migrated while they run.",
+    )
+    stall_after: timedelta = setting(
+        default=timedelta(minutes=10),
+        about="How long a turn of a live process may make no progress before it is shown as "
+        "stalled. Tools and models usually answer within ten minutes. Nothing ends for it.",
+        change="Raise it for tools that compute for hours.",
+    )
+    inactivity_bound: tuple[tuple[str, timedelta], ...] = setting(
+        default=(),
+        otherwise="none",
+        about="By source, the idle time after which a session counts as dead although nothing is "
+        "known of its owner. No source has one by default, because idle time alone proves "
+        "nothing.",
+        change="Set it for sources of foreign homes whose owners Sexton cannot observe.",
+    )
 
     def bound(self, source: str) -> timedelta | None:
         """After how much silence a session of the source counts as dead without any evidence."""

@@ -11,6 +11,7 @@ from sexton.core.plan import Reason
 from sexton.core.record import record, replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session
+from sexton.core.setting import setting
 from sexton.liveness.evidence import Evidence
 from sexton.liveness.model import Holder
 from sexton.resets.calendar import reached, zone_of
@@ -42,17 +43,96 @@ class ResetPolicy:
     `warn_bytes` say at which size its owner is warned, once, and nothing ends.
     """
 
-    mode: Mode = Mode.NONE
-    idle_minutes: int = 1440
-    at_hour: int = 4
-    timezone: str = "UTC"
-    max_age: timedelta | None = None
-    max_messages: int | None = None
-    max_bytes: int | None = None
-    max_turns: int | None = None
-    warn_at: float = 0.8
-    warn_messages: int | None = 1000
-    warn_bytes: int | None = 10_000_000
+    mode: Mode = setting(
+        default=Mode.NONE,
+        about="Which clocks end a session: none of them, `idle` time, a `daily` hour, or `both`. "
+        "The limits below end sessions in every mode. No clock runs by default, because people "
+        "are surprised by a conversation that disappears.",
+        change="Choose `idle` or `daily` where conversations are about new things each time and "
+        "old context only costs money.",
+    )
+    idle_minutes: int = setting(
+        default=1440,
+        kind="minutes",
+        unit="minutes",
+        about="How long nobody writes before an idle reset ends the session, in the modes `idle` "
+        "and `both`. After a day, so that a person who comes back the next morning finds the "
+        "conversation where it was.",
+        change="Lower it for channels with short questions; raise it for people who come back "
+        "only after a weekend.",
+    )
+    at_hour: int = setting(
+        default=4,
+        kind="hour",
+        about="The hour of the daily reset, in the modes `daily` and `both`. Few people are in "
+        "the middle of something at four in the morning.",
+        change="Set it to the quietest hour of your users.",
+    )
+    timezone: str = setting(
+        default="UTC",
+        kind="zone",
+        about="The time zone of `at_hour`. UTC by default, so that all keepers of a ledger agree, "
+        "whatever the clocks of their machines say.",
+        change="Set it to the zone your users live in.",
+    )
+    max_age: timedelta | None = setting(
+        default=None,
+        null="no limit",
+        about="The age at which a session ends, counted from its start. No limit by default: age "
+        "alone harms nobody, and size limits bound a long conversation.",
+        change="Set it where a session must not outlive a shift, a sprint or a data protection "
+        "rule.",
+    )
+    max_messages: int | None = setting(
+        default=None,
+        unit="messages",
+        null="no limit",
+        about="The number of messages at which a session ends. No limit by default, because "
+        "people are surprised by a conversation that becomes empty.",
+        change="Set it where each further message costs too much, as the model reads all earlier "
+        "ones again.",
+    )
+    max_bytes: int | None = setting(
+        default=None,
+        kind="size",
+        null="no limit",
+        about="The size of all messages at which a session ends. No limit by default.",
+        change="Set it below what your model can read at once.",
+    )
+    max_turns: int | None = setting(
+        default=None,
+        unit="turns",
+        null="no limit",
+        about="The number of turns at which a session ends. A native session counts the turns "
+        "that its agent runs in `session.turn()`. No limit by default, because turns differ too "
+        "much in length for one number.",
+        change="Set it where all turns of an agent are about equally long.",
+    )
+    warn_at: float = setting(
+        default=0.8,
+        kind="share",
+        about="The share of a limit at which Sexton warns a session once. At four fifths there is "
+        "still room to bring the work to an end.",
+        change="Lower it where agents need more room to finish.",
+    )
+    warn_messages: int | None = setting(
+        default=1000,
+        unit="messages",
+        null="no warning",
+        about="The number of messages at which Sexton warns a session once, where `max_messages` "
+        "is not set. Nothing ends. Beyond a thousand messages, a loop is likelier than a "
+        "conversation.",
+        change="Raise it for agents that exchange many short messages, or write null for no "
+        "warning.",
+    )
+    warn_bytes: int | None = setting(
+        default=10_000_000,
+        kind="size",
+        null="no warning",
+        about="The size of all messages at which Sexton warns a session once, where `max_bytes` "
+        "is not set. Nothing ends. Ten megabytes are more text than any model reads at once.",
+        change="Lower it to what your model can read, or write null for no warning.",
+    )
 
     @property
     def idle_after(self) -> timedelta | None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sexton.core.plan import Reason
 from sexton.core.record import record
+from sexton.core.setting import setting
 
 LEAST_FREE = 20
 """A disk of which less than one part in so many is free is told of, whatever the budget."""
@@ -16,9 +17,31 @@ LEAST_FREE = 20
 class DiskBudget:
     """How much all that is kept may take, and how much of the disk stays free; in bytes."""
 
-    max_use: int | None = None
-    keep_free: int | None = None
-    warn_at: float = 0.8
+    max_use: int | None = setting(
+        default=None,
+        kind="large_size",
+        null="no limit",
+        about="How much of the disk the ledger, its vault and the files of sessions may use "
+        "together. Sexton then removes the oldest first. Only the owner of the disk knows how "
+        "much is too much.",
+        change="Set it on disks that Sexton shares with other programs.",
+    )
+    keep_free: int | None = setting(
+        default=None,
+        kind="large_size",
+        null="no limit",
+        about="How much of the disk stays free, whichever program fills it. Sexton removes "
+        "nothing because of other programs by default.",
+        change="Set it where a full disk stops something more important than old sessions.",
+    )
+    warn_at: float = setting(
+        default=0.8,
+        kind="share",
+        about="The share of the budget at which Sexton warns that space runs out. At four fifths "
+        "there is time to act. Sexton always warns of a disk of which less than a twentieth is "
+        "free.",
+        change="Lower it where more space takes days to arrange.",
+    )
 
     @property
     def is_set(self) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from sexton.core.endings import EndKind, end_kind
 from sexton.core.plan import Reason
-from sexton.core.record import made, names, record
+from sexton.core.record import made, record
 from sexton.core.session import Session
+from sexton.core.setting import setting
 from sexton.retention.remains import Remains
 
 CUT_SHORT = (EndKind.REAP, EndKind.BUDGET, EndKind.BREAKER)
@@ -44,15 +43,76 @@ class RetentionClass:
     ends, as the home's database has it all.
     """
 
-    sources: tuple[str, ...] = ()
-    on_reset: Fate = Fate.KEEP
-    max_age: timedelta | None = timedelta(days=7)
-    keep_last: int | None = None
-    protect: tuple[Protection, ...] = (Protection.PINNED,)
-    after_delivery: Fate = Fate.KEEP
-    database_only: bool = False
-    rows: Fate = Fate.KEEP
-    rows_max_age: timedelta | None = None
+    sources: tuple[str, ...] = setting(
+        default=(),
+        kind="source",
+        match=True,
+        needed=True,
+        about="The sources that the class is for, like `cron`. Of two classes that name a source, "
+        "the later one wins.",
+        change="Name the sources whose sessions you keep for a shorter or longer time.",
+    )
+    on_reset: Fate = setting(
+        default=Fate.KEEP,
+        about="What happens to the files of a session when it ends: `keep`, `archive` or "
+        "`remove`. Sexton keeps them by default, because the person who comes back the next day "
+        "may need them.",
+        change="Choose `archive` or `remove` where the files of an ended session are of no use to "
+        "anybody.",
+    )
+    max_age: timedelta | None = setting(
+        default=timedelta(days=7),
+        null="never",
+        about="How long after its last use the files of an ended session go to the trash. They "
+        "are most of what fills a disk, and hardly anybody opens them after a week. The messages "
+        "stay.",
+        change="Raise it where people come back to old files; write null to keep all files.",
+    )
+    keep_last: int | None = setting(
+        default=None,
+        unit="sessions",
+        null="no limit",
+        about="How many of the newest ended sessions of every key or job are kept whatever their "
+        "age. Only the age counts by default.",
+        change="Set it where the last runs of a job must stay available.",
+    )
+    protect: tuple[Protection, ...] = setting(
+        default=(Protection.PINNED,),
+        about="Which sessions keep everything for ever: `pinned` ones, those that a person wrote "
+        "in (`human_touched`), those that `errored`. Pinned sessions are always protected, "
+        "whether named here or not.",
+        change="Add `errored` to examine failures later, and `human_touched` to remove only what "
+        "machines wrote.",
+    )
+    after_delivery: Fate = setting(
+        default=Fate.KEEP,
+        about="What happens to everything that an unattended session left behind, once it came to "
+        "its end by itself and without an error. Only for sources of `liveness.dies_with_owner`; "
+        "any other session waits for somebody.",
+        change="Choose `archive` or `remove` for jobs whose result is delivered elsewhere.",
+    )
+    database_only: bool = setting(
+        default=False,
+        about="In homes of other agents: the files of a session go when it ends, because the "
+        "agent's database has the conversation as well. Some tools read the files, so they stay "
+        "by default.",
+        change="Set it to true where nothing but the agent reads its sessions.",
+    )
+    rows: Fate = setting(
+        default=Fate.KEEP,
+        about="What happens to the messages of a session that nobody used for `rows_max_age`: "
+        "`keep`, `archive` or `remove`. Sexton keeps them by default, so that no history "
+        "disappears by itself.",
+        change="Choose `archive` to keep the ledger small, or `remove` where messages must not be "
+        "kept. Both need `rows_max_age`.",
+    )
+    rows_max_age: timedelta | None = setting(
+        default=None,
+        null="never",
+        about="How long after the last use of a session `rows` applies. There is no age that "
+        "suits everyone.",
+        change="Set it together with `rows`.",
+    )
 
     @property
     def touches_rows(self) -> bool:
@@ -69,33 +129,18 @@ class Retention:
 
     general: RetentionClass = made(RetentionClass)
     classes: tuple[RetentionClass, ...] = ()
-    allow_remove_all: bool = False
+    allow_remove_all: bool = setting(
+        default=False,
+        about="Whether a policy may remove everything. Sexton refuses `rows: remove` for every "
+        "source, and a plan that would empty a home, because both are more often mistakes than "
+        "wishes.",
+        change="Set it to true where you mean it.",
+    )
 
     def of(self, source: str) -> RetentionClass:
         """The class a source belongs to."""
         named = (each for each in reversed(self.classes) if source in each.sources)
         return next(named, self.general)
-
-
-def restored(stored: Mapping[str, Any]) -> Retention:
-    """The retention that was stored as JSON; what an older Sexton did not store is the default."""
-    return Retention(
-        general=_restored_class(stored["general"]),
-        classes=tuple(_restored_class(each) for each in stored["classes"]),
-        allow_remove_all=stored.get("allow_remove_all", False),
-    )
-
-
-def _restored_class(stored: Mapping[str, Any]) -> RetentionClass:
-    known = {name: stored[name] for name in names(RetentionClass) if name in stored}
-    spans = {
-        name: timedelta(seconds=known[name])
-        for name in ("max_age", "rows_max_age")
-        if known.get(name) is not None
-    }
-    fates = {name: Fate(known[name]) for name in ("on_reset", "after_delivery", "rows")}
-    known |= {"sources": tuple(known["sources"]), **fates, **spans}
-    return RetentionClass(**known | {"protect": tuple(map(Protection, known["protect"]))})
 
 
 @record

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sexton.core.record import as_dict, made, names, record, replace
+from sexton.core.codec import plain, restored
+from sexton.core.record import made, record, replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session
+from sexton.core.setting import setting
 from sexton.liveness.policy import LivenessPolicy
-from sexton.processes.handling import Handling, Occasion, ProcessPolicy
-from sexton.resets.policy import Mode, ResetPolicy, schedule
-from sexton.spending.policy import SpendRules, spend_rules
+from sexton.processes.handling import ProcessPolicy
+from sexton.resets.policy import ResetPolicy, schedule
+from sexton.spending.policy import SpendRules
 
 if TYPE_CHECKING:
     from sexton.finalizers.policy import Owing
@@ -23,9 +24,26 @@ if TYPE_CHECKING:
 class ResetRule:
     """A reset policy for the sessions that match; an empty tuple matches any."""
 
-    sources: tuple[str, ...] = ()
-    chat_types: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
+    sources: tuple[str, ...] = setting(
+        default=(),
+        match=True,
+        about="The sources whose sessions the rule is for: where a conversation takes place, like "
+        "`telegram`.",
+        change="Name the sources whose conversations end sooner or later than others.",
+    )
+    chat_types: tuple[str, ...] = setting(
+        default=(),
+        match=True,
+        about="The types of chat that the rule is for, like `group` or `dm`.",
+        change="Name `group` where groups need another reset than direct messages.",
+    )
+    keys: tuple[str, ...] = setting(
+        default=(),
+        kind="pattern",
+        match=True,
+        about="Patterns of session keys that the rule is for, with `*` and `?`.",
+        change="Name single conversations or those of one agent, like `agent:main:*`.",
+    )
     policy: ResetPolicy
 
     def specificity(self, session: Session) -> tuple[int, int, int, int] | None:
@@ -120,15 +138,19 @@ def decode(text: str) -> Rulebook:
     import json  # noqa: PLC0415  # slow to load, and only stored rules are text
 
     stored = json.loads(text)
-    return Rulebook(
-        reset=_reset_policy(stored["reset"]),
-        reset_rules=tuple(_reset_rule(rule) for rule in stored["reset_rules"]),
-        liveness=_liveness(stored["liveness"]),
+    rules = Rulebook(
+        reset=restored(ResetPolicy, stored["reset"]),
+        reset_rules=tuple(restored(ResetRule, rule) for rule in stored["reset_rules"]),
+        liveness=restored(LivenessPolicy, stored["liveness"]),
         finalizers=_finalizers(stored),
-        processes=_processes(stored.get("processes", {})),
-        spend=spend_rules(stored.get("spend")),
-        retention=_retention(stored.get("retention")),
     )
+    if "processes" in stored:
+        rules = replace(rules, processes=restored(ProcessPolicy, stored["processes"]))
+    if "spend" in stored:
+        rules = replace(rules, spend=restored(SpendRules, stored["spend"]))
+    if "retention" in stored:
+        rules = replace(rules, retention=_retention(stored["retention"]))
+    return rules
 
 
 def owings(text: str) -> tuple[Owing, ...]:
@@ -156,88 +178,17 @@ def _matches(key: str, pattern: str) -> bool:
 
 
 def _retention(stored: Mapping[str, Any] | None) -> Retention:
-    from sexton.retention.policy import Retention, restored  # noqa: PLC0415  # for keepers
+    from sexton.retention.policy import Retention  # noqa: PLC0415  # for keepers
 
-    return Retention() if stored is None else restored(stored)
-
-
-def _liveness(stored: Mapping[str, Any]) -> LivenessPolicy:
-    """What an older Sexton did not store keeps its default."""
-    spans = {
-        name: timedelta(seconds=stored[name])
-        for name in ("beat_every", "ttl", "lock_delay", "stall_after")
-        if name in stored
-    }
-    bounds = tuple(
-        (name, timedelta(seconds=span)) for name, span in stored.get("inactivity_bound", ())
-    )
-    return LivenessPolicy(
-        dies_with_owner=tuple(stored["dies_with_owner"]), inactivity_bound=bounds, **spans
-    )
+    return restored(Retention, stored or {})
 
 
 def _finalizers(stored: Mapping[str, Any]) -> tuple[Owing, ...]:
-    """What an older Sexton stored has none."""
     if not stored.get("finalizers"):
         return ()
     from sexton.finalizers.policy import Owing  # noqa: PLC0415  # most agents owe nothing
 
-    return tuple(
-        Owing(
-            name=each["name"],
-            sources=tuple(each["sources"]),
-            spared=tuple(each["spared"]),
-            min_messages=each["min_messages"],
-        )
-        for each in stored["finalizers"]
-    )
-
-
-def _processes(stored: Mapping[str, Any]) -> ProcessPolicy:
-    """What an older Sexton did not store keeps its default; a word of a newer one only warns."""
-    known = set(Handling)
-    said = {
-        name: Handling(stored[name]) if stored[name] in known else Handling.WARN
-        for name in Occasion
-        if name in stored
-    }
-    spans = {
-        name: None if stored[name] is None else timedelta(seconds=stored[name])
-        for name in ("window", "ttl", "grace", "notice")
-        if name in stored
-    }
-    return replace(ProcessPolicy(), **said, **spans)
-
-
-def _reset_rule(stored: Mapping[str, Any]) -> ResetRule:
-    matches = {name: tuple(stored[name]) for name in ("sources", "chat_types", "keys")}
-    return ResetRule(policy=_reset_policy(stored["policy"]), **matches)
-
-
-def _reset_policy(stored: Mapping[str, Any]) -> ResetPolicy:
-    known = {name: stored[name] for name in names(ResetPolicy) if name in stored}
-    if "warn_messages" not in stored:
-        known |= _older_sizes(stored)
-    max_age = stored["max_age"]
-    return replace(
-        ResetPolicy(**known),
-        mode=Mode(stored["mode"]),
-        max_age=None if max_age is None else timedelta(seconds=max_age),
-    )
-
-
-def _older_sizes(stored: Mapping[str, Any]) -> dict[str, int | None]:
-    """The size limits of an older Sexton, which stored its defaults as limits that nobody set."""
-    usual = ResetPolicy()
-    sizes: dict[str, int | None] = {}
-    for unit in ("messages", "bytes"):
-        limit, default = stored[f"max_{unit}"], getattr(usual, f"warn_{unit}")
-        is_default = limit == default
-        sizes |= {
-            f"max_{unit}": None if is_default else limit,
-            f"warn_{unit}": default if is_default else None,
-        }
-    return sizes
+    return tuple(restored(Owing, each) for each in stored["finalizers"])
 
 
 _LATER = ("processes", "spend", "retention")
@@ -248,10 +199,9 @@ def _literal(pattern: str) -> int:
 
 
 def _plain(value: object) -> float | dict[str, Any]:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    plain = as_dict(value)
-    if isinstance(value, Rulebook):  # older versions write the same text for the same rules
+    fields = plain(value)
+    if isinstance(value, Rulebook) and isinstance(fields, dict):
+        # the usual rules take no room, and are the same text in every version
         usual = {"finalizers": (), **{name: getattr(Rulebook(), name) for name in _LATER}}
-        plain = {name: said for name, said in plain.items() if usual.get(name) != said}
-    return plain
+        return {name: said for name, said in fields.items() if usual.get(name) != said}
+    return fields

@@ -1,4 +1,4 @@
-"""What does a YAML text say, and on which line?
+"""Reads a YAML text, with the line and column of everything it says.
 
 Only plain values come out of it: text, numbers, true, false, null, lists and mappings. A scalar
 that YAML readers disagree about (`no`, `010`, `4:00`) stays text, for the setting to judge.

@@ -1,4 +1,4 @@
-"""Which settings does the environment override?"""
+"""Reads the settings that the environment overrides, and finds misspelt variables."""
 
 from __future__ import annotations
 
@@ -6,32 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexton.settings import document
+from sexton.settings.sections import FILE, MAPPINGS
 from sexton.settings.settings_problems import ENVIRONMENT, Path, Problem, did_you_mean
-from sexton.settings.settings_schema import SECTIONS
 from sexton.settings.settings_values import PREFIX, RESERVED
-from sexton.settings.validation import complaints
+from sexton.settings.validation import read
 
-_IN_FILE_ONLY = (
-    ("homes",),
-    ("reset", "rules"),
-    ("liveness", "inactivity_bound"),
-    ("finalizers",),
-    ("budgets",),
-    ("prices", "models"),
-    ("prices", "unknown"),
-    ("retention", "classes"),
-)
-
-VARIABLES: Mapping[str, Path] = {
-    PREFIX + "__".join((str(section[0]), name)).upper(): (*section, name)
-    for section, model in SECTIONS.items()
-    if len(section) == 1 and section not in _IN_FILE_ONLY
-    for name in model.model_fields
-    if (*section, name) not in _IN_FILE_ONLY
+VARIABLES: Mapping[str, tuple[str, str]] = {
+    f"{PREFIX}{section}__{name}".upper(): (section, name)
+    for section, settings in MAPPINGS.items()
+    for name, field in settings.fields.items()
+    if field.is_one_value
 }
 """The settings that a variable can override, by the variable's name."""
 
-_BEGINNINGS = tuple(f"{section[0]}_" for section in SECTIONS if section)
+_IN_FILE_ONLY = (
+    *((name,) for name in FILE.fields if name not in MAPPINGS),
+    *(
+        (section, name)
+        for section, settings in MAPPINGS.items()
+        for name, field in settings.fields.items()
+        if not field.is_one_value
+    ),
+)
+_BEGINNINGS = tuple(f"{section}_" for section in FILE.fields)
 _OF_A_SERVICE = ("service_", "port_")
 """With these Kubernetes tells every container of a service that is called like us."""
 
@@ -51,11 +48,11 @@ def overrides(environ: Mapping[str, str]) -> tuple[dict[str, Path], dict[str, An
         value, messages = _read(environ[name], VARIABLES[name])
         problems += [_problem(name, message) for message in messages]
         used[name] = VARIABLES[name]
-        values.setdefault(str(section), {})[setting] = value
+        values.setdefault(section, {})[setting] = value
     return used, values, problems
 
 
-def _read(text: str, path: Path) -> tuple[Any, list[str]]:
+def _read(text: str, path: tuple[str, str]) -> tuple[Any, list[str]]:
     section, setting = path
     if not text.strip():
         return None, ["is empty; unset it, or write null where a limit shall be lifted"]
@@ -65,7 +62,8 @@ def _read(text: str, path: Path) -> tuple[Any, list[str]]:
         found = document.read(text)
     except document.Unreadable as error:
         return None, [str(error)]
-    wrong = [*found.complaints, *complaints({section: {setting: found.values}})]
+    _, complaints = read({section: {setting: found.values}})
+    wrong = [*found.complaints, *complaints]
     return found.values, [complaint.message for complaint in wrong]
 
 
@@ -77,7 +75,7 @@ def _unknown(name: str) -> list[str]:
     for section in _IN_FILE_ONLY:
         if path == "__".join(section) or path.startswith("__".join((*section, ""))):
             return [f"{'.'.join(section)} can only be set in the settings file"]
-    if (path,) in SECTIONS:
+    if path in MAPPINGS:
         example = next(known for known in VARIABLES if known.startswith(name + "__"))
         return [f"is a section; set one of its settings, like {example}"]
     known = {word.removeprefix(PREFIX): word for word in (*VARIABLES, *sorted(RESERVED))}

@@ -1,4 +1,4 @@
-"""Which homes do the settings name, where are they, and what are they called?"""
+"""The homes that the settings name: where they are, and what they are called."""
 
 from __future__ import annotations
 
@@ -8,42 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from sexton.core.session import NATIVE
-from sexton.settings.home_fields import HomeFields
-from sexton.settings.settings_problems import Complaint
+from sexton.settings.settings_problems import Complaint, entries
 from sexton.settings.settings_values import HomeSetting
 
 
-def named_homes(
-    fields: Sequence[HomeFields], beside: Path, environ: Mapping[str, str]
-) -> tuple[HomeSetting, ...]:
-    """The homes with absolute paths, each with a name of its own."""
-    taken = {NATIVE, *(home.name for home in fields if home.name)}
-    homes = []
-    for home in fields:
-        path = resolved(home.path, beside, environ)
-        name = home.name or _free_name(path, taken)
+def named_homes(written: Sequence[Mapping[str, Any]]) -> Iterator[HomeSetting]:
+    """The homes, each with a name of its own."""
+    taken = {NATIVE, *(home["name"] for home in written if "name" in home)}
+    for home in written:
+        name = home.get("name") or _free_name(home["path"], taken)
         taken.add(name)
-        homes.append(
-            HomeSetting(
-                path=path,
-                name=name,
-                kind=home.kind,
-                act=home.act,
-                send_to=home.send_to,
-                max_messages=home.max_messages,
-                max_bytes=home.max_bytes,
-            )
-        )
-    return tuple(homes)
+        yield HomeSetting(**{**home, "name": name})
 
 
 def repeated_homes(values: Any, beside: Path, environ: Mapping[str, str]) -> Iterator[Complaint]:
     """Homes that are listed twice, by path or by name."""
-    listed = values.get("homes") if isinstance(values, dict) else None
     seen: dict[tuple[str, object], int] = {}
-    for place, home in enumerate(listed if isinstance(listed, list) else ()):
+    for place, home in entries(values, "homes"):
         for what in ("path", "name"):
-            value = home.get(what) if isinstance(home, dict) else None
+            value = home.get(what)
             if not isinstance(value, str) or not value or not _storable(value):
                 continue
             same = resolved(value, beside, environ) if what == "path" else value

@@ -1,20 +1,29 @@
-"""What kinds of value can a setting have, how are they written, and what is a mistake?"""
+"""What a kind of value is: its words, how it is read and shown, and what is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeVar
 
 from sexton.core.message import one_line
-from sexton.core.record import record
+from sexton.core.record import record, replace
+from sexton.settings.settings_problems import Found, Path, did_you_mean
 
-Read = Callable[[object], object]
 T = TypeVar("T")
 
-SHOWN = 60
+SHOWN: Final = 60
+MOST: Final = 10**9
+MOST_SAID: Final = 10**6  # a larger maximum only says that a number can not be meant
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "delete": ("remove",),
+    "trash": ("remove",),
+    "true": ("remove",),
+    "zst": ("zstd",),
+    "gz": ("gzip",),
+    **dict.fromkeys(("off", "no", "never", "disabled", "false", "null", "none"), ("none", "keep")),
+}
+"""Words that people write instead of one of ours."""
 
 
 class Refused(ValueError):
@@ -26,60 +35,50 @@ def as_is(value: object) -> object:
     return value
 
 
-@record
+@record(kw_only=False)
 class Kind:
-    """A kind of value: its words for people, how it is read, shown, and told to an editor.
+    """A kind of value: its words for people, how it is read, shown, and described to an editor.
 
     What may be a `secret` is not quoted in messages.
     """
 
     words: str
-    read: Read
+    parse: Callable[[Any], Any]
     schema: Mapping[str, Any]
-    show: Callable[[Any], object] = as_is
+    show: Callable[[Any], Any] = as_is
     secret: bool = False
 
-    def validate(self, value: object) -> object:
-        """The value as the policies want it, or an error in our words."""
+    def read(self, value: object, path: Path, found: Found, *, at_key: bool = False) -> Any:
+        """The value as the policies want it; a mistake is added to what was found."""
         try:
-            return self.read(value)
+            return self.parse(value)
         except Refused as refusal:
             hint = f"; {refusal}" if str(refusal) else ""
             hidden = self.secret and isinstance(value, str)
-            found = "" if hidden else f", not {shown(value)}"
-            text = f"expected {self.words}{found}{hint}"
-            raise PydanticCustomError("setting", "{text}", {"text": text}) from None
+            instead = "" if hidden else f", not {shown(value)}"
+            found.add(path, f"expected {self.words}{instead}{hint}", at_key=at_key)
 
     def takes(self, value: object) -> bool:
         """Whether the value is one of the kind."""
         try:
-            self.read(value)
+            self.parse(value)
         except Refused:
             return False
         return True
 
-    def or_null(self, meaning: str = "no limit") -> Kind:
-        """The same kind where null means that there is none."""
+    def or_null(self, meaning: str) -> Kind:
+        """The same kind where null means something, too."""
         return Kind(
-            words=f"{self.words}, or null for {meaning}",
-            read=lambda value: None if value is None else self.read(value),
-            schema={"anyOf": [dict(self.schema), {"type": "null"}]},
+            f"{self.words}, or null for {meaning}",
+            lambda value: None if value is None else self.parse(value),
+            {"anyOf": [dict(self.schema), {"type": "null"}]},
             show=lambda value: None if value is None else self.show(value),
             secret=self.secret,
         )
 
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            self.validate,
-            serialization=core_schema.plain_serializer_function_ser_schema(self.show),
-        )
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return dict(self.schema)
+    def of(self, unit: str) -> Kind:
+        """The same kind that counts something."""
+        return replace(self, words=self.words.replace("number", f"number of {unit}", 1))
 
 
 def shown(value: object) -> str:
@@ -123,3 +122,37 @@ def whole_guess(value: object) -> int | None:
         if digits.isascii() and digits.isdigit() and len(digits) <= 15:
             return int(digits)
     return None
+
+
+def whole(minimum: int, maximum: int) -> Kind:
+    """Whole numbers between the two."""
+
+    def parse(value: object) -> int:
+        guess = whole_guess(value)
+        return within(only(int, value, f"write {guess}" if guess else ""), minimum, maximum)
+
+    bound = f"from {minimum} to {maximum}" if maximum <= MOST_SAID else f"at least {minimum}"
+    schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    return Kind(f"a whole number, {bound}", parse, schema)
+
+
+def choice(words: Iterable[str], make: Callable[[str], str] = str) -> Kind:
+    """One of some words, perhaps those of an enumeration."""
+    known = [str(word) for word in words]
+
+    def parse(value: object) -> str:
+        if type(value) is str and value in known:
+            return make(value)
+        plain = value is None or isinstance(value, str | bool)
+        text = ("null" if value is None else str(value).lower()) if plain else ""
+        meant = (word for word in _MEANT.get(text, ()) if word in known)
+        near = next(meant, None) or did_you_mean(text.replace("-", "_"), known)
+        raise Refused(f"did you mean '{near}'?" if near else "")
+
+    schema = {"type": "string", "enum": known}
+    return Kind(f"one of {', '.join(known)}", parse, schema, str)
+
+
+def of_words(words: type[StrEnum]) -> Kind:
+    """One of the words of an enumeration."""
+    return choice(words, words)

@@ -1,4 +1,4 @@
-"""Which settings have no effect, and which rules can never fire?"""
+"""Finds settings that have no effect, and rules that can never fire."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 
-from sexton.core.record import record
+from sexton.core.record import record, replace
 from sexton.finalizers.policy import EVERY_SOURCE
 from sexton.resets.policy import Mode, ResetPolicy
+from sexton.retention.policy import Fate, Retention, RetentionClass
 from sexton.rules.rulebook import ResetRule
 from sexton.settings import matching
-from sexton.settings.budget_lint import idle_budgets
 from sexton.settings.effect import RuleEffect, effect
 from sexton.settings.finalizer_settings import spared
 from sexton.settings.quantities import show_duration
-from sexton.settings.retention_lint import idle_classes
 from sexton.settings.settings_values import Settings
+from sexton.spending.model import Act, Budget, Scope
+from sexton.spending.policy import DEFAULTS
 
 __all__ = ["Finding", "RuleEffect", "effect", "inert"]
 
@@ -47,8 +48,8 @@ def inert(settings: Settings) -> list[Finding]:
         *_unchanging(settings, winners),
         *_beyond(settings),
         *_untold(settings),
-        *idle_classes(settings),
-        *idle_budgets(settings),
+        *_idle_classes(settings),
+        *_idle_budgets(settings),
     ]
     return [
         Finding(where=where, message=message, location=_location(settings.places, where))
@@ -173,6 +174,130 @@ def _untold(settings: Settings) -> Iterator[_Note]:
         yield "notify.secret_env", "has no effect without webhook"
     if "notify.held_after" in written and "held" not in notify.events:
         yield "notify.held_after", "has no effect: held is not among the events"
+
+
+def _idle_classes(settings: Settings) -> Iterator[_Note]:
+    """What was written down about retention and disk and can be left out."""
+    retention = settings.rulebook.retention
+    yield from _idle_for_ever(retention)
+    yield from _void("retention", retention.general, settings)
+    for place, each in enumerate(retention.classes):
+        yield from _void(_class_name(place), each, settings)
+    if not settings.disk.is_set and "disk.warn_at" in settings.places:
+        yield "disk.warn_at", "has no effect without max_use or keep_free"
+
+
+def _idle_for_ever(retention: Retention) -> Iterator[_Note]:
+    """Classes that later ones leave no source to, and those that change nothing."""
+    for place, each in enumerate(retention.classes):
+        later = [
+            next(
+                (
+                    at
+                    for at in _later_classes(retention, place)
+                    if source in retention.classes[at].sources
+                ),
+                None,
+            )
+            for source in each.sources
+        ]
+        if None not in later:
+            by = " or ".join(_class_name(at) for at in dict.fromkeys(later) if at is not None)
+            yield _class_name(place), f"never applies: {by} always wins over it"
+        elif _class_changes_nothing(retention, place):
+            yield _class_name(place), "changes nothing: its sources are kept the same without it"
+
+
+def _later_classes(retention: Retention, place: int) -> range:
+    return range(len(retention.classes) - 1, place, -1)
+
+
+def _class_changes_nothing(retention: Retention, place: int) -> bool:
+    classes = retention.classes
+    without = replace(retention, classes=classes[:place] + classes[place + 1 :])
+    return all(
+        _without_sources(without.of(source)) == _without_sources(retention.of(source))
+        for source in classes[place].sources
+    )
+
+
+def _without_sources(policy: RetentionClass) -> RetentionClass:
+    return replace(policy, sources=())
+
+
+def _void(here: str, policy: RetentionClass, settings: Settings) -> Iterator[_Note]:
+    """What a class says that something else in it makes void."""
+    written = settings.places
+    heirs = [policy]
+    if here == "retention":
+        heirs += settings.rulebook.retention.classes
+    if f"{here}.rows_max_age" in written and all(each.rows is Fate.KEEP for each in heirs):
+        yield f"{here}.rows_max_age", "has no effect: rows are kept"
+    for name in ("max_age", "database_only"):
+        void = all(each.on_reset is not Fate.KEEP for each in heirs)
+        if f"{here}.{name}" in written and void:
+            yield (
+                f"{here}.{name}",
+                f"has no effect: files go at the end, on_reset is {policy.on_reset}",
+            )
+
+
+def _class_name(place: int) -> str:
+    return f"retention.classes[{place}]"
+
+
+def _idle_budgets(settings: Settings) -> Iterator[_Note]:
+    """What was written down about budgets and can be left out."""
+    yield from _replaced(settings.budget_names)
+    yield from _outrun(settings.rulebook.spend.budgets)
+
+
+def _replaced(entries: Sequence[Sequence[str]]) -> Iterator[_Note]:
+    """Budgets whose name a later entry has, too."""
+    last = {name: place for place, names in enumerate(entries) for name in names}
+    for place, names in enumerate(entries):
+        for name in names:
+            if last[name] != place:
+                words = f"its budget {name} never applies: that of budgets[{last[name]}] does"
+                yield f"budgets[{place}]", words
+
+
+def _outrun(budgets: Sequence[Budget]) -> Iterator[_Note]:
+    """Budgets that others, counted by the same meters, are always spent before."""
+    for place, budget in enumerate(budgets):
+        if budget.action is Act.WARN or budget in DEFAULTS:  # nobody wrote that one down
+            continue
+        first = [_before(budgets, place, source) for source in budget.sources or (None,)]
+        if None not in first:
+            by = " or ".join(dict.fromkeys(f"budgets[{name}]" for name in first))
+            yield f"budgets[{budget.name}]", f"never stops anything: {by} is always spent first"
+
+
+def _before(budgets: Sequence[Budget], place: int, source: str | None) -> str | None:
+    """The budget that stops a source before this one does; without a source, every one."""
+    found = (
+        other.name
+        for at, other in enumerate(budgets)
+        if _is_counted_with(other, budgets[place])
+        and (not other.sources if source is None else other.includes(source))
+        and _stops_before(other, budgets[place], is_listed_first=at < place)
+    )
+    return next(found, None)
+
+
+def _is_counted_with(other: Budget, budget: Budget) -> bool:
+    """Whether they share a meter for every session that both are for."""
+    if budget.scope in (Scope.TREE, Scope.DAY) and set(other.sources) != set(budget.sources):
+        return False
+    alike = (other.scope, other.unit, other.per) == (budget.scope, budget.unit, budget.per)
+    return alike and other is not budget
+
+
+def _stops_before(other: Budget, budget: Budget, *, is_listed_first: bool) -> bool:
+    """Of a meter's budgets the lowest stops; of those of a turn the first that is passed."""
+    if other.action is Act.WARN or other.limit > budget.limit:
+        return False
+    return is_listed_first or (budget.scope is not Scope.TURN and other.limit < budget.limit)
 
 
 def _name(place: int, field: str = "") -> str:

@@ -1,4 +1,4 @@
-"""How are durations and sizes written?"""
+"""How durations and sizes are written."""
 
 from __future__ import annotations
 

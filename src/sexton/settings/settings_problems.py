@@ -1,13 +1,13 @@
-"""What is wrong with the settings, and where?"""
+"""What is wrong with settings, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sexton.core.message import one_line
-from sexton.core.record import record
+from sexton.core.record import made, record
 
 Path: TypeAlias = tuple[str | int, ...]
 """The names and places in lists that lead to a setting."""
@@ -53,6 +53,30 @@ class Complaint:
     message: str
     at_key: bool = False
     spot: Spot | None = None
+
+
+@record(kw_only=False)
+class Found:
+    """What is wrong in settings that are being read.
+
+    `elsewhere` has the place of every setting by its name, for what stands in the wrong section.
+    """
+
+    elsewhere: Mapping[str, str]
+    complaints: list[Complaint] = made(list)
+
+    def add(self, path: Path, message: str, *, at_key: bool = False) -> None:
+        """One thing to mend."""
+        self.complaints.append(Complaint(path, message, at_key=at_key))
+
+
+def entries(values: Any, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The mappings in the list below some names with their places; what is none is left out."""
+    for name in names:
+        values = values.get(name) if isinstance(values, dict) else None
+    for place, entry in enumerate(values if isinstance(values, list) else ()):
+        if isinstance(entry, dict):
+            yield place, entry
 
 
 def dotted(path: Path) -> str:

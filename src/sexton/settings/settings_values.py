@@ -1,4 +1,7 @@
-"""What do the settings say, once read? Values only, so that defaults cost no import."""
+"""What settings say once they are read, and the settings that belong to no policy.
+
+Values only, so that defaults cost no import.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sexton.core.record import made, record
+from sexton.core.setting import setting
 from sexton.rules.rulebook import Rulebook
 
 if TYPE_CHECKING:
@@ -40,13 +44,58 @@ class HomeSetting:
     changes are allowed. The limits are of the conversations of its gateway.
     """
 
-    path: Path
-    name: str
-    kind: str = "hermes"
-    act: bool = False
-    send_to: str | None = None
-    max_messages: int | None = 1000
-    max_bytes: int | None = 10_000_000
+    path: Path = setting(
+        kind="directory",
+        about="The directory in which the agent keeps its sessions. A relative one is looked up "
+        "beside the settings file.",
+        change="Add a home for each agent that Sexton is to look after.",
+    )
+    kind: str = setting(
+        default="hermes",
+        kind="home_kind",
+        about="The kind of agent. Sexton knows only homes of Hermes so far.",
+        change="There is nothing to change yet.",
+    )
+    name: str = setting(
+        kind="home_name",
+        otherwise="the directory's name",
+        about="What Sexton calls the home; its sessions are NAME/ID. By default the name of the "
+        "directory without its dot, as people call it already.",
+        change="Set it where two homes have directories of the same name.",
+    )
+    act: bool = setting(
+        default=False,
+        about="Whether Sexton may change the home. A new home is only observed: Sexton records "
+        "what it would do until the owner has seen it and agrees.",
+        change="Set it to true when `sexton plan` shows what you want to happen.",
+    )
+    send_to: str | None = setting(
+        default=None,
+        null="the usual one",
+        about="Where the home's own `hermes send` delivers notifications, before any other way in "
+        "`notify`: a target as that command takes it, like `telegram` or `discord:#ops`, or "
+        "`nobody`. The usual one is the home's own channel as soon as changes are allowed, and "
+        "nobody until then.",
+        change="Set it where another channel than the home's own should get the notifications.",
+    )
+    max_messages: int | None = setting(
+        default=1000,
+        unit="messages",
+        null="no limit",
+        about="The number of messages at which Sexton resets a conversation of the home's "
+        "gateway. Each further message pays for all earlier ones again; messages that the agent "
+        "has compacted away do not count. The people in it are warned once, at 80 %.",
+        change="Lower it to save money; write null where the agent bounds its conversations "
+        "itself.",
+    )
+    max_bytes: int | None = setting(
+        default=10_000_000,
+        kind="size",
+        null="no limit",
+        about="The same for the size of all messages. Ten megabytes are more text than any model "
+        "reads at once.",
+        change="Lower it to what the agent's model can read.",
+    )
 
 
 class FinalizerKind(StrEnum):
@@ -65,47 +114,168 @@ class FinalizerSetting:
     Secrets are in the environment variables that are named here.
     """
 
-    name: str
-    kind: FinalizerKind
-    sources: tuple[str, ...] = ()
+    name: str = setting(
+        kind="plain_name",
+        about="What the finalizer is called, once per file. The ledger keeps its jobs under this "
+        "name.",
+        change="Keep it: under another name it is another finalizer, and the jobs of the old one "
+        "stay.",
+    )
+    kind: FinalizerKind = setting(
+        about="How the job is done: `memory` lets a model write memories, `command` starts a "
+        "program, `webhook` posts the session, `python` calls installed Python code.",
+        change="Choose it by who is to process the session.",
+    )
+    sources: tuple[str, ...] = setting(
+        default=(),
+        otherwise="any, for memory any but cron",
+        match=True,
+        about="The sources whose sessions get a job; `*` stands for every source. A finalizer of "
+        "kind memory leaves out `cron` unless it is named, because scheduled jobs seldom say "
+        "anything worth a model's call.",
+        change="Name the sources where only some sessions matter.",
+    )
     spared: tuple[str, ...] = ()
-    min_messages: int = 1
-    attempts: int = 14
-    concurrency: int = 4
-    per_minute: int | None = None
-    timeout: timedelta = timedelta(seconds=60)
-    command: tuple[str, ...] = ()
-    cwd: Path | None = None
-    url: str | None = None
-    secret_env: str | None = None
-    base_url: str | None = None
-    model: str | None = None
-    api_key_env: str | None = None
-    file: Path | None = None
-    context_tokens: int | None = None
-    daily_calls: int | None = None
-    entry_point: str | None = None
-
-
-def usual(name: str, kind: FinalizerKind) -> FinalizerSetting:
-    """A finalizer with the defaults of its kind."""
-    from pathlib import Path  # noqa: PLC0415  # slow to load, and an agent finalizes nothing
-
-    match kind:
-        case FinalizerKind.MEMORY:
-            return FinalizerSetting(
-                name=name,
-                kind=kind,
-                min_messages=4,
-                timeout=timedelta(minutes=5),
-                file=Path("memories.md"),
-                context_tokens=32_000,
-                daily_calls=500,
-            )
-        case FinalizerKind.PYTHON:
-            return FinalizerSetting(name=name, kind=kind, concurrency=1)
-        case FinalizerKind.COMMAND | FinalizerKind.WEBHOOK:
-            return FinalizerSetting(name=name, kind=kind)
+    min_messages: int = setting(
+        default=1,
+        unit="messages",
+        usual={"memory": 4},
+        about="How many messages a session needs to get a job. A greeting and its answer hold no "
+        "memory, so kind memory needs four; programs and servers get every session in which "
+        "anything was said.",
+        change="Raise it where short sessions are not worth the job.",
+    )
+    attempts: int = setting(
+        default=14,
+        unit="attempts",
+        about="How often a job is tried before it becomes a dead letter, which waits for a "
+        "person. With the waits in between, fourteen attempts outlast more than a day without an "
+        "endpoint.",
+        change="Lower it to hear sooner of jobs that fail.",
+    )
+    concurrency: int = setting(
+        default=4,
+        kind="at_once",
+        unit="jobs",
+        usual={"python": 1},
+        about="How many of its jobs a keeper runs at the same time, so that a slow endpoint gets "
+        "no flood and one slow job does not stop the next. Python code runs in the keeper "
+        "itself, one job at a time.",
+        change="Lower it for endpoints on small machines; raise it for fast ones with many jobs.",
+    )
+    per_minute: int | None = setting(
+        default=None,
+        unit="jobs",
+        null="no limit",
+        about="How many jobs a keeper starts in a minute; for kind memory, how many calls of the "
+        "model it makes. Each keeper counts its own. No limit by default: servers say when it is "
+        "too much, and the keeper then waits for as long as they ask.",
+        change="Set it where your provider charges for, or blocks, too many calls.",
+    )
+    timeout: timedelta = setting(
+        default=timedelta(seconds=60),
+        belongs=("memory", "command", "webhook"),
+        usual={"memory": timedelta(minutes=5)},
+        about="How long one attempt may take. A model on a small machine needs minutes to read; "
+        "anything else that takes a minute hangs.",
+        change="Raise it for slow models and long programs.",
+    )
+    command: tuple[str, ...] = setting(
+        default=(),
+        kind="command",
+        belongs=("command",),
+        needed=True,
+        about="The program and its arguments. No shell reads them.",
+        change="Name a shell yourself where you need one: `[sh, -c, ...]`.",
+    )
+    cwd: Path | None = setting(
+        default=None,
+        kind="directory",
+        otherwise="the directory of the settings file",
+        belongs=("command",),
+        usual={"command": "."},
+        about="The directory in which the program runs. Beside the settings file, so that a "
+        "relative name means the same however the keeper was started.",
+        change="Set it where the program expects its own directory.",
+    )
+    url: str | None = setting(
+        default=None,
+        kind="address",
+        belongs=("webhook",),
+        needed=True,
+        about="Where the session is posted to. Redirects are not followed.",
+        change="Set it to the address of your server.",
+    )
+    secret_env: str | None = setting(
+        default=None,
+        kind="variable",
+        null="none",
+        belongs=("webhook",),
+        about="The environment variable with the secret that signs the posts. Settings are shown "
+        "and copied, so they hold no secrets.",
+        change="Set it where the server must know that a post comes from you.",
+    )
+    base_url: str | None = setting(
+        default=None,
+        kind="endpoint",
+        belongs=("memory",),
+        needed=True,
+        about="An endpoint that speaks the chat protocol of OpenAI.",
+        change="Set it to the address of your model's server.",
+    )
+    model: str | None = setting(
+        default=None,
+        belongs=("memory",),
+        needed=True,
+        about="The model, as the endpoint calls it.",
+        change="A small model is enough to extract memories.",
+    )
+    api_key_env: str | None = setting(
+        default=None,
+        kind="variable",
+        null="none",
+        belongs=("memory",),
+        about="The environment variable with the key of the endpoint. A model of your own needs "
+        "none, and no key goes to an endpoint it was not meant for.",
+        change="Set it where the endpoint asks for a key.",
+    )
+    file: Path | None = setting(
+        default=None,
+        kind="file",
+        belongs=("memory",),
+        usual={"memory": "memories.md"},
+        about="The Markdown file that memories are added to. Beside the settings file by default, "
+        "where a person finds it.",
+        change="Set it to the file that your agent reads its memories from.",
+    )
+    context_tokens: int | None = setting(
+        default=None,
+        kind="tokens",
+        unit="tokens",
+        belongs=("memory",),
+        usual={"memory": 32_000},
+        about="How much the model reads at once, its answer included. A longer conversation is "
+        "read in parts. Few models read less than 32,000 tokens.",
+        change="Set it to what your model reads, so that it needs fewer calls.",
+    )
+    daily_calls: int | None = setting(
+        default=None,
+        unit="calls",
+        null="no limit",
+        belongs=("memory",),
+        usual={"memory": 500},
+        about="How many calls of the model a day of UTC may cost; the remaining jobs wait for the "
+        "next day. The default is far beyond what people talk in a day, and bounds the bill of a "
+        "loop.",
+        change="Lower it where every call is expensive; write null for a model of your own.",
+    )
+    entry_point: str | None = setting(
+        default=None,
+        belongs=("python",),
+        needed=True,
+        about="The name of an installed function in the entry point group `sexton.finalizers`.",
+        change="Set it to the name under which your package declares the function.",
+    )
 
 
 EVENTS = ("reset", "limit", "dead_letter", "held", "process", "budget", "disk")
@@ -116,11 +286,42 @@ EVENTS = ("reset", "limit", "dead_letter", "held", "process", "budget", "disk")
 class NotifySetting:
     """Who is told of what; `urls_env` and `secret_env` name environment variables."""
 
-    urls_env: str | None = None
-    webhook: str | None = None
-    secret_env: str | None = None
-    events: tuple[str, ...] = EVENTS
-    held_after: timedelta = timedelta(hours=24)
+    urls_env: str | None = setting(
+        default=None,
+        kind="variable",
+        null="none",
+        about="The environment variable with one or more addresses of apprise. They hold secrets, "
+        "so they do not stand here. Without a target, nobody is notified.",
+        change="Set it to be notified by chat, mail or phone.",
+    )
+    webhook: str | None = setting(
+        default=None,
+        kind="address",
+        null="none",
+        about="Where Sexton posts notifications as JSON, with or without apprise. Nothing leaves "
+        "the machine by default.",
+        change="Set it where a program of yours processes notifications.",
+    )
+    secret_env: str | None = setting(
+        default=None,
+        kind="variable",
+        null="none",
+        about="The environment variable with the secret that signs these posts.",
+        change="Set it where the server must know that a post comes from you.",
+    )
+    events: tuple[str, ...] = setting(
+        default=EVENTS,
+        kind="event",
+        about="Which events people are notified of. Each event is sent once, not each time "
+        "somebody looks.",
+        change="Leave out the events that nobody acts on.",
+    )
+    held_after: timedelta = setting(
+        default=timedelta(hours=24),
+        about="How long a reset may be blocked before people are notified. Work of a day is "
+        "likely still wanted; after that, somebody likely forgot it.",
+        change="Raise it for agents whose jobs run for days.",
+    )
 
     @property
     def has_target(self) -> bool:
@@ -132,9 +333,27 @@ class NotifySetting:
 class KeeperSettings:
     """How a keeper works; unlike the rulebook, each keeper has its own."""
 
-    sweep_every: timedelta = timedelta(seconds=60)
-    finalizers_at_once: int = 32
-    keep_journal: timedelta = timedelta(days=365)
+    sweep_every: timedelta = setting(
+        default=timedelta(seconds=60),
+        about="How often a keeper looks for what is due. Resets are due to the minute, and a "
+        "sweep that finds nothing costs next to nothing.",
+        change="Raise it where many keepers share a small database.",
+    )
+    finalizers_at_once: int = setting(
+        default=32,
+        kind="at_once",
+        unit="jobs",
+        about="How many end-of-session jobs a keeper runs at the same time, of all finalizers "
+        "together: enough that slow endpoints delay nobody, and few enough that a thousand "
+        "sessions that end together start no thousand programs.",
+        change="Lower it on small machines.",
+    )
+    keep_journal: timedelta = setting(
+        default=timedelta(days=365),
+        about="How long the ledger keeps the journal, policies that are no longer in force and "
+        "the daily counts. People ask within a year why something happened.",
+        change="Raise it where audits look further back.",
+    )
 
 
 class ArchiveFormat(StrEnum):
@@ -151,37 +370,115 @@ class ArchiveSettings:
     Without an age archives are kept for ever.
     """
 
-    format: ArchiveFormat = ArchiveFormat.ZSTD
-    directory: Path | None = None
-    max_age: timedelta | None = None
+    format: ArchiveFormat = setting(
+        default=ArchiveFormat.ZSTD,
+        about="How archives are compressed. zstd is several times as fast as gzip and compresses "
+        "as well; gzip can be read everywhere.",
+        change="Choose gzip where you read archives on machines without zstd.",
+    )
+    directory: Path | None = setting(
+        default=None,
+        kind="directory",
+        null="beside the ledger",
+        otherwise="beside the ledger",
+        about="Where archives and trash lie. Beside the ledger, they are found together with it. "
+        "A relative directory is looked up beside the settings file.",
+        change="Set it to a larger or cheaper disk.",
+    )
+    max_age: timedelta | None = setting(
+        default=None,
+        null="never",
+        about="How old an archive becomes before it goes to the trash; after the trash's grace it "
+        "is gone. People who archive instead of removing want to keep, so archives stay by "
+        "default.",
+        change="Set it where old conversations must be deleted at some time.",
+    )
 
 
 @record
 class TrashSettings:
     """How long what was removed can be had back."""
 
-    grace: timedelta = timedelta(days=7)
+    grace: timedelta = setting(
+        default=timedelta(days=7),
+        about="How long the trash keeps what was removed, so that it can be restored. After a "
+        "week, even a person who returns from a long weekend has noticed.",
+        change="Raise it where people look only every few weeks; lower it where the disk is small.",
+    )
 
 
 @record
 class GcSettings:
     """What is garbage unless a command says otherwise."""
 
-    empty_hours: int = 24
-    trivial_days: int = 7
-    trivial_max: int = 5
+    empty_hours: int = setting(
+        default=24,
+        unit="hours",
+        about="After how many unused hours `sexton gc` takes a session without a message for "
+        "garbage. A day leaves alone what somebody opened this morning for the afternoon.",
+        change="Lower it where a program opens many sessions that it never uses.",
+    )
+    trivial_days: int = setting(
+        default=7,
+        unit="days",
+        about="After how many unused days `sexton gc` takes a session of few messages for "
+        "garbage. Nobody takes up a greeting again after a week.",
+        change="Raise it where short sessions matter.",
+    )
+    trivial_max: int = setting(
+        default=5,
+        unit="messages",
+        about="How many messages are few. Two thirds of all sessions have no more than five, and "
+        "hold next to nothing of what was ever said.",
+        change="Lower it to keep every short conversation.",
+    )
 
 
 @record
 class ServeSettings:
     """Where and to whom the ledger is shown; `messages` is about a shared one."""
 
-    host: str = "127.0.0.1"
-    port: int = 8780
-    public_url: str | None = None
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    messages: bool = False
+    host: str = setting(
+        default="127.0.0.1",
+        about="The address on which the server listens. Only programs on this machine reach the "
+        "default; any other address needs TLS or a declared proxy.",
+        change="Set it where other machines must reach the server.",
+    )
+    port: int = setting(
+        default=8780,
+        kind="port",
+        about="The port on which the server listens. Nothing else is known for the default.",
+        change="Set it where another program has the port.",
+    )
+    public_url: str | None = setting(
+        default=None,
+        null="none",
+        about="The address under which a reverse proxy shows the server, like "
+        "https://sexton.example.org. The server refuses requests for any other name.",
+        change="Set it where the server is behind a proxy.",
+    )
+    tls_certificate: Path | None = setting(
+        default=None,
+        kind="file",
+        null="none",
+        about="A certificate in PEM form, with which the server speaks TLS itself. Nothing on one "
+        "machine alone needs it.",
+        change="Set it to serve other machines without a proxy.",
+    )
+    tls_key: Path | None = setting(
+        default=None,
+        kind="file",
+        null="none",
+        about="The key of the certificate.",
+        change="Set it together with `tls_certificate`; one without the other is refused.",
+    )
+    messages: bool = setting(
+        default=False,
+        about="Whether the server shows the messages of a shared ledger. People who operate a "
+        "fleet seldom need to read what others said. The messages of a ledger on this machine "
+        "are always shown.",
+        change="Set it to true where everybody with access may read every conversation.",
+    )
 
 
 def _disk_budget() -> DiskBudget:

@@ -1,40 +1,36 @@
-"""Is what a document says a valid set of settings? Every complaint at once."""
+"""Finds everything that is wrong with settings, in one go."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
-
+from sexton.liveness.policy import LivenessPolicy
+from sexton.retention.policy import Fate, RetentionClass
+from sexton.settings.budget_entries import wrong_budgets
+from sexton.settings.building import retention_of
 from sexton.settings.finalizer_settings import wrong_finalizers
-from sexton.settings.kinds import SHOWN, shown
 from sexton.settings.quantities import show_duration
-from sexton.settings.retention import wrong_retention
-from sexton.settings.settings_problems import Complaint, Path, did_you_mean
-from sexton.settings.settings_schema import SECTIONS, SettingsFile, names_below
-from sexton.settings.spending import wrong_budgets
+from sexton.settings.sections import FILE, SECTIONS
+from sexton.settings.settings_problems import Complaint, Found, Path, dotted, entries
 
-_WORDS = re.compile(r"[A-Za-z0-9_., -]+")
 _MATCHES = ("sources", "chat_types", "keys")
-_SWAPPED = ("beat_every", "ttl")
+_ELSEWHERE = {
+    name: dotted((*path, name))
+    for path, section in reversed(list(SECTIONS.items()))
+    for name in section.fields
+}
 
 LEAST_BEATS = 2
 """A process asks before it writes once half the TTL has passed without a beat."""
 
 
-def complaints(values: Any) -> Iterator[Complaint]:
-    """What is wrong with the values of a settings file or of an override."""
-    try:
-        SettingsFile.model_validate({} if values is None else values)
-    except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            yield _complaint(detail)
-    yield from _unlimited_rules(values)
-    yield from wrong_finalizers(values)
-    yield from wrong_budgets(values)
+def read(values: Any) -> tuple[dict[str, Any], list[Complaint]]:
+    """The values of a settings file or of an override as they are used, and what is wrong."""
+    found = Found(_ELSEWHERE)
+    written = FILE.read({} if values is None else values, (), found)
+    related = (*_unlimited_rules(values), *wrong_finalizers(values), *wrong_budgets(values))
+    return written, [*found.complaints, *related]
 
 
 def contradictions(values: Mapping[str, Any]) -> Iterator[Complaint]:
@@ -42,74 +38,61 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[Complaint]:
 
     Sections with a mistake of their own are passed over.
     """
-    sound = {name: each for name, each in values.items() if not any(complaints({name: each}))}
-    said = SettingsFile.model_validate(sound)
-    fields = said.liveness
-    if fields.ttl < LEAST_BEATS * fields.beat_every:
-        name, other = ("ttl", "beat_every") if "ttl" in fields.model_fields_set else _SWAPPED
+    written, wrong = read(values)
+    wrong_sections = {complaint.path[0] for complaint in wrong}
+    sound = {name: section for name, section in written.items() if name not in wrong_sections}
+    liveness = sound.get("liveness", {})
+    policy = LivenessPolicy(**liveness)
+    if policy.ttl < LEAST_BEATS * policy.beat_every:
+        name, other = ("ttl", "beat_every") if "ttl" in liveness else ("beat_every", "ttl")
         yield Complaint(
             ("liveness", name),
             f"the ttl must be at least {LEAST_BEATS} beats, or every late one looks like a death: "
-            f"{name} is {show_duration(getattr(fields, name))}, "
-            f"{other} is {show_duration(getattr(fields, other))}",
+            f"{name} is {show_duration(getattr(policy, name))}, "
+            f"{other} is {show_duration(getattr(policy, other))}",
         )
-    if "liveness" in sound or "liveness" not in values:
-        yield from wrong_retention(said.retention, fields.dies_with_owner)
-
-
-def _complaint(detail: ErrorDetails) -> Complaint:
-    path, wrong = detail["loc"], detail["type"]
-    if path and path[-1] == "[key]":  # how pydantic says that it is the name that is wrong
-        return Complaint(path[:-1], _message(detail), at_key=True)
-    return Complaint(path, _message(detail), at_key=wrong == "extra_forbidden")
-
-
-def _message(detail: ErrorDetails) -> str:
-    value = detail["input"]
-    match detail["type"]:
-        case "extra_forbidden":
-            return unknown(detail["loc"])
-        case "missing":
-            return "is required"
-        case "model_type" | "dict_type" as kind:
-            of_models = detail["loc"][:2] == ("prices", "models")
-            pairs = "models to prices" if of_models else "sources to durations"
-            what = "settings" if kind == "model_type" else pairs
-            return f"expected a mapping of {what}, not {shown(value)}"
-        case "list_type":
-            return f"expected a list, not {shown(value)}{_as_list(value)}"
-        case "too_short":
-            return "the list is empty; leave it out to match any"
-        case _:
-            return detail["msg"]
-
-
-def _as_list(value: object) -> str:
-    if not isinstance(value, str) or len(value) > SHOWN:
-        return ""
-    return f"; write [{value if _WORDS.fullmatch(value) else shown(value)}]"
-
-
-def unknown(path: Path) -> str:
-    """What to say about a setting that does not exist: the one probably meant, if any."""
-    name = str(path[-1])
-    if name == "<<":
-        return "YAML merge keys are not supported; a rule inherits from reset by itself"
-    near = did_you_mean(name, names_below(path[:-1]))
-    if near is None:
-        elsewhere = (where for where, model in SECTIONS.items() if name in model.model_fields)
-        near = next((".".join((*map(str, where), name)) for where in elsewhere), None)
-    return f"unknown setting; did you mean '{near}'?" if near else "unknown setting"
+    if "liveness" not in wrong_sections:
+        yield from _wrong_retention(sound.get("retention", {}), policy.dies_with_owner)
 
 
 def _unlimited_rules(values: Any) -> Iterator[Complaint]:
     """Rules that match every session: they would take the place of the default unseen."""
-    reset = values.get("reset") if isinstance(values, dict) else None
-    rules = reset.get("rules") if isinstance(reset, dict) else None
-    for place, rule in enumerate(rules if isinstance(rules, list) else ()):
-        if isinstance(rule, dict) and not any(match in rule for match in _MATCHES):
+    for place, rule in entries(values, "reset", "rules"):
+        if not any(match in rule for match in _MATCHES):
             yield Complaint(
                 ("reset", "rules", place),
                 "the rule matches every session; add sources, chat_types or keys, "
                 "or set this in reset itself",
             )
+
+
+def _wrong_retention(
+    written: Mapping[str, Any], unattended: Collection[str]
+) -> Iterator[Complaint]:
+    """What is wrong with retention that is sound setting by setting."""
+    retention = retention_of(written)
+    yield from _ageless(("retention",), written, retention.general)
+    if retention.general.rows is Fate.REMOVE and not retention.allow_remove_all:
+        yield Complaint(
+            ("retention", "rows"),
+            "this removes the messages of every session in the end; name the sources it is for "
+            "in classes, or set allow_remove_all: true",
+        )
+    for place, policy in enumerate(retention.classes):
+        here: Path = ("retention", "classes", place)
+        yield from _ageless(here, written["classes"][place], policy)
+        for source in () if policy.after_delivery is Fate.KEEP else policy.sources:
+            if source not in unattended:
+                yield Complaint(
+                    (*here, "after_delivery"),
+                    f"sessions of '{source}' wait for the next message, so nothing is delivered "
+                    f"when they end; liveness.dies_with_owner does not name '{source}'",
+                )
+
+
+def _ageless(here: Path, written: Mapping[str, Any], policy: RetentionClass) -> Iterator[Complaint]:
+    """Records that are to go, but nobody said when."""
+    if policy.rows is not Fate.KEEP and policy.rows_max_age is None:
+        name = next((name for name in ("rows", "rows_max_age") if name in written), None)
+        if name is not None:
+            yield Complaint((*here, name), f"rows: {policy.rows} needs an age in rows_max_age")

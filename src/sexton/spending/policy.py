@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
-from sexton.core.record import made, names, record
-from sexton.spending.model import Act, Budget, Scope, Unit
+from sexton.core.record import made, record
+from sexton.core.setting import setting
+from sexton.spending.model import Budget, Scope, Unit
 
 
 def usual_name(scope: str, unit: str, per: timedelta | None = None) -> str:
@@ -40,8 +39,21 @@ DEFAULTS = (
 class BreakerPolicy:
     """After how many failures or repetitions in a row the model is told; at the last, stopped."""
 
-    warn_at: tuple[int, ...] = (3, 6, 9)
-    cool_down: timedelta = timedelta(seconds=60)
+    warn_at: tuple[int, ...] = setting(
+        default=(3, 6, 9),
+        kind="steps",
+        about="The numbers of failures in a row, or of repetitions of the same call, result or "
+        "cycle, after which the model gets a warning. At the last number, tools stop. Three may "
+        "be bad luck, nine are not.",
+        change="Lower the numbers where each call of a tool is expensive; raise them for tools "
+        "that often fail for a while.",
+    )
+    cool_down: timedelta = setting(
+        default=timedelta(seconds=60),
+        about="How long tools stay stopped; then one call may try again. A minute is long enough "
+        "for a person to answer, and short enough to use a server soon after it is back.",
+        change="Raise it where a failing server recovers slowly.",
+    )
 
 
 @record
@@ -52,27 +64,90 @@ class RunawayPolicy:
     `warn_messages` on, the journal says so.
     """
 
-    messages: int | None = None
-    tokens: int | None = 1_000_000
-    tool_calls: int | None = 120
-    warn_messages: int | None = 150
+    messages: int | None = setting(
+        default=None,
+        unit="messages",
+        null="no limit",
+        about="The number of messages in any minute, in one session, that counts as a loop and "
+        "stops it. No limit by default, because streams and imports write many messages and are "
+        "no loop.",
+        change="Set it where every message of an agent is an answer to somebody.",
+    )
+    tokens: int | None = setting(
+        default=1_000_000,
+        kind="amount",
+        unit="tokens",
+        null="no limit",
+        about="The number of tokens in any minute, in one session, that counts as a loop and "
+        "stops it. The default is a fifth of what the default budget allows in an hour.",
+        change="Raise it for agents that read large documents in one go.",
+    )
+    tool_calls: int | None = setting(
+        default=120,
+        unit="calls",
+        null="no limit",
+        about="The number of tool calls in any minute, in one session, that counts as a loop and "
+        "stops it. The default is two calls per second.",
+        change="Raise it for agents that call many fast tools at the same time.",
+    )
+    warn_messages: int | None = setting(
+        default=150,
+        unit="messages",
+        null="no limit",
+        about="The number of messages in any minute that the journal warns of, where `messages` "
+        "is not set. People and models that take turns stay far below; a session in a loop had "
+        "337. Inside another program, such as Hermes, it ends a session in which no person "
+        "writes.",
+        change="Raise it for agents that stream their output as single messages.",
+    )
 
 
 @record
 class Price:
     """Dollars for a million tokens of each kind; cached ones cost as much as input if not said."""
 
-    per_input: float
-    per_output: float
-    per_cached: float | None = None
+    per_input: float = setting(
+        kind="price",
+        name="input",
+        about="Dollars per million tokens that the model reads.",
+        change="Set it to the price your provider charges.",
+    )
+    per_output: float = setting(
+        kind="price",
+        name="output",
+        about="Dollars per million tokens that the model writes.",
+        change="Set it to the price your provider charges.",
+    )
+    per_cached: float | None = setting(
+        default=None,
+        kind="price",
+        null="the price of input",
+        name="cached",
+        about="Dollars per million tokens that the model reads from a cache. As much as `input` "
+        "by default.",
+        change="Set it where your provider charges less for them.",
+    )
 
 
 @record
 class Prices:
     """Prices of one's own by model, before any table, and what a model in neither costs."""
 
-    models: tuple[tuple[str, Price], ...] = ()
-    unknown: Price | None = None
+    models: tuple[tuple[str, Price], ...] = setting(
+        default=(),
+        otherwise="none",
+        about="Your own prices by model. They come before the table of genai-prices, which others "
+        "maintain and which comes with `sexton[prices]`.",
+        change="Add a model that the table does not know, or for which you pay another price.",
+    )
+    unknown: Price | None = setting(
+        default=None,
+        null="an error",
+        about="The price of a model that is in neither table. Without it, counting money for such "
+        "a model is an error: no model is free because nobody knows its price.",
+        change="Set it to the price of your most expensive model to go on with models that have "
+        "no price yet.",
+    )
 
 
 @record
@@ -92,44 +167,3 @@ class SpendRules:
             each.unit is Unit.MESSAGES and (each.scope not in own or each.per)
             for each in self.budgets
         )
-
-
-def spend_rules(stored: Mapping[str, Any] | None) -> SpendRules:
-    """The rules from their stored form; what an older Sexton did not store keeps its default."""
-    if stored is None:
-        return SpendRules()
-    breaker, prices = stored["breaker"], stored["prices"]
-    return SpendRules(
-        budgets=tuple(map(_budget, stored["budgets"])),
-        breaker=BreakerPolicy(
-            warn_at=tuple(breaker["warn_at"]), cool_down=timedelta(seconds=breaker["cool_down"])
-        ),
-        runaway=_runaway(stored["runaway"]),
-        prices=Prices(
-            models=tuple((name, Price(**price)) for name, price in prices["models"]),
-            unknown=None if prices["unknown"] is None else Price(**prices["unknown"]),
-        ),
-    )
-
-
-def _runaway(stored: Mapping[str, Any]) -> RunawayPolicy:
-    """An older Sexton stored its default as a limit on messages that nobody set."""
-    usual = RunawayPolicy()
-    known = {name: stored[name] for name in names(RunawayPolicy) if name in stored}
-    if "warn_messages" not in stored:
-        is_default = stored["messages"] == usual.warn_messages
-        known["warn_messages"] = usual.warn_messages if is_default else None
-        known["messages"] = None if is_default else stored["messages"]
-    return RunawayPolicy(**known)
-
-
-def _budget(stored: Mapping[str, Any]) -> Budget:
-    return Budget(
-        name=stored["name"],
-        scope=Scope(stored["scope"]),
-        unit=Unit(stored["unit"]),
-        limit=stored["limit"],
-        action=Act(stored["action"]),
-        sources=tuple(stored["sources"]),
-        per=None if stored["per"] is None else timedelta(seconds=stored["per"]),
-    )

@@ -89,8 +89,7 @@ def _effects(options: Shared, settings: Settings | None) -> list[RuleEffect]:
     """What the given rules would do; without settings, what the ledger's own do."""
     from sexton.keeper.keeper_context import rules_now
     from sexton.keeper.propose import decider
-    from sexton.settings.effect import effect
-    from sexton.settings.retention_effect import retention_effect
+    from sexton.settings.effect import effect, retention_effect
 
     refusal = missing(chosen_url(options))
     if refusal is not None:

@@ -14,6 +14,6 @@ def command() -> None:
 
     For editors that complete and check YAML, and for programs that write settings.
     """
-    from sexton.settings.settings_schema import json_schema
+    from sexton.settings.sections import json_schema
 
     document(json_schema())
