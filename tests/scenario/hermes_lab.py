@@ -46,6 +46,7 @@ class Lab:
             "TERM": "xterm",
             "COLUMNS": "120",
             "LINES": "40",
+            "LANGUAGE": "C",
             **(also or {}),
         }
         self._environment.pop("PYTHONPATH", None)

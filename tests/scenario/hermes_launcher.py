@@ -12,6 +12,7 @@ to which it tells the pid, then the exit code.
 from __future__ import annotations
 
 import ast
+import atexit
 import copy
 import ctypes
 import functools
@@ -22,11 +23,16 @@ import json
 import marshal
 import mmap
 import os
+import re
 import runpy
 import selectors
+import signal
+import site
 import socket
 import struct
 import sys
+import sysconfig
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -40,10 +46,13 @@ LIBRARIES = (
     "http.server", "tarfile", "glob", "logging.handlers",
 )  # fmt: skip
 """What a chat and a gateway import that is not Hermes's; one that is missing is left to them."""
+HERMES = ("hermes_cli.main", "cli", "run_agent", "gateway.run")
 MESSAGE = 1 << 18
 READY = b"ready"
 """Said once the kernel is known to show forks as it shows other processes."""
 PR_SET_MM, PR_SET_MM_MAP = 35, 14
+SET_BY_NOBODY = {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}
+"""The first two nobody can; the others are Python's, which ignores them from its start."""
 STREAMS = ("stdin", "stdout", "stderr")
 
 
@@ -52,11 +61,14 @@ def serve(number: int) -> dict[str, Any]:
     requests = socket.socket(fileno=number)
     show(["hermes_launcher"], {})
     requests.send(READY)
+    before = frozenset(sys.modules)
     for library in LIBRARIES:
         with suppress(ImportError):
             importlib.import_module(library)
     _remember_syntax()
     _copy_plain_trees()
+    _compile_patterns()
+    atexit.register(_keep, frozenset(sys.modules) - before)
     gc.collect()
     gc.freeze()
     assert len(os.listdir("/proc/self/task")) == 1, "other threads would be missing in a fork"
@@ -110,6 +122,12 @@ def _tell_end(watched: selectors.BaseSelector, key: selectors.SelectorKey) -> No
         teller.send(str(code).encode())
 
 
+def _keep(names: frozenset[str]) -> None:
+    """Last of all, save a fork from taking apart what it shares with the launcher."""
+    for name in names:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules.pop(name, None)))
+
+
 def _remember_syntax() -> None:
     """Hermes parses the source of all its tools at each start, and only looks at the trees."""
     parse = ast.parse
@@ -144,6 +162,30 @@ def _copy_plain_trees() -> None:
     module.deepcopy = copied
 
 
+def _compile_patterns() -> None:
+    """Compile ahead the patterns that Hermes compiles, which a fork tells that imports it."""
+    patterns: Any = re
+    patterns._MAXCACHE *= 8
+    reading, writing = os.pipe()
+    with tempfile.TemporaryDirectory() as home:
+        if not os.fork():
+            os.environ["HERMES_HOME"] = home
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            for module in HERMES:
+                importlib.import_module(module)
+            used = [(pattern, flags) for kind, pattern, flags in patterns._cache if kind is str]
+            with open(writing, "w") as pipe:
+                json.dump(used, pipe)
+            os._exit(0)
+        os.close(writing)
+        with open(reading) as pipe:
+            for pattern, flags in json.load(pipe):
+                re.compile(pattern, flags)
+        os.wait()
+
+
 def _become(request: dict[str, Any], files: list[int]) -> None:
     """Take over what an exec would have set."""
     for target, file in enumerate(files[:3]):
@@ -156,6 +198,13 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
+    for each in signal.valid_signals() - SET_BY_NOBODY:
+        heard = signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL
+        signal.signal(each, signal.SIG_IGN if each in request["ignored"] else heard)
+    for name, value in request["interpreter"].items():
+        setattr(sys, name, value)
+    site.PREFIXES[:] = [sys.prefix, sys.exec_prefix]
+    importlib.reload(sysconfig)
     show(request["command"], request["environment"])
     sys.orig_argv[:] = request["command"]
     for number, name in enumerate(STREAMS):

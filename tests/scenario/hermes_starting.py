@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
 LAUNCHER = Path(__file__).with_name("hermes_launcher.py")
 START = """
@@ -25,6 +25,13 @@ import hermes_launcher
 del sys.path[0]
 hermes_launcher.run(hermes_launcher.serve(int(sys.argv[2])))
 """
+OWN = """
+import json, sys
+names = ("path", "prefix", "exec_prefix", "executable")
+print(json.dumps({name: getattr(sys, name) for name in names}))
+"""
+BARE = {"LC_ALL": "C.UTF-8"}
+"""The environment of what forks: nothing that one test has set and another has not."""
 PATIENCE = 240.0
 
 
@@ -77,7 +84,7 @@ Started = subprocess.Popen[bytes] | Forked
 
 
 class Launcher:
-    """A running launcher of one interpreter."""
+    """A running launcher of one Hermes."""
 
     def __init__(self, python: str) -> None:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -85,7 +92,7 @@ class Launcher:
             self._process = subprocess.Popen(
                 [python, "-c", START, str(LAUNCHER.parent), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
-                env={"LC_ALL": "C.UTF-8"},
+                env=BARE,
             )  # fmt: skip
         atexit.register(self._end)
         self.is_able = bool(self._requests.recv(64))
@@ -101,6 +108,12 @@ class Launcher:
         """Fork a process that is as if it had been started with this command."""
         request = {
             "command": command, "environment": environment, "cwd": str(cwd), "session": session,
+            "interpreter": _interpreter(command[0]),
+            "ignored": [
+                number
+                for number in signal.valid_signals()
+                if signal.getsignal(number) == signal.SIG_IGN
+            ],
         }  # fmt: skip
         told, teller = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with teller:
@@ -112,13 +125,31 @@ class Launcher:
 _launcher = cache(Launcher)
 
 
+@cache
+def _interpreter(python: str) -> dict[str, Any]:
+    """What is the interpreter's own, of environments that are links to one Hermes."""
+    asked = [python, "-P", "-c", OWN]
+    told = subprocess.run(asked, env=BARE, capture_output=True, timeout=PATIENCE, check=True)
+    return dict(json.loads(told.stdout))
+
+
+def _home(python: str) -> str:
+    """The interpreter of the environment in which its Hermes is installed."""
+    [site, *_] = [Path(each) for each in _interpreter(python)["path"] if _has_hermes(each)]
+    return str(site.parents[2] / "bin" / "python")
+
+
+def _has_hermes(folder: str) -> bool:
+    return (Path(folder) / "hermes_cli").is_dir()
+
+
 def start(
     command: Sequence[str], environment: Mapping[str, str], cwd: Path,
     streams: Sequence[int], *, session: bool = False,
 ) -> Started:  # fmt: skip
     """Start a program of Hermes's interpreter with these three streams."""
     if sys.platform == "linux":
-        launcher = _launcher(command[0])
+        launcher = _launcher(_home(command[0]))
         if launcher.is_able:
             return launcher.start(command, environment, cwd, streams, session=session)
     stdin, stdout, stderr = streams

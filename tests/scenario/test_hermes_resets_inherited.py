@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,8 +13,9 @@ import pytest
 from sexton.core.session import Session
 from sexton.homes.hermes.inherited import OwnRules
 from sexton.rules.rulebook import decode
-from tests.scenario.hermes_home import PATIENCE, HermesScene
+from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import DAY, House, make_older, reasons
+from tests.scenario.hermes_starting import run
 
 ASK = """
 import json, os, sys
@@ -69,12 +69,8 @@ def asked(
         if older is not None:
             (homes[name] / "gateway.json").write_text(json.dumps(older))
     bare = {name: each for name, each in os.environ.items() if not name.startswith("SESSION_")}
-    done = subprocess.run(
-        [hermes_python, "-c", ASK, *homes.values()],
-        env={**bare, "HERMES_DISABLE_LAZY_INSTALLS": "1"},
-        check=False, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    command = [str(hermes_python), "-c", ASK, *map(str, homes.values())]
+    done = run(command, {**bare, "HERMES_DISABLE_LAZY_INSTALLS": "1"}, Path("/"))
     told = [json.loads(line) for line in done.stdout.splitlines()]
     return {name: (homes[name], each) for name, each in zip(CASES, told, strict=True)}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 from sexton.homes.hermes.session_files import HermesFileNames
+from tests.scenario.hermes_starting import run
 
 IDS = [
     "20260301_115900_a1b2c3",
@@ -26,16 +26,13 @@ IDS = [
 PROGRAM = """
 import json, sys
 from run_agent import _safe_session_filename_component as safe
-json.dump([safe(each) for each in json.load(sys.stdin)], sys.stdout)
+json.dump([safe(each) for each in json.loads(sys.argv[1])], sys.stdout)
 """
 
 
 def test_an_id_is_made_fit_for_names_as_hermes_does_it(hermes_python: Path, tmp_path: Path) -> None:
     environment = dict(os.environ, HERMES_HOME=str(tmp_path), HERMES_DISABLE_LAZY_INSTALLS="1")
-    done = subprocess.run(
-        [hermes_python, "-c", PROGRAM],
-        input=json.dumps(IDS), env=environment, cwd=tmp_path,
-        check=True, capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
+    command = [str(hermes_python), "-c", PROGRAM, json.dumps(IDS)]
+    done = run(command, environment, tmp_path)
     names = HermesFileNames()
     assert [names.owner(each) for each in IDS] == json.loads(done.stdout.splitlines()[-1])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.scenario.fake_model import ANSWER, ToolUse
 from tests.scenario.hermes_exits import GOAL, rows
 from tests.scenario.hermes_lab import listen, turns_ended
 from tests.scenario.hermes_spender import Spender, budget, failing, spender, working
+from tests.scenario.hermes_starting import run
 from tests.scenario.hermes_turns import TURNS
 
 LARGE = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
@@ -281,7 +282,9 @@ def titles(home: Spender) -> list[int]:
 @pytest.mark.parametrize(
     "mode", ["chat_completions", "anthropic_messages", "codex_responses", "bedrock_converse"]
 )
-def test_hermes_takes_an_answer_in_place_of_every_kind_of_model(python: Path, mode: str) -> None:
+def test_hermes_takes_an_answer_in_place_of_every_kind_of_model(
+    python: Path, tmp_path: Path, mode: str
+) -> None:
     program = f"""
 from agent.transports import get_transport
 from agent.usage_pricing import normalize_usage
@@ -292,5 +295,5 @@ taken = transport.normalize_response(given)
 used = normalize_usage(given.usage, provider="", api_mode="{mode}").total_tokens
 print(taken.content, taken.finish_reason, taken.tool_calls, used)
 """
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    done = run([str(python), "-c", program], {**os.environ, "HERMES_HOME": str(tmp_path)}, tmp_path)
     assert done.stdout.split() == ["Enough.", "stop", "None", "0"]

@@ -17,12 +17,13 @@ from tests.scenario.hermes_starting import Started, start
 
 PATIENCE = 240.0
 PROBE = """
-import json, os, signal, sys
+import json, os, signal, site, sys, sysconfig
 print(json.dumps({
     "words": open("/proc/self/cmdline").read(), "around": open("/proc/self/environ").read(),
     "environ": dict(os.environ), "argv": sys.argv, "orig": sys.orig_argv, "path": sys.path,
     "exe": os.readlink("/proc/self/exe"), "cwd": os.getcwd(), "files": os.listdir("/proc/self/fd"),
-    "prefix": sys.prefix, "executable": sys.executable, "mask": os.umask(0o22),
+    "sites": site.getsitepackages(), "purelib": sysconfig.get_path("purelib"),
+    "prefix": [sys.prefix, sys.exec_prefix], "executable": sys.executable, "mask": os.umask(0o22),
     "streams": [[s.encoding, s.errors, s.line_buffering, s.name, s.mode]
                 for s in (sys.stdin, sys.stdout, sys.stderr)],
     "signals": [str(signal.getsignal(s)) for s in sorted(signal.valid_signals())],
