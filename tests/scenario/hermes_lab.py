@@ -21,6 +21,7 @@ model: {{provider: custom, default: fake-model, base_url: "{url}", api_key: sk-f
 security: {{allow_lazy_installs: false, tirith_enabled: false}}
 auxiliary: {{title_generation: {{enabled: false}}}}
 memory: {{memory_enabled: false, user_profile_enabled: false}}
+agent: {{max_turns: 400, environment_probe: false}}
 """  # noqa: E501  # as Hermes reads it
 PATIENCE = 240.0
 HERMES = ("-m", "hermes_cli.main")

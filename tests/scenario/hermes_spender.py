@@ -28,7 +28,6 @@ from tests.scenario.hermes_lab import Lab
 ENABLED = """
 plugins: {enabled: [sexton]}
 approvals: {destructive_slash_confirm: false}
-agent: {max_turns: 400}
 """
 MOST = 100
 """After so many questions the model has nothing more to say, so that nothing goes on for ever."""

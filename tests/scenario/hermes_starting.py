@@ -30,6 +30,8 @@ import json, sys
 names = ("path", "prefix", "exec_prefix", "executable")
 print(json.dumps({name: getattr(sys, name) for name in names}))
 """
+BARE = {"LC_ALL": "C.UTF-8"}
+"""The environment of what forks: nothing that one test has set and another has not."""
 PATIENCE = 240.0
 
 
@@ -90,7 +92,7 @@ class Launcher:
             self._process = subprocess.Popen(
                 [python, "-c", START, str(LAUNCHER.parent), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
-                env={"LC_ALL": "C.UTF-8"},
+                env=BARE,
             )  # fmt: skip
         atexit.register(self._end)
         self.is_able = bool(self._requests.recv(64))
@@ -127,7 +129,8 @@ _launcher = cache(Launcher)
 def _interpreter(python: str) -> dict[str, Any]:
     """What is the interpreter's own, of environments that are links to one Hermes."""
     asked = [python, "-P", "-c", OWN]
-    return dict(json.loads(subprocess.run(asked, capture_output=True, check=True).stdout))
+    told = subprocess.run(asked, env=BARE, capture_output=True, timeout=PATIENCE, check=True)
+    return dict(json.loads(told.stdout))
 
 
 def _home(python: str) -> str:

@@ -23,7 +23,7 @@ REFUSED = "[sexton]"
 SLACK = 200
 """So many tokens a question adds to a conversation at most, with how it is wrapped."""
 SEES = {
-    "agent: {max_turns: 400}": "agent: {max_turns: 400, image_input_mode: native}",
+    "agent: {": "agent: {image_input_mode: native, ",
     "context_length: 131072}": "context_length: 131072, supports_vision: true}",
 }
 DEARER = "{models: {fake-model: {input: 10, output: 10}}}"
