@@ -9,7 +9,9 @@ import pytest
 
 from sexton.store.opening import open_ledger
 from tests.contract.ledger_contract_samples import everything, heard
+from tests.crash.checking import ask
 from tests.kit.nursery import Nursery
+from tests.scenario.finalizers_scene import wait_until
 
 UNTIL_THE_END = """
 import atexit, os, sys, threading
@@ -44,6 +46,11 @@ for number in range(5):
     threading.Thread(target=talk, args=(number,), daemon=True).start()
 for _ in range(20):
     enough.acquire()
+"""
+
+OTHERS = """
+SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+AND backend_type = 'client backend' AND pid <> pg_backend_pid()
 """
 
 EVERYTHING_AT_EXIT = """
@@ -89,6 +96,8 @@ def run(program: str, *arguments: str) -> list[tuple[int, str]]:
 
 def stored(url: str) -> dict[int, str]:
     """The messages of the one session there is."""
+    if not url.startswith("sqlite"):  # a server ends what its client asked for before it went
+        wait_until(lambda: ask(url, OTHERS) == [(0,)])
     ledger = open_ledger(url)
     [session] = everything(ledger)
     found = {message.seq: message.content for message in heard(ledger, session)}

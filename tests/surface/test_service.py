@@ -34,7 +34,7 @@ def systemd() -> None:
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Somebody's home without anything in it."""
-    home = tmp_path / "somebody"
+    home = tmp_path / "u"  # systemd looks into sockets below it, whose names have a short limit
     home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
