@@ -244,7 +244,7 @@ def _shape(hint: Any, setting: Setting) -> Shape:
     kind = NAMED[setting.kind] if setting.kind else _kind(plain)
     kind = kind.of(setting.unit) if setting.unit else kind
     if is_list and kind.schema.get("type") != "array":
-        return Items(kind, f"a list of values, each {kind.words}", setting.match)
+        return Items(kind, f"a list; each item is {kind.words}", setting.match)
     return kind if setting.null is None else kind.or_null(setting.null)
 
 
