@@ -24,7 +24,7 @@ from sexton.errors import LedgerBusy, LedgerError, SessionEnded, SextonError
 from sexton.rules.rulebook import Rulebook, encode
 from sexton.sessions.session_ports import WorkerUnknown
 from sexton.settings.settings_values import Settings
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite_transaction import SqliteTransaction
 from sexton.store.statements import statements

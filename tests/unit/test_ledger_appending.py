@@ -21,7 +21,7 @@ from sexton.rules.rulebook import Rulebook, encode
 from sexton.sessions.message_store import LedgerMessages
 from sexton.sessions.session_ports import Appended, Batch
 from sexton.store.database import Transaction
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
 from tests.contract.ledger_contract_samples import (

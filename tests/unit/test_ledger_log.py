@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from sexton.sessions.message_store import LedgerMessages
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
 from sexton.store.sqlite_file import LOG_PAGES
