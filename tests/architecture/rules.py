@@ -101,7 +101,6 @@ BOUNDARIES = (
     Allowed("core/troubles.py", "Exception", "a line in the log must not end a thread"),
     Allowed("web/lookout.py", "Exception", "who lives would not be known any more"),
     Allowed("store/postgres_pool.py", "Exception", "late calls would not be cut any more"),
-    Allowed("store/log_folding.py", "Exception", "the next fold may work; writers go on"),
     Allowed("sessions/compression.py", "BaseException", "the agent's own code; its caller is told"),
     Allowed(
         "spending/digests.py", "Exception", "a value that can not be looked at is still a value"

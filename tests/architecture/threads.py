@@ -31,7 +31,6 @@ THREADS = {
     Started("store/deadline.py", "request"): ONE_JOB,
     Started("store/group_commit.py", "self._loop"): "catches Exception, opens the gate of the"
     " batch, logs by kind, goes on",
-    Started("store/log_folding.py", "self._run"): ONE_JOB,
     Started("store/postgres_pool.py", "_watch"): "catches Exception, logs by kind, goes on",
     Started("finalizers/effects/command_effect.py", "stop"): ONE_JOB,
     Started("finalizers/effects/http_post.py", "ask"): ONE_JOB,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 
 

@@ -19,7 +19,7 @@ from sexton.core.session import Session, State
 from sexton.errors import HomeObserved
 from sexton.homes.home_ports import Home, Sighting
 from sexton.rules.rulebook import decode
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ The suite needs hypothesis.
 
 from __future__ import annotations
 
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_aging import AgingContract
 from tests.contract.ledger_contract_board import BoardContract, GaugesContract
 from tests.contract.ledger_contract_census import CensusContract

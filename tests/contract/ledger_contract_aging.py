@@ -8,7 +8,7 @@ from sexton.core.plan import Reason
 from sexton.core.session import State
 from sexton.retention.removal_ports import End, VaultFile
 from sexton.retention.vault_ports import VaultKind
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_removal_samples import (
     RECEIPT,
     alone,

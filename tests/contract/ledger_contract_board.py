@@ -14,8 +14,8 @@ from sexton.core.session import NATIVE, State
 from sexton.errors import InputInvalid
 from sexton.sessions.board_ports import Order, Search, Spot
 from sexton.sessions.session_ports import Place
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_census import home_of, told
 from tests.contract.ledger_contract_compression import shorter, talked
 from tests.contract.ledger_contract_finalizing_samples import ended, one_taken

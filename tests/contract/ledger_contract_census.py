@@ -9,7 +9,7 @@ from typing import Any
 from sexton.core.plan import ReapSession
 from sexton.core.session import NATIVE, Session, State
 from sexton.homes.home_ports import Cohort, HomeRecord, Started
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     IDLE,
     NOON,

@@ -13,7 +13,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Relation, Session, State
 from sexton.sessions.compression_ports import Shortening
 from sexton.sessions.session_ports import Appended, Filter
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NO_RULES,
     NOON,

@@ -12,7 +12,7 @@ from sexton.finalizers.policy import Owing
 from sexton.liveness.liveness_ports import Lost
 from sexton.rules.rulebook import Rulebook, digest, encode
 from sexton.sessions.compression_ports import Shortening
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import TEXTS, shorter, talked
 from tests.contract.ledger_contract_samples import NO_RULES, NOON, at, born, enrol, entry, say
 

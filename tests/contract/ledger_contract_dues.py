@@ -9,7 +9,7 @@ from sexton.core.session import Session
 from sexton.finalizers.model import Due, DueVerdict, FinalizationState
 from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook, encode
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter, talked
 from tests.contract.ledger_contract_finalizing_foreign import attached, foreign
 from tests.contract.ledger_contract_finalizing_samples import DONE, LOG, owed, rule, told

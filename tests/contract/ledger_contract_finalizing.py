@@ -9,7 +9,7 @@ from itertools import product
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
 from sexton.finalizers.policy import Owing
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_foreign import attached, foreign
 from tests.contract.ledger_contract_finalizing_samples import (
     DEAD,

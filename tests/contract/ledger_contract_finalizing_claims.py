@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from sexton.core.session import State
 from sexton.finalizers.model import Finalization
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import (
     DEAD,
     DONE,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sexton.core.session import Session, State
 from sexton.homes.home_ports import HomeRecord, Sighting
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import (
     DONE,
     LOG,

@@ -9,7 +9,7 @@ from itertools import chain
 from sexton.core.session import Session, State
 from sexton.finalizers.model import Finalization
 from sexton.finalizers.policy import Owing
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing import reap_it
 from tests.contract.ledger_contract_finalizing_samples import (
     DONE,

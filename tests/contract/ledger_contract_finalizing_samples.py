@@ -11,7 +11,7 @@ from sexton.finalizers.job import Wanted
 from sexton.finalizers.model import Finalization, FinalizationState
 from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook, digest, encode
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import ALL, NOON, at, born, enrol, say
 
 LOG = Owing(name="log")

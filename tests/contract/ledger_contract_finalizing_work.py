@@ -8,7 +8,7 @@ from sexton.core.session import State
 from sexton.finalizers.job import Wanted
 from sexton.finalizers.model import Finalization, FinalizationState
 from sexton.finalizers.policy import Owing
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing import end_now, reap_it
 from tests.contract.ledger_contract_finalizing_claims import finishes
 from tests.contract.ledger_contract_finalizing_foreign import attached, foreign

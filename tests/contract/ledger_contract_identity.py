@@ -18,7 +18,7 @@ from sexton.core.session import Limit, Session
 from sexton.errors import SessionRewound
 from sexton.liveness.liveness_ports import Lost
 from sexton.sessions.session_ports import Batch, WorkerUnknown
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import wanted
 from tests.contract.ledger_contract_finalizing_samples import one_taken, owed
 from tests.contract.ledger_contract_processes import sample

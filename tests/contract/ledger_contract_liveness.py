@@ -7,7 +7,7 @@ from typing import Any
 
 from sexton.core.plan import ReapSession
 from sexton.core.session import State
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_foreign import attached, foreign
 from tests.contract.ledger_contract_reviving import (
     GONE,

@@ -6,7 +6,7 @@ from functools import partial
 
 from sexton.core.session import Session
 from sexton.liveness.model import Worker
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_reviving import reap, reap_of, revive, worker
 from tests.contract.ledger_contract_samples import (
     NOON,

@@ -12,7 +12,7 @@ from sexton.core.message import draft
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit
 from sexton.sessions.session_ports import Appended, Batch
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.examples import examples
 from tests.contract.ledger_contract_samples import (
     IDLE,

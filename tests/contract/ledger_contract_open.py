@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sexton.core.session import Session, State
 from sexton.sessions.session_ports import Filter, Place
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import ALL, at, born, enrol, holders, observe, reread
 
 ENDED = 12

@@ -10,7 +10,7 @@ from typing import Any
 
 from sexton.core.record import replace
 from sexton.notifications.model import Event, Letter, LetterState, Notice
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_reviving import worker
 from tests.contract.ledger_contract_samples import ALL, NOON, at, born, enrol, race
 

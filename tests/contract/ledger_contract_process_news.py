@@ -9,7 +9,7 @@ from typing import Any
 
 from sexton.core.record import replace
 from sexton.core.session import Session
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_processes import HERE, end, registered, sample
 from tests.contract.ledger_contract_samples import NOON, at, born, entry, journal, race
 

@@ -11,7 +11,7 @@ from sexton.homes.home_ports import Sighting
 from sexton.liveness.model import Identity
 from sexton.processes.model import Doing, Figures, Process, ProcessKind
 from sexton.processes.process_ports import Ending
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter
 from tests.contract.ledger_contract_samples import (
     ALL,

@@ -13,7 +13,7 @@ from sexton.core.session import State
 from sexton.errors import HomeNotFound
 from sexton.retention.removal_ports import Holds, VaultState
 from sexton.retention.vault_ports import VaultKind
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, rule
 from tests.contract.ledger_contract_removal_samples import (
     FIGURES,

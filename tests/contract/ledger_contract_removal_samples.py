@@ -23,8 +23,8 @@ from sexton.retention.removal_ports import (
     VaultState,
 )
 from sexton.retention.vault_ports import VaultKind, Written
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from tests.contract.ledger_contract_samples import at, enrol, entry, heard, reread, seen
 

@@ -8,7 +8,7 @@ from sexton.core.record import replace
 from sexton.core.session import NATIVE, Session, State
 from sexton.homes.home_ports import HomeRecord, Sighting
 from sexton.retention.removal_ports import Part, VaultFile
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_removal_samples import (
     alone,
     intended,

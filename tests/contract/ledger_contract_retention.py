@@ -9,7 +9,7 @@ from sexton.core.record import replace
 from sexton.core.session import Session, State
 from sexton.retention.remains import Remains
 from sexton.sessions.session_ports import Place
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from tests.contract.ledger_contract_removal_samples import over, trashed

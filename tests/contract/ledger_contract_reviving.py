@@ -11,7 +11,7 @@ from sexton.core.session import Session, State
 from sexton.liveness.liveness_ports import Lost, Sample, ShadowCount
 from sexton.liveness.model import Worker
 from sexton.sessions.session_ports import Appended
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,
     at,

@@ -16,8 +16,8 @@ from sexton.core.session import Session
 from sexton.homes.home_ports import HomeRecord, Sighting
 from sexton.liveness.model import Identity, Worker
 from sexton.sessions.session_ports import Appended, Batch, Birth, Filter
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 
 T = TypeVar("T")
 

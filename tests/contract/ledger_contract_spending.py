@@ -8,7 +8,7 @@ from sexton.core.record import replace
 from sexton.core.usage import Usage
 from sexton.spending.model import Act, Scope, Unit
 from sexton.spending.spending_ports import Refused, Spend, Taken
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,
     born,

@@ -8,7 +8,7 @@ from sexton.core.session import Session
 from sexton.errors import LedgerBusy
 from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.spending_ports import Granted, Slot
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, reread
 from tests.contract.ledger_contract_spending_samples import (
     DAY,

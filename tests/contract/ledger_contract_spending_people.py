@@ -7,7 +7,7 @@ from datetime import timedelta
 from sexton.core.plan import Reason
 from sexton.spending.model import Act, Budget, Meter, Scope, Unit, Who
 from sexton.spending.spending_ports import Mark, Refused, Taken
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, entry, journal
 from tests.contract.ledger_contract_spending_samples import (
     HOUR,

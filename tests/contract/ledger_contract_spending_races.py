@@ -8,7 +8,7 @@ from functools import partial
 
 from sexton.spending.model import Scope, Unit
 from sexton.spending.spending_ports import Refused, Taken
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, enrol, race
 from tests.contract.ledger_contract_spending_samples import (
     HOUR,

@@ -11,7 +11,7 @@ from sexton.core.usage import Usage
 from sexton.spending.budgets import bounds, tokens
 from sexton.spending.model import Bound, Budget, Meter, Scope, Unit, Who
 from sexton.spending.spending_ports import Granted, Refused, Slot, Spend, Standing, Taken
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sexton.core.record import replace
 from sexton.core.session import Relation
 from sexton.spending.model import Scope, Unit
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter
 from tests.contract.ledger_contract_reviving import worker
 from tests.contract.ledger_contract_samples import (

@@ -15,7 +15,7 @@ from sexton.errors import InvalidMessage, InvalidName
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.sessions.session_ports import Appended, Batch, Filter
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NO_RULES,
     NOON,

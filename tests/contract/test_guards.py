@@ -15,18 +15,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 import pytest
 
 from sexton.errors import LedgerBusy, LedgerError, SessionEnded, SextonError
 from sexton.rules.rulebook import Rulebook, encode
-from sexton.sessions import appending
-from sexton.sessions.appending import _store
 from sexton.sessions.session_ports import WorkerUnknown
 from sexton.settings.settings_values import Settings
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite_transaction import SqliteTransaction
 from sexton.store.statements import statements
@@ -417,11 +415,6 @@ class Recorder(dict[str, str]):
         self.asked.add(name)
         return super().__getitem__(name)
 
-    def store(self, *values: Any) -> bool:
-        """An append as it is expected: the guard is in a trigger."""
-        self.asked.add("append_guard")
-        return _store(*values)
-
 
 class Promise(NamedTuple):
     """A test of the contract, what it took and which statements it used."""
@@ -495,7 +488,6 @@ def promises(new_ledger: Callable[[], str]) -> list[Promise]:
         recorder, began = Recorder(), time.perf_counter()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(SqliteTransaction, "_text", recorder)
-            patch.setattr(appending, "_store", recorder.store)
             run(test, new_ledger())
         known.append(Promise(test, time.perf_counter() - began, recorder.asked))
     return sorted(known, key=lambda promise: promise.seconds)

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from sexton.errors import LedgerError
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements
 from tests.contract.ledger_contract import LedgerContract

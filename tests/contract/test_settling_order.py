@@ -18,7 +18,7 @@ from sexton.spending import store as spending
 from sexton.spending.budgets import tokens
 from sexton.spending.model import Unit
 from sexton.spending.spending_ports import Slot, Spend, Taken
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.postgres import PostgresTransaction
 from tests.contract.ledger_contract_samples import NOON, born

@@ -10,7 +10,7 @@ from itertools import count
 import sexton.store.postgres  # noqa: F401  # imported before the fork, as in a warm agent
 from sexton import wiring
 from sexton.sessions.agent_session import OpenSession
-from sexton.store import log_folding, sqlite
+from sexton.store import sqlite_file
 from sexton.store.statements import statements
 from tests.kit.nursery import Report
 
@@ -45,14 +45,14 @@ def token_of(text: str) -> tuple[Token, int]:
 
 def append(report: Report, url: str, mode: str, tag: str) -> None:
     """Open the ledger and append in that mode until killed."""
+    if mode == "folds":
+        fold_often()
     report.tell("opening")
     with wiring.open(url) as sexton, sexton.worker() as worker:
         session = worker.session(mode, source="chat")
         report.tell("opened", session.id)
         if mode == "forks":
             _fork(report, session, tag)
-        elif mode == "folds":
-            fold_often()
         elif mode == "threads":
             for number in range(THREADS):
                 _in_background(report, session, f"{tag}.{number}")
@@ -60,9 +60,8 @@ def append(report: Report, url: str, mode: str, tag: str) -> None:
 
 
 def fold_often() -> None:
-    """Have this process look after the log with every commit, and fold it when it is short."""
-    sqlite.TENDED = sqlite.FOLDED = 1
-    log_folding.PAGES, log_folding.LONG = 5, 15
+    """Have this process copy the log into the file when it is short; called before it opens one."""
+    sqlite_file.LOG_PAGES = 5
 
 
 def open_only(report: Report, url: str) -> None:

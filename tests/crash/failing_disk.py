@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from sexton.errors import LedgerError
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from tests.contract.ledger_contract_samples import born, heard, reread, say
 from tests.kit.nursery import Report

@@ -35,7 +35,7 @@ def fork_while_busy(report: Report, url: str, rounds: str) -> None:
 
 
 def fork_while_folding(report: Report, url: str, rounds: str) -> None:
-    """The same while a thread folds the log in, over and over."""
+    """The same while whoever writes copies the log into the file, over and over."""
     fold_often()
     fork_while_busy(report, url, rounds)
 

@@ -19,7 +19,7 @@ from sexton.liveness.evidence import Sight
 from sexton.liveness.policy import LivenessPolicy
 from sexton.liveness.process_identity import SystemProcesses
 from sexton.settings.settings_values import Settings
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.wiring import Sexton
 from tests.crash.checking import Promises, check

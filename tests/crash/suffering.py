@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from sexton.errors import LedgerError, LedgerFull
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from tests.contract.ledger_contract_samples import born, heard, reread, say
 from tests.kit.nursery import Report

@@ -10,7 +10,7 @@ import pytest
 
 from sexton.errors import LedgerError, LedgerUnreachable
 from sexton.sessions.message_store import LedgerMessages
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import masked, open_ledger
 from tests.contract.ledger_contract_samples import (
     born,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sexton.core.session import Session
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 ENDINGS = ("end", "reap")
 MOST = 1000

@@ -15,7 +15,7 @@ from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.settings.settings_values import Settings
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton

@@ -28,7 +28,7 @@ from sexton.keeper.recheck import TAKEN_UP
 from sexton.liveness.evidence import Verdict
 from sexton.liveness.model import Worker
 from sexton.liveness.standing import samples
-from sexton.store.upkeep_ports import Entry, Journal
+from sexton.store.journal import Entry, Journal
 from sexton.testing import ManualClock
 from sexton.wiring.diagnosing import diagnose
 from sexton.wiring.removal_wiring import undo_receipt

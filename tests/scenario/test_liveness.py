@@ -21,7 +21,7 @@ from sexton.liveness.model import Identity
 from sexton.liveness.policy import LivenessPolicy
 from sexton.liveness.worker_view import look_at_workers
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from tests.golden import golden
 from tests.scenario.fleet import INTERVAL, Site, beat, codes, pass_time
 

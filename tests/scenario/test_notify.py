@@ -33,8 +33,8 @@ from sexton.notifications.sender import Messenger
 from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import NotifySetting, Settings
+from sexton.store.journal import Entry
 from sexton.store.opening import open_ledger
-from sexton.store.upkeep_ports import Entry
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.contract.ledger_contract_samples import born, race, say

@@ -47,7 +47,7 @@ from sexton.sessions.agent_worker import AgentWorker
 from sexton.settings.settings_values import NotifySetting, Settings
 from sexton.spending.model import Act, Budget, Scope, Unit
 from sexton.spending.policy import SpendRules
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton

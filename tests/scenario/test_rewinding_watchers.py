@@ -11,7 +11,7 @@ import pytest
 from sexton.core.plan import EndSession, Plan, Reason, Result
 from sexton.keeper.apply import apply, new_receipt
 from sexton.keeper.preconditions import as_seen
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from sexton.testing import ManualClock
 from sexton.web.answers.activity import Activity
 from sexton.web.events import News

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sexton.errors import BudgetExceeded, LedgerBusy, SextonError, UsageInvalid
@@ -98,9 +98,15 @@ def test_a_signal_handler_may_reserve_at_every_step_of_a_reservation(
         def reserve_half() -> None:
             turn.reserve(max_output_tokens=half).release()
 
+        def reserve_or_be_refused() -> None:
+            with suppress(LedgerBusy):  # in the middle of a write of its own thread
+                reserve_half()
+
         def reserve_within() -> None:
-            steps.extend(at_every_step(reserve_half, meanwhile=reserve_half))
-            over.set()
+            try:
+                steps.extend(at_every_step(reserve_half, meanwhile=reserve_or_be_refused))
+            finally:
+                over.set()
 
         over = threading.Event()
         threading.Thread(target=reserve_within, daemon=True).start()
@@ -137,6 +143,8 @@ def test_a_signal_handler_may_end_the_turn_at_every_step_of_a_reservation(
                     with turn:
                         is_over = next(runs, runs) is runs
                     with session.turn() as later:
+                        # As the heartbeat does: an end within a write could not be stored then.
+                        turn._desk.turns.repeat()
                         kept.append(not reserve(later))
             finally:
                 over.set()

@@ -15,7 +15,7 @@ BOUND = 240.0
 
 WATCHED = """
 import sys, threading, time
-THREADS = ("sexton-beat", "sexton-deadline", "sexton-finalizers", "sexton-fold", "sexton-keeper",
+THREADS = ("sexton-beat", "sexton-deadline", "sexton-finalizers", "sexton-keeper",
            "sexton-lookout", "sexton-notices", "sexton-writer")
 loaded = []
 

@@ -23,8 +23,8 @@ from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.spending.budget_standing import standings, unpriced, who
 from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import Prices, SpendRules
+from sexton.store.journal import Entry
 from sexton.store.opening import open_ledger
-from sexton.store.upkeep_ports import Entry
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.visitor import visit

@@ -24,7 +24,7 @@ from sexton.keeper.keeper import Keeper
 from sexton.keeper.swept import Sweep
 from sexton.notifications.model import Event
 from sexton.notifications.policy import Occasion
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring import keeper_wiring as keeping

@@ -1,8 +1,7 @@
-"""Appends that share a commit share one statement, and are judged each by its own session."""
+"""Appends that share a commit are each judged by their own session."""
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +18,10 @@ from sexton.core.message import Draft, draft
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit
 from sexton.rules.rulebook import Rulebook, encode
-from sexton.sessions.appending import LIGHT, MOST, REMEMBERED, SHORT
 from sexton.sessions.message_store import LedgerMessages
 from sexton.sessions.session_ports import Appended, Batch
 from sexton.store.database import Transaction
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
 from tests.contract.ledger_contract_samples import (
@@ -39,6 +37,8 @@ from tests.contract.ledger_contract_samples import (
     say,
     seen,
 )
+
+SESSIONS = 64
 
 
 @pytest.fixture
@@ -81,37 +81,28 @@ def in_one_batch(ledger: Ledger, jobs: Sequence[Callable[[], Any]]) -> list[Any]
     return results
 
 
-FIRST = "BEGIN IMMEDIATE, COMMIT"
-"""What the first write of `in_one_batch` needs."""
-
-
-def statements_of(ledger: Ledger) -> list[str]:
-    """What the writing connection is asked to do from now on, each by its first words.
-
-    An empty transaction is one line; what the first append makes for all that follow is none.
-    """
-    asked: list[str] = []
+def transactions_of(ledger: Ledger) -> list[int]:
+    """How many rows of messages each transaction stores from now on."""
+    stored: list[int] = []
 
     def note(_: apsw.Cursor, text: str, values: object) -> bool:
-        words = re.search(r"(?m)^[A-Z]+(?: (?:INTO )?\w+)?", text)
-        assert words is not None
-        if words[0] == "COMMIT" and asked[-1] == "BEGIN IMMEDIATE":
-            asked[-1] = FIRST
-        elif words[0] != "CREATE TEMP":
-            asked.append(words[0])
+        if text.startswith("BEGIN"):
+            stored.append(0)
+        elif text.startswith("INSERT INTO messages"):
+            stored[-1] += 1
         return True
 
     connection_of(ledger).exec_trace = note
-    return asked
+    return stored
 
 
-def test_appends_of_one_batch_are_one_statement_and_no_more(ledger: Ledger) -> None:
-    sessions = [born(ledger, f"{number}") for number in range(MOST)]
-    asked = statements_of(ledger)
+def test_appends_that_wait_together_share_one_transaction(ledger: Ledger) -> None:
+    sessions = [born(ledger, f"{number}") for number in range(SESSIONS)]
+    stored = transactions_of(ledger)
     for turn in (1, 2):
         said = [partial(say, ledger, each, each.id, now=at(turn)) for each in sessions]
-        assert in_one_batch(ledger, said) == [Appended(turn)] * MOST
-    assert asked == [FIRST, "INSERT INTO appends_1"] * 2
+        assert in_one_batch(ledger, said) == [Appended(turn)] * SESSIONS
+    assert stored == [0, SESSIONS] * 2  # the first write of a batch stores no message
     for each in sessions:
         assert [message.content for message in heard(ledger, each)] == [each.id] * 2
         now = reread(ledger, each)
@@ -119,11 +110,11 @@ def test_appends_of_one_batch_are_one_statement_and_no_more(ledger: Ledger) -> N
         assert now.active_at == at(2)
 
 
-def test_a_lone_append_is_one_statement_also_with_several_messages(ledger: Ledger) -> None:
+def test_an_append_of_several_messages_is_one_transaction(ledger: Ledger) -> None:
     begun = born(ledger)
-    asked = statements_of(ledger)
+    transactions = transactions_of(ledger)
     assert say(ledger, begun, "a", 2, None, now=at(1)) == Appended(3)
-    assert asked == ["INSERT INTO appends_3"]
+    assert transactions == [3]
     stored = heard(ledger, begun)
     assert [(each.seq, each.content, each.at) for each in stored] == [
         (1, "a", at(1)),
@@ -139,14 +130,6 @@ def test_a_lone_append_that_fails_leaves_nothing_behind(ledger: Ledger) -> None:
         ledger.messages.append(Batch(session=begun, drafts=[bad], schedule=NO_RULES), NOON)
     assert reread(ledger, begun) == begun
     assert say(ledger, begun, "next") == Appended(1)
-
-
-def test_a_long_append_is_stored_as_well_as_a_short_one(ledger: Ledger) -> None:
-    begun = born(ledger)
-    for count in (SHORT, SHORT + 1, 101):
-        before = len(heard(ledger, begun))
-        assert say(ledger, begun, *range(count)) == Appended(before + count)
-        assert [each.content for each in heard(ledger, begun)[before:]] == list(range(count))
 
 
 def test_each_append_of_a_batch_is_judged_by_its_own_session(ledger: Ledger) -> None:
@@ -213,29 +196,11 @@ def test_an_append_that_fails_does_not_hurt_those_of_its_batch(ledger: Ledger) -
     assert reread(ledger, sessions[3]) == sessions[3]
 
 
-def test_heavy_messages_are_in_memory_one_at_a_time(ledger: Ledger) -> None:
-    sessions = [born(ledger, f"{number}") for number in range(4)]
-    asked = statements_of(ledger)
-    heavy = "x" * (LIGHT // 4)
-    said = [partial(say, ledger, each, heavy) for each in sessions]
-    assert in_one_batch(ledger, said) == [Appended(1)] * 4
-    assert asked == [FIRST, "BEGIN IMMEDIATE", *["INSERT INTO appends_1"] * 4, "COMMIT"]
-    for each in sessions:
-        assert [message.content for message in heard(ledger, each)] == [heavy]
-
-
-def test_so_are_the_heavy_messages_of_one_append(ledger: Ledger) -> None:
-    begun = born(ledger)
-    asked = statements_of(ledger)
-    assert say(ledger, begun, *["x" * (LIGHT // 4)] * 4) == Appended(4)
-    assert asked == ["BEGIN IMMEDIATE", "UPDATE sessions", *["INSERT INTO messages"] * 4, "COMMIT"]
-
-
 def test_appends_of_other_lengths_and_other_jobs_share_the_commit_all_the_same(
     ledger: Ledger,
 ) -> None:
     one, two, marked = (born(ledger, name) for name in ("one", "two", "marked"))
-    asked = statements_of(ledger)
+    stored = transactions_of(ledger)
     results = in_one_batch(
         ledger,
         [
@@ -245,8 +210,7 @@ def test_appends_of_other_lengths_and_other_jobs_share_the_commit_all_the_same(
         ],
     )
     assert results == [Appended(1), Appended(2), True]
-    assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
-    assert {"INSERT INTO appends_1", "INSERT INTO appends_2"} <= set(asked)
+    assert stored == [0, 3]
 
 
 @pytest.fixture
@@ -265,37 +229,6 @@ def test_what_another_process_has_written_meanwhile_is_found(ledger: Ledger, oth
     assert [each.content for each in heard(ledger, begun)] == ["here", "there"] * 4
 
 
-def test_an_append_that_finds_something_else_goes_the_long_way_once(
-    ledger: Ledger, other: Ledger
-) -> None:
-    begun = born(ledger)
-    say(ledger, begun, "first")
-    say(other, begun, "second")
-    asked = statements_of(ledger)
-    assert say(ledger, begun, "third") == Appended(3)
-    assert asked == [
-        *("INSERT INTO appends_1", "BEGIN IMMEDIATE", "UPDATE sessions"),
-        *("INSERT INTO messages", "COMMIT"),
-    ]
-    asked.clear()
-    assert say(ledger, begun, "fourth") == Appended(4)
-    assert asked == ["INSERT INTO appends_1"]
-
-
-def test_one_that_finds_something_else_does_not_send_the_others_the_long_way(
-    ledger: Ledger, other: Ledger
-) -> None:
-    sessions = [born(ledger, f"{number}") for number in range(3)]
-    for each in sessions:
-        say(ledger, each, "before")
-    say(other, sessions[1], "elsewhere")
-    asked = statements_of(ledger)
-    said = [partial(say, ledger, each, "here") for each in sessions]
-    assert in_one_batch(ledger, said) == [Appended(2), Appended(3), Appended(2)]
-    assert asked.count("UPDATE sessions") == 1
-    assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
-
-
 def test_a_warning_and_policies_of_another_process_are_told_at_the_next_append(
     ledger: Ledger, other: Ledger
 ) -> None:
@@ -308,21 +241,13 @@ def test_a_warning_and_policies_of_another_process_are_told_at_the_next_append(
     assert say(ledger, begun, "c") == Appended(3, Limit.MESSAGES, serial)
 
 
-def test_a_failed_append_is_not_remembered_as_done(ledger: Ledger) -> None:
+def test_a_failed_append_counts_nothing_for_the_next(ledger: Ledger) -> None:
     begun = born(ledger)
     bad: Any = Draft("user", 2, b"neither text nor JSON", None)  # type: ignore[arg-type]
     assert say(ledger, begun, "a") == Appended(1)
     with pytest.raises(apsw.ConstraintError):
         ledger.messages.append(Batch(session=begun, drafts=[bad], schedule=NO_RULES), NOON)
     assert say(ledger, begun, "b") == Appended(2)
-
-
-def test_not_more_is_remembered_than_is_worth_it(ledger: Ledger) -> None:
-    assert isinstance(ledger.messages, LedgerMessages)
-    known = ledger.messages._known
-    known.update({-number: (0, 0, 0) for number in range(REMEMBERED)})
-    assert say(ledger, born(ledger), "a") == Appended(1)
-    assert len(known) <= REMEMBERED
 
 
 def pages_written(ledger: Ledger, act: Callable[[], object]) -> int:

@@ -28,7 +28,6 @@ from sexton.store.group_commit import (
     GroupCommit,
     Job,
     Ticket,
-    Together,
 )
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
@@ -82,49 +81,57 @@ def test_a_failing_job_does_not_hurt_those_that_share_its_commit(database: Sqlit
     assert rows[0][0] == len(good)
 
 
-def size(job: Job[None]) -> int:
-    """How many callers wait for the job."""
-    return len(job.tickets) if isinstance(job, Together) else 1
+Commit = list[None]
+"""A commit as its jobs get it: each adds itself."""
 
 
 class Crowd:
     """Callers who come while another job is being committed; how many were in each commit."""
 
     def __init__(self, *common: type[Exception]) -> None:
-        self.sizes: list[int] = []
-        self._group: GroupCommit[None] = GroupCommit(self._commit, threading.RLock(), common)
+        self.commits: list[Commit] = []
+        self._group: GroupCommit[Commit] = GroupCommit(self._commit, threading.RLock(), common)
         self._begun, self._all_wait = threading.Event(), threading.Event()
 
-    def write(self, jobs: list[Job[None]]) -> list[object]:
+    @property
+    def sizes(self) -> list[int]:
+        return [len(commit) for commit in self.commits]
+
+    def write(self, jobs: list[Job[Commit]]) -> list[object]:
         """What each job returned, or failed with."""
         calls = [partial(self._call, job) for job in jobs]
         found = race([partial(self._group.run, self._first), *calls, partial(self._watch, jobs)])
         self._group.stop()
         return found[1:-1]
 
-    def _commit(self, job: Job[None], _: bool) -> object:
-        self.sizes.append(size(job))
-        return job(None)
+    def _commit(self, job: Job[Commit], _: bool) -> object:
+        self.commits.append([])
+        return job(self.commits[-1])
 
-    def _first(self, _: None) -> None:
+    def _first(self, commit: Commit) -> None:
+        commit.append(None)
         self._begun.set()
         assert self._all_wait.wait(240)
 
-    def _call(self, job: Job[None]) -> object:
+    def _call(self, job: Job[Commit]) -> object:
+        def counted(commit: Commit) -> object:
+            commit.append(None)
+            return job(commit)
+
         assert self._begun.wait(240)
         try:
-            return self._group.run(job)
+            return self._group.run(counted)
         except Slip:
             return Slip
 
-    def _watch(self, jobs: list[Job[None]]) -> None:
+    def _watch(self, jobs: list[Job[Commit]]) -> None:
         try:
             wait_until(lambda: len(self._group._boarding.tickets) == len(jobs))
         finally:
             self._all_wait.set()
 
 
-def slip(_: None) -> None:
+def slip(_: object) -> None:
     raise Slip
 
 
@@ -137,13 +144,13 @@ def test_jobs_that_wait_together_are_committed_together() -> None:
 def test_where_a_job_fails_each_is_committed_by_itself() -> None:
     crowd = Crowd()
     assert crowd.write([lambda _: 1, slip, lambda _: 3]) == [1, Slip, 3]
-    assert crowd.sizes == [1, 3, 1, 1, 1]
+    assert len(crowd.commits) == 1 + 1 + 3
 
 
 def test_what_would_fail_for_everybody_is_tried_once() -> None:
     crowd = Crowd(Slip)
     assert crowd.write([lambda _: 1, slip, lambda _: 3]) == [Slip] * 3
-    assert crowd.sizes == [1, 3]
+    assert len(crowd.commits) == 1 + 1
 
 
 class Rush:
@@ -155,7 +162,7 @@ class Rush:
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
-        self.group: GroupCommit[None] = GroupCommit(self._commit, threading.RLock())
+        self.group: GroupCommit[Commit] = GroupCommit(self._commit, threading.RLock())
         self._threads, self._meetings, self._end = 1, 0, 0
         self._begun = threading.Event()
 
@@ -171,16 +178,18 @@ class Rush:
 
     def _write(self) -> None:
         while len(self.sizes) < self._end:
-            self.group.run(lambda _: None)
+            self.group.run(lambda commit: commit.append(None))
 
-    def _commit(self, job: Job[None], _: bool) -> object:
-        self.sizes.append(size(job))
+    def _commit(self, job: Job[Commit], _: bool) -> object:
+        commit: Commit = []
+        found = job(commit)
+        self.sizes.append(len(commit))
         self._begun.set()
         if self._meetings:
             self._meetings -= 1
             boarding = self.group._boarding.tickets
-            wait_until(lambda: size(job) + len(boarding) >= self._threads)
-        return job(None)
+            wait_until(lambda: len(commit) + len(boarding) >= self._threads)
+        return found
 
 
 def test_threads_that_come_back_share_the_next_commit_too(monkeypatch: pytest.MonkeyPatch) -> None:

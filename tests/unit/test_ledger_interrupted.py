@@ -1,19 +1,20 @@
-"""A signal handler writes in the middle of a write, at places that a timer seldom meets."""
+"""What a signal handler does in the middle of a write: an exception, a write, a fork."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
-from sexton.store import whereabouts
+from sexton.errors import LedgerBusy, LedgerError
 from sexton.store.sqlite import SqliteDatabase
-from tests.interrupting import interrupted_at_every_step
+from tests.interrupting import at_every_step, interrupted_at_every_step
 
 FULL = 2
 
@@ -25,17 +26,11 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
         yield opened
 
 
-@pytest.fixture
-def heard(database: SqliteDatabase) -> Iterator[list[int]]:
-    """What a handler of SIGUSR1 met, which writes: how its write was made durable."""
-    found: list[int] = []
-
-    def job(tx: Any) -> None:
-        say(tx, "handler")
-        found.append(tx.cursor.execute("PRAGMA synchronous").fetchall()[0][0])
-
-    before = signal.signal(signal.SIGUSR1, lambda *_: database.write(job))
-    yield found
+@contextmanager
+def handler(act: Callable[[], object]) -> Iterator[None]:
+    """What SIGUSR1 does."""
+    before = signal.signal(signal.SIGUSR1, lambda *_: act())
+    yield
     signal.signal(signal.SIGUSR1, before)
 
 
@@ -52,43 +47,92 @@ def said(database: SqliteDatabase) -> list[Any]:
     return [word for (word,) in found]
 
 
-class TwiceInterrupted:
-    """A job that is interrupted before its transaction begins, and once more within it."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-
-    def at_once(self, _: Any) -> None:
-        if not self.runs:
-            interrupt()
-
-    def __call__(self, tx: Any) -> None:
-        self.runs += 1
-        say(tx, "job")
-        if self.runs == 1:
-            interrupt()
+def interrupted_job(tx: Any) -> None:
+    say(tx, "job")
+    interrupt()
 
 
-def test_a_write_may_be_interrupted_twice(database: SqliteDatabase, heard: list[int]) -> None:
-    job = TwiceInterrupted()
-    database.write(job)
-    assert (said(database), heard, job.runs) == (["handler", "handler", "job"], [FULL, FULL], 2)
-
-
-def test_what_a_handler_writes_lasts_also_where_the_write_it_interrupts_need_not(
-    database: SqliteDatabase, heard: list[int], monkeypatch: pytest.MonkeyPatch
+def test_a_handler_that_writes_in_a_write_of_its_thread_is_refused_and_the_write_goes_on(
+    database: SqliteDatabase,
 ) -> None:
-    looks, identity = [0], whereabouts.identity
+    def write() -> None:
+        with pytest.raises(LedgerBusy, match="signal handler"):
+            database.write(lambda tx: say(tx, "handler"))
 
-    def look(path: str) -> Any:  # as is done when the commit has just been made
-        looks[0] += 1
-        if looks[0] == 1:
-            interrupt()
-        return identity(path)
+    with handler(write):
+        database.write(interrupted_job)
+    assert said(database) == ["job"]
 
-    monkeypatch.setattr(whereabouts, "identity", look)
-    database.write(lambda tx: say(tx, "job"), lasting=False)
-    assert (said(database), heard) == (["job", "handler"], [FULL])
+
+def test_a_handler_that_lets_the_refusal_out_stops_the_write_and_nothing_of_it_is_stored(
+    database: SqliteDatabase,
+) -> None:
+    with (
+        handler(lambda: database.write(lambda tx: say(tx, "handler"))),
+        pytest.raises(LedgerBusy, match="signal handler"),
+    ):
+        database.write(interrupted_job)
+    assert said(database) == []
+
+
+def test_a_handler_may_write_at_any_other_moment(database: SqliteDatabase) -> None:
+    outcomes: list[str] = []
+
+    def write() -> None:
+        try:
+            database.write(lambda tx: say(tx, "handler"))
+        except LedgerBusy:
+            outcomes.append("refused")
+        else:
+            outcomes.append("stored")
+
+    runs = 0
+    for _ in at_every_step(lambda: database.write(lambda tx: say(tx, "job")), meanwhile=write):
+        runs += 1
+        assert len(outcomes) == runs
+    words = said(database)
+    assert words.count("job") == runs + 1  # the last run was not interrupted any more
+    assert words.count("handler") == outcomes.count("stored") > 0
+    assert "refused" in outcomes
+
+
+def test_an_exception_at_any_step_leaves_the_file_free_and_half_a_write_nowhere(
+    database: SqliteDatabase,
+) -> None:
+    def twice(tx: Any) -> None:
+        say(tx, "a")
+        say(tx, "b")
+
+    interrupts = 0
+    with closing(apsw.Connection(database.path)) as other:
+        for problem in interrupted_at_every_step(lambda: database.write(twice)):
+            interrupts += problem is not None
+            database.write(lambda tx: say(tx, "after"))
+            other.execute("BEGIN IMMEDIATE; ROLLBACK")  # waits for nobody
+    words = said(database)
+    assert interrupts > FULL
+    assert words.count("a") == words.count("b")
+    assert words.count("after") >= interrupts
+
+
+def test_the_write_that_a_handler_forks_in_fails_on_both_sides_and_both_write_on(
+    database: SqliteDatabase,
+) -> None:
+    children: list[int] = []
+
+    with handler(lambda: children.append(os.fork())):
+        try:
+            database.write(interrupted_job)
+            failed = False
+        except LedgerError:
+            failed = True
+        if children == [0]:
+            database.write(lambda tx: say(tx, "child"))
+            os._exit(0 if failed else 1)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert failed
+    database.write(lambda tx: say(tx, "parent"))
+    assert said(database) == ["child", "parent"]
 
 
 def test_a_durable_write_is_synced_wherever_an_exception_left_a_relaxed_one(

@@ -13,7 +13,7 @@ import pytest
 
 from sexton.core.session import State
 from sexton.sessions.session_ports import Filter
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements
 from tests.crash.checking import tell

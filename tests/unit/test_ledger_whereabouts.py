@@ -26,7 +26,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 def known(place: Path) -> Whereabouts:
     """What was looked at a few times already."""
-    found = Whereabouts(str(place / "l.db"), str(place / "l.db-wal"))
+    found = Whereabouts(str(place / "l.db"))
     assert [found.are_known() for _ in range(4)] == [True] * 4
     return found
 
@@ -80,7 +80,7 @@ def test_what_comes_and_goes_beside_it_changes_nothing(place: Path) -> None:
 def test_a_link_that_leads_elsewhere_is_noticed(place: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(place / "l.db")
-    found = Whereabouts(str(link), str(place / "l.db-wal"))
+    found = Whereabouts(str(link))
     assert [found.are_known() for _ in range(4)] == [True] * 4
     link.unlink()
     link.symlink_to(tmp_path)

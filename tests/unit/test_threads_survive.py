@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import signal
 import threading
@@ -27,7 +26,6 @@ from sexton.notifications.policy import Interest
 from sexton.notifications.sender import Messenger
 from sexton.settings.settings_values import Settings
 from sexton.store.group_commit import GroupCommit
-from sexton.store.log_folding import LogFolding
 from sexton.store.opening import open_ledger
 from sexton.store.postgres_connection import PooledConnection
 from sexton.store.postgres_pool import Pool
@@ -280,20 +278,6 @@ def test_whoever_waits_for_a_shared_commit_gets_it_whatever_the_writer_meets() -
         threading.Thread(target=write, daemon=True).start()
     assert all(done.acquire(timeout=BOUND) for _ in range(4))
     group.stop()
-
-
-def test_a_log_that_could_not_be_copied_back_is_logged_and_ends_only_that_try(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    flaky = Flaky()
-    folding = LogFolding(flaky)
-    with caplog.at_level(logging.WARNING, "sexton.ledger"):
-        for _ in range(len(KINDS) + 1):
-            folding._begin()
-            assert folding._thread is not None
-            folding._thread.join(BOUND)
-    assert flaky.works_again(1)
-    assert len(caplog.records) == len(KINDS)
 
 
 @pytest.mark.usefixtures("quick")

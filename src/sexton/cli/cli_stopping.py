@@ -20,7 +20,7 @@ from sexton.keeper.apply import apply
 from sexton.keeper.keeper_context import Estate
 from sexton.keeper.plan_file import write_plan
 from sexton.operations import values as shapes
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 @contextmanager

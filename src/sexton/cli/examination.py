@@ -22,7 +22,7 @@ from sexton.liveness.process_identity import host
 from sexton.liveness.shadow import Shadow, shadow_of
 from sexton.liveness.standing import SAMPLED, samples
 from sexton.settings.settings_values import HomeSetting
-from sexton.store.upkeep_ports import LastSweep
+from sexton.store.journal import LastSweep
 from sexton.wiring import Sexton
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from datetime import datetime
 from sexton.cli.terminal import note
 from sexton.core.machine_ports import Clock
 from sexton.core.wording import stamp
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import LastSweep
+from sexton.store.journal import LastSweep
+from sexton.store.ledger import Ledger
 
 
 def keeper_notice(last: LastSweep | None, now: datetime) -> str | None:

@@ -10,7 +10,7 @@ from sexton.core.message import Message
 from sexton.core.record import record
 from sexton.core.session import Session
 from sexton.finalizers.model import Due, Finalization, FinalizationState
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 class ClaimLost(Exception):

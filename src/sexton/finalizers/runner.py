@@ -30,7 +30,7 @@ from sexton.finalizers.model import Finalization
 from sexton.finalizers.pace import Pace
 from sexton.finalizers.policy import MOST_CRASHES, is_excused, next_try
 from sexton.finalizers.unseen import Unseen
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 SHORTEST_WAIT = timedelta(seconds=2)
 """What has to wait is not looked at again before."""

@@ -17,8 +17,8 @@ from sexton.finalizers.model import Finalization, FinalizationState
 from sexton.finalizers.policy import LONGEST_WAIT, after_death
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_micros, maybe_moment, micros, moment
-from sexton.store.upkeep_ports import Entry
 
 KEEP_SUPERSEDED = timedelta(days=90)
 KEEP_DAYS = timedelta(days=90)

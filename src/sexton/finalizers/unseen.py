@@ -11,7 +11,7 @@ from collections.abc import Callable, Set
 from sexton.core.machine_ports import Clock
 from sexton.finalizers.job import Wanted
 from sexton.finalizers.model import Finalization, FinalizationState
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 LOOK_EVERY = 60.0
 MOST = 1000

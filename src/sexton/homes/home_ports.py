@@ -14,7 +14,7 @@ from sexton.core.session import Session, State
 from sexton.liveness.evidence import Evidence
 from sexton.liveness.model import Identity
 from sexton.processes.model import Process
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 AGES = (timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(days=30))
 """The open sessions of a home are counted by which of these ages they have reached."""

@@ -16,8 +16,8 @@ from sexton.liveness.evidence import Evidence
 from sexton.liveness.liveness_ports import Lost
 from sexton.liveness.model import Identity
 from sexton.processes.model import Process
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 
 PAGE_BYTES = 1_000_000
 TOGETHER = 100

@@ -23,7 +23,7 @@ from sexton.homes.home_ports import Home
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.recorded import entry_of
 from sexton.resets.terminals import is_for_size, open_in_terminal
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 def tend(estate: Estate, batch: Sequence[Action], receipt: str) -> list[bool]:

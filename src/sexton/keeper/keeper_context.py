@@ -25,7 +25,7 @@ from sexton.retention.disk_budget import DiskBudget
 from sexton.retention.removal_context import Means
 from sexton.rules.rulebook import InForce, Rulebook, bounded, decode, digest, encode
 from sexton.store.hygiene_ports import Space
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from sexton.core.plan import Action, ArchiveSession, Plan, RemoveFiles, Seen, TrashSession
 from sexton.core.record import replace
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 def of_source(ledger: Ledger, plan: Plan, source: str | None) -> Plan:

@@ -17,8 +17,8 @@ from sexton.keeper.keeper_context import Estate, Rules, rules_now
 from sexton.resets.policy import reset_reason
 from sexton.retention.model import AWAY
 from sexton.retention.undo import UNDO
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 
 PAGE = 500
 REAP = "reap"

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from sexton.homes.home_ports import HomeRecord, Started
 from sexton.liveness.liveness_ports import Sample
 from sexton.liveness.shadow import Shadow, shadow_of
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from sexton.core.record import record
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session
 from sexton.liveness.model import Identity, Worker
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 class DeathWatch(Protocol):

@@ -34,7 +34,7 @@ from sexton.version import __version__
 
 if TYPE_CHECKING:
     from sexton.core.machine_ports import Clock, ProcessTable
-    from sexton.store.ledger_ports import Ledger
+    from sexton.store.ledger import Ledger
 
 FORGOTTEN = timedelta(days=6)
 """A worker that was declared dead is forgotten by the ledger after a week."""

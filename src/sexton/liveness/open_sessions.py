@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sexton.core.session import Session
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 PAGE = 500
 

@@ -10,7 +10,7 @@ from sexton.core.schedule import Schedule
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.policy import SILENT
 from sexton.rules.rulebook import bounded
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 def recorded(estate: Estate, batch: list[Action], receipt: str, why: str) -> Iterator[Outcome]:

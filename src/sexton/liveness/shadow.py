@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sexton.homes.home_ports import HomeRecord
 from sexton.liveness.liveness_ports import ShadowCount
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

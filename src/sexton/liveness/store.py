@@ -16,8 +16,8 @@ from sexton.liveness.model import Worker
 from sexton.sessions.store import hold, holders
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_micros, micros, moment
-from sexton.store.upkeep_ports import Entry
 
 _SESSION_COLUMNS = 33
 

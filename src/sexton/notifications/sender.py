@@ -27,7 +27,7 @@ from sexton.notifications.policy import (
     long_held,
     notices,
 )
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 NEWS = timedelta(hours=1)
 """What happened longer ago than this, before anybody could tell it, is no news any more."""

@@ -21,8 +21,8 @@ from sexton.keeper.observe import observe_home
 from sexton.keeper.preconditions import as_seen
 from sexton.processes.listed import of_session
 from sexton.processes.policy import listed, running
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 
 RESET = "reset"
 """The reason of an end that an operator asks for so that the key begins anew."""

@@ -11,7 +11,7 @@ from sexton.core.record import record
 from sexton.core.session import Session
 from sexton.liveness.model import Identity
 from sexton.processes.model import Doing, Figures, Look, Process, Watched
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 NOTHING: Mapping[int, int] = {}
 

@@ -16,7 +16,7 @@ from sexton.processes.masking import masked
 from sexton.processes.model import Process
 from sexton.processes.policy import AWAITED
 from sexton.processes.process_ports import Ending, Spared, Stopped, never
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.processes")
 

@@ -14,8 +14,8 @@ from sexton.processes.model import Doing, Figures, Process, ProcessKind
 from sexton.processes.process_ports import Told
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_micros, maybe_moment, micros, moment
-from sexton.store.upkeep_ports import Entry
 
 KEEP = timedelta(days=7)
 """For so long a process that ended is shown."""

@@ -14,7 +14,7 @@ from sexton.retention.model import HERE, Member
 from sexton.retention.removal_ports import Sieve
 from sexton.sessions.family import Family
 from sexton.sessions.session_ports import Place
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 PAGE = 2000
 

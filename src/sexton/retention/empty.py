@@ -14,7 +14,7 @@ from sexton.retention.blast_radius import bounded
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import End, Holds, VaultFile
 from sexton.retention.vault_ports import VaultKind
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.removing")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sexton.core.plan import Held, Reason, RemoveFiles
 from sexton.retention.blast_radius import loses
 from sexton.retention.retain import Due
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 DELIVERED = "delivered"
 """What goes once its work has been delivered is meant to, also if nothing else is there."""

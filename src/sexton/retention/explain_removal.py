@@ -8,7 +8,7 @@ from sexton.core.plan import Reason
 from sexton.core.session import Session, State
 from sexton.retention.collect import family_of
 from sexton.retention.collection import Collection, find
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 def garbage(

@@ -18,7 +18,7 @@ from sexton.retention.relieve import Relieved, disk_use, shortage
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_pace import Pace
 from sexton.retention.retain import Due
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 EVERY = 600.0
 """Seconds from one round to the next; ages are in days."""

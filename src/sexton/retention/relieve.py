@@ -22,7 +22,7 @@ from sexton.retention.removal_ports import WantedFiles
 from sexton.retention.retain import PAGE, Found, Look, policy_of
 from sexton.retention.vault_ports import VaultKind
 from sexton.sessions.session_ports import Place
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 ROUNDS = 20
 """So often it is chosen anew when some of the chosen turn out to be kept."""

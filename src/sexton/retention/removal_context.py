@@ -16,8 +16,8 @@ from sexton.retention.removal_pace import Pace
 from sexton.retention.removal_ports import VaultFile, WantedFiles
 from sexton.retention.row_ports import HomeRows
 from sexton.retention.vault_ports import Header, SessionFiles, Vault, VaultKind
-from sexton.store.ledger_ports import Ledger
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
+from sexton.store.ledger import Ledger
 
 T = TypeVar("T")
 

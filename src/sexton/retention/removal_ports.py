@@ -13,7 +13,7 @@ from sexton.core.session import State
 from sexton.retention.model import Member
 from sexton.retention.vault_ports import StoredMessage, VaultKind, Written
 from sexton.sessions.session_ports import Place
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 class VaultState(StrEnum):

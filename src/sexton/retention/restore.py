@@ -23,7 +23,7 @@ from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import Holds, Part, VaultFile, VaultState
 from sexton.retention.row_ports import OF_HOME, PutRow
 from sexton.retention.vault_ports import PutBack, SessionContent, export_name
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.removing")
 

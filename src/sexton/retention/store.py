@@ -25,8 +25,8 @@ from sexton.retention.shielding import SPARED
 from sexton.retention.vault_book import vault_files
 from sexton.retention.vault_ports import Written
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import Row, entry, maybe_micros, micros
-from sexton.store.upkeep_ports import Entry
 
 KEEP_DAYS = timedelta(days=90)
 

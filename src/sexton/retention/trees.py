@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sexton.core.plan import ArchiveSession
 from sexton.core.record import replace
 from sexton.retention.retain import Due
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 def by_tree(ledger: Ledger, home: str, due: Sequence[Due]) -> list[Due]:

@@ -12,7 +12,7 @@ from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import Holds, VaultFile
 from sexton.retention.restore import Restored, bring_back
 from sexton.retention.vault_ports import VaultKind
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 UNDO = "undo"
 """The code of the reason that every entry of an undo has."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sexton.processes.agent_processes import SpawnedProcess
     from sexton.processes.given import Program
     from sexton.rules.rulebook import InForce
-    from sexton.store.ledger_ports import Ledger
+    from sexton.store.ledger import Ledger
 
 DEFAULT_SOURCE = "agent"
 

@@ -22,7 +22,7 @@ from sexton.sessions.compression_ports import Readiness, Shortening
 from sexton.sessions.keys import new_id
 from sexton.sessions.policy import FALLBACK, Terms, seconds, span
 from sexton.sessions.worker_context import Desk
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 Summarise: TypeAlias = Callable[[list[Message]], str | Mapping[str, Any]]
 """Gets the messages that are to give way, and returns their summary as text or as a message."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from sexton.core.message import Draft
 from sexton.core.record import record
 from sexton.core.session import Session
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 @record

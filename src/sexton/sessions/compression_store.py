@@ -10,8 +10,8 @@ from sexton.sessions.compression_ports import Part, Readiness, Shortening
 from sexton.sessions.store import holders, root_of
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_moment, micros
-from sexton.store.upkeep_ports import Entry
 
 
 class LedgerCompression:

@@ -17,8 +17,8 @@ from sexton.sessions.session_ports import Filter, Place
 from sexton.sessions.store import holders
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_micros, micros
-from sexton.store.upkeep_ports import Entry
 
 _END_OF_TIME = 2**62
 _BEGINNING = -(2**62)

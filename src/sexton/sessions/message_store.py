@@ -8,7 +8,6 @@ from typing import Any
 
 from sexton.core.message import Draft, Message
 from sexton.errors import SessionRewound
-from sexton.sessions.appending import GUARD, Append, Known
 from sexton.sessions.session_ports import Appended, Batch
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
@@ -28,7 +27,6 @@ class LedgerMessages:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._is_postgres = database.dialect == "postgres"
-        self._known: dict[int, Known] = {}
 
     def append(self, batch: Batch, now: datetime) -> Appended | None:
         guard = _guard(batch, now)
@@ -36,16 +34,16 @@ class LedgerMessages:
             return self._append_counted(batch, guard, now)
         row: rows.Row | None
         if self._is_postgres:  # one statement, one round trip
-            found = self._database.statement("append_messages", **_named(guard, batch.drafts))
+            found = self._database.statement("append_messages", **guard, **_columns(batch.drafts))
             row = found[0] if found else None
         else:
-            row = self._database.write(Append(guard, batch, self._known))
+            row = self._database.write(lambda tx: self._store(tx, batch, guard))
         if row is None:
             row = self._database.write(lambda tx: self._store_anew(tx, batch, guard))
         return None if row is None else Appended(row[0], rows.limits(row[1]), row[2])
 
     def _append_counted(
-        self, batch: Batch, guard: tuple[Any, ...], now: datetime
+        self, batch: Batch, guard: dict[str, Any], now: datetime
     ) -> Appended | None:
         """With what its messages spend, in one transaction."""
         from sexton.spending.store import take  # noqa: PLC0415  # few budgets count messages
@@ -83,17 +81,22 @@ class LedgerMessages:
         marks = json.dumps(list(seen.items()))
         return [row[0] for row in self._database.read(lambda tx: tx.all("lacking", marks=marks))]
 
-    def _store_anew(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
+    def _store_anew(self, tx: Transaction, batch: Batch, guard: dict[str, Any]) -> rows.Row | None:
         """For a session whose due time was computed under other policies."""
         fence = rows.fence(batch.session) | {"seen": batch.seen}
         if tx.one("take_policies", **fence, serial=batch.schedule.serial) is None:
             return None
         return self._store(tx, batch, guard)
 
-    def _store(self, tx: Transaction, batch: Batch, guard: tuple[Any, ...]) -> rows.Row | None:
+    def _store(self, tx: Transaction, batch: Batch, guard: dict[str, Any]) -> rows.Row | None:
         if self._is_postgres:
-            return tx.one("append_messages", **_named(guard, batch.drafts))
-        return Append(guard, batch, self._known)(tx)
+            return tx.one("append_messages", **guard, **_columns(batch.drafts))
+        row = tx.one("append_guard", **guard)
+        if row is not None:
+            place = {"session": guard["ref"], "at": guard["now"]}
+            drafts = enumerate(batch.drafts, row[0] - len(batch.drafts) + 1)
+            tx.many("insert_message", [place | {"seq": n} | d._asdict() for n, d in drafts])
+        return row
 
 
 def last_within(tx: Transaction, ref: int, after: int, byte_limit: int) -> int:
@@ -119,8 +122,8 @@ def _check_here(tx: Transaction, ref: int, seen: int) -> None:
         raise SessionRewound(f"the ledger was set back: message {seen} of {row[0]} is lost")
 
 
-def _named(guard: tuple[Any, ...], drafts: Sequence[Draft]) -> dict[str, Any]:
-    return dict(zip(GUARD, guard, strict=True)) | {
+def _columns(drafts: Sequence[Draft]) -> dict[str, Any]:
+    return {
         "roles": [draft.role for draft in drafts],
         "texts": [int(draft.is_text) for draft in drafts],
         "contents": [draft.content for draft in drafts],
@@ -128,24 +131,21 @@ def _named(guard: tuple[Any, ...], drafts: Sequence[Draft]) -> dict[str, Any]:
     }
 
 
-def _guard(batch: Batch, now: datetime) -> tuple[Any, ...]:
-    """The values of `GUARD`."""
-    schedule, session, size = batch.schedule, batch.session, 0
-    for each in batch.drafts:
-        size += len(each.content or b"") + len(each.extra or b"")
-    return (
-        session.ref,
-        session.id,
-        session.epoch,
-        batch.seen,
-        schedule.serial,
-        len(batch.drafts),
-        size,
-        micros(now),
-        None if schedule.at is None else micros(schedule.at),
-        schedule.at_messages,
-        schedule.at_bytes,
-        schedule.at_turns,
-        batch.preview,
-        int(batch.from_human),
-    )
+def _guard(batch: Batch, now: datetime) -> dict[str, Any]:
+    """The values that an append is refused or counted by."""
+    schedule, size = batch.schedule, 0
+    for draft in batch.drafts:
+        size += len(draft.content or b"") + len(draft.extra or b"")
+    return rows.fence(batch.session) | {
+        "seen": batch.seen,
+        "serial": schedule.serial,
+        "count": len(batch.drafts),
+        "bytes": size,
+        "now": micros(now),
+        "due_at": rows.maybe_micros(schedule.at),
+        "at_messages": schedule.at_messages,
+        "at_bytes": schedule.at_bytes,
+        "at_turns": schedule.at_turns,
+        "preview": batch.preview,
+        "human": int(batch.from_human),
+    }

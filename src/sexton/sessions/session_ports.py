@@ -11,7 +11,7 @@ from sexton.core.plan import Reason, Seen
 from sexton.core.record import record
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Relation, Session, State
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 if TYPE_CHECKING:
     from sexton.spending.spending_ports import Spend

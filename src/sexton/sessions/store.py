@@ -13,8 +13,8 @@ from sexton.liveness.model import Holder
 from sexton.sessions.session_ports import Appended, Birth, WorkerUnknown
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import maybe_micros, micros
-from sexton.store.upkeep_ports import Entry
 
 ATTEMPTS = 20
 

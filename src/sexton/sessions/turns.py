@@ -18,7 +18,7 @@ from sexton.errors import LedgerError, SextonError
 
 if TYPE_CHECKING:
     from sexton.sessions.turn import Turn
-    from sexton.store.upkeep_ports import Workers
+    from sexton.store.journal import Workers
 
 ATTEMPTS = 20
 """How often a recount is tried at once while turns begin and end; then the next heartbeat does."""

@@ -14,7 +14,7 @@ from sexton.core.session import NATIVE, Session
 
 if TYPE_CHECKING:
     from sexton.liveness.membership import Membership
-    from sexton.store.ledger_ports import Ledger
+    from sexton.store.ledger import Ledger
 
 UNKNOWN = -1
 """Less than any session has: that it is there was not compared yet either."""

@@ -23,7 +23,7 @@ from sexton.rules.rulebook import InForce
 from sexton.sessions.turns import Turns
 from sexton.spending.guards import Guards
 from sexton.spending.slots import Slots
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sexton.processes.process_ports import Overseeing
     from sexton.sessions.watermarks import Watermark
     from sexton.spending.pricing import Tariff
-    from sexton.store.ledger_ports import Ledger
+    from sexton.store.ledger import Ledger
 
 
 @record

@@ -13,7 +13,7 @@ from sexton.spending.model import Act, Budget, Meter, Scope, Unit, Who
 from sexton.spending.policy import usual_name
 from sexton.spending.pricing import UNPRICED
 from sexton.spending.spending_ports import Standing
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 LOOKED_AT = 500
 """So many of the newest journal entries say which prices are unknown."""

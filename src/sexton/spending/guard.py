@@ -33,7 +33,7 @@ from sexton.spending.policy import SpendRules
 from sexton.spending.pulse import Pulse
 from sexton.spending.runaway import WINDOW, Excess, pace_of
 from sexton.spending.spending_ports import Mark, Refused, Slot, Spend, Standing, Taken
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 if TYPE_CHECKING:
     from sexton.spending.tool_watch import ToolWatch

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from sexton.core.record import record
 from sexton.core.usage import Usage
 from sexton.spending.model import Bound, Budget, Meter, Unit, Who
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 
 
 class Standing(NamedTuple):

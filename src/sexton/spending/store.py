@@ -34,8 +34,8 @@ from sexton.spending.spending_ports import (
 )
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry
 from sexton.store.rows import micros
-from sexton.store.upkeep_ports import Entry
 
 ATTEMPTS = 100
 KEEP_SLICES = timedelta(days=35)

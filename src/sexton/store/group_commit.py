@@ -7,9 +7,9 @@ only after the commit that holds its own job.
 Threads that have just been in a batch are likely to be back in a moment. The next batch waits for
 them: a commit in their midst would have to win the interpreter back from them at every step.
 
-A signal handler may write at any moment, also while its own thread is in here. So nothing below
-waits for a lock that a frame of the same thread may hold: what two threads share is changed by
-single steps, and `busy` lets its owner in again.
+A signal handler may write while its own thread is in here, as long as that is not in a commit (see
+`is_mine`). So nothing below waits for a lock that a frame of the same thread may hold: what two
+threads share is changed by single steps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ IN_VAIN_ASLEEP = 10  # ... or after so many, where somebody was not even let run
 
 
 Job = Callable[[Tx], Any]
-"""May have an `at_once`: one statement, a transaction by itself; None if nothing was done."""
 
 
 class Ticket(Generic[Tx]):
@@ -45,31 +44,6 @@ class Ticket(Generic[Tx]):
         self.done = False
         self.result: Any = None
         self.error: BaseException | None = None
-
-
-class Together(Generic[Tx]):
-    """The jobs of several callers as one; those that one statement can do have a `together`."""
-
-    __slots__ = ("tickets",)
-
-    def __init__(self, tickets: list[Ticket[Tx]]) -> None:
-        self.tickets = tickets
-
-    def __call__(self, tx: Tx) -> None:
-        for ticket in self.tickets:
-            ticket.result = ticket.job(tx)
-
-    def at_once(self, tx: Tx) -> bool | None:
-        jobs = [ticket.job for ticket in self.tickets]
-        together = getattr(type(jobs[0]), "together", None)
-        if together is None or len({type(job) for job in jobs}) > 1:
-            return None
-        results = together(tx, jobs)
-        if results is None:
-            return None
-        for ticket, result in zip(self.tickets, results, strict=True):
-            ticket.result = result
-        return True
 
 
 class Batch(Generic[Tx]):
@@ -111,9 +85,8 @@ class GroupCommit(Generic[Tx]):
 
     def run(self, job: Callable[[Tx], T], *, lasting: bool = True) -> T:
         """Run a job and return its result once it is committed, and durable if it is to last."""
-        # Handing a lone job to the thread and back would cost more than the job; and the thread
-        # would wait for ever for what the interrupted frame of a signal handler holds.
-        if self._is_mine or not (self._boarding.tickets or self._running or self._expected > 1):
+        # Handing a lone job to the thread and back would cost more than the job.
+        if not (self._boarding.tickets or self._running or self._expected > 1):
             return self._by_itself(job, lasting)
         ticket: Ticket[Tx] = Ticket(job, lasting)
         while not ticket.done:
@@ -136,13 +109,13 @@ class GroupCommit(Generic[Tx]):
             return
         self._wake()
         # Where a signal handler interrupted a commit of its own thread, it ends after that.
-        while thread.is_alive() and not self._is_mine:
+        while thread.is_alive() and not self.is_mine:
             thread.join(LINGER)
             self._wake()
 
     @property
-    def _is_mine(self) -> bool:
-        """Whether a frame of this thread is in a commit."""
+    def is_mine(self) -> bool:
+        """Whether a frame of this thread is in a commit, which a signal handler interrupts."""
         found: bool = self._busy._is_owned()  # type: ignore[attr-defined]  # as conditions ask
         return found
 
@@ -236,9 +209,14 @@ class GroupCommit(Generic[Tx]):
 
     def _carry_out(self, tickets: list[Ticket[Tx]]) -> None:
         """Run the jobs in one transaction; if one fails, each runs in one of its own."""
+
+        def together(tx: Tx) -> None:
+            for ticket in tickets:
+                ticket.result = ticket.job(tx)
+
         self._running = True
         try:
-            self._commit(Together(tickets), any([ticket.lasting for ticket in tickets]))
+            self._commit(together, any([ticket.lasting for ticket in tickets]))
         except BaseException as problem:  # noqa: BLE001  # raised again in every caller
             if len(tickets) == 1 or isinstance(problem, self._common):
                 for ticket in tickets:

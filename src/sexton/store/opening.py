@@ -10,7 +10,7 @@ from sexton.sessions.message_store import LedgerMessages
 from sexton.sessions.store import LedgerSessions
 from sexton.store.database import HIDDEN, Database
 from sexton.store.late import late
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.sqlite import SqliteDatabase
 from sexton.store.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
 

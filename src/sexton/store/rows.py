@@ -14,7 +14,7 @@ from sexton.core.usage import Usage
 from sexton.liveness.model import Holder, Identity, Worker
 
 if TYPE_CHECKING:
-    from sexton.store.upkeep_ports import Entry
+    from sexton.store.journal import Entry
 
 Row = tuple[Any, ...]
 

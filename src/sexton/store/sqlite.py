@@ -12,21 +12,15 @@ from weakref import WeakSet
 
 import apsw
 
-from sexton.errors import LedgerClosed, LedgerGone
+from sexton.errors import LedgerBusy, LedgerClosed, LedgerGone
 from sexton.store import forking, sqlite_file
-from sexton.store.group_commit import GroupCommit, Together
-from sexton.store.log_folding import LONG, LogFolding
-from sexton.store.log_room import LogRoom
+from sexton.store.group_commit import GroupCommit
 from sexton.store.rows import Row
 from sexton.store.sqlite_readers import Readers, leave_alone
-from sexton.store.sqlite_transaction import Attempt, SqliteTransaction, Writer
+from sexton.store.sqlite_transaction import SqliteTransaction, Writer
 from sexton.store.whereabouts import Whereabouts
 
 T = TypeVar("T")
-
-LOG_BYTES = LONG * (4096 + 24)  # when it is to begin anew, as each page has a head
-TENDED = 8  # writes until the log is given room, if it grows; whoever makes but a few needs none
-FOLDED = 32  # writes until it is looked at whether it is to be folded
 
 _COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
 
@@ -38,7 +32,6 @@ class SqliteDatabase:
 
     _group: GroupCommit[SqliteTransaction]
     _writer: Writer | None
-    _attempt: Attempt | None
 
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
         self.path = os.path.abspath(path)  # the program may change its directory
@@ -71,10 +64,12 @@ class SqliteDatabase:
     def write(self, job: Callable[[SqliteTransaction], T], *, lasting: bool = True) -> T:
         if self._closed or self._pid != os.getpid():
             self._check_usable()
+        if self._group.is_mine:
+            self._refuse_within()
         try:
             return self._group.run(job, lasting=lasting)
         except apsw.Error as problem:
-            if self._let_go:  # by a signal handler, in the middle of it
+            if self._let_go:  # by a signal handler, in the middle of the write
                 self._refuse_closed()
             sqlite_file.explain(problem, self.path)
 
@@ -93,11 +88,9 @@ class SqliteDatabase:
             self._readers.give_back(loan)
 
     def close(self) -> None:
-        self._folding.stop()
         self._closed = True
         self._group.stop()
         with self._busy:
-            self._set_aside()
             self._drop_writer()
             self._let_go = True
         self._readers.close()
@@ -105,7 +98,7 @@ class SqliteDatabase:
 
     def before_fork(self) -> None:
         self._busy.acquire()
-        self._set_aside()
+        self._drop_if_open()  # the write that a signal handler interrupts, and forks in, fails
         self._readers.before_fork()
 
     def after_fork_in_parent(self) -> None:
@@ -121,16 +114,12 @@ class SqliteDatabase:
 
     def stop(self) -> None:
         """Commit what is queued; later writes run in their caller's thread."""
-        self._folding.stop()
         self._group.stop()
 
     def _clear(self) -> None:
         self._busy = threading.RLock()
         self._readers = Readers(self._open_reader)
         self._writer = None
-        self._attempt = None
-        self._writes = 0
-        self._folding = LogFolding(self.fold)
         self._group = GroupCommit(self._commit, self._busy, _COMMON)
 
     def _check_usable(self) -> None:
@@ -141,6 +130,13 @@ class SqliteDatabase:
 
     def _refuse_closed(self) -> NoReturn:
         raise LedgerClosed(f"the ledger {self.path} was closed")
+
+    def _refuse_within(self) -> NoReturn:
+        """Its transaction is not this one's, and this one's would wait for it for ever."""
+        raise LedgerBusy(
+            f"a signal handler cannot write to the ledger {self.path} while it interrupts a write",
+            hint="Let the handler set a flag or raise, and write when the call has returned.",
+        )
 
     def _refuse_gone(self) -> NoReturn:
         """What is in a file that nobody else finds any more is worth nothing."""
@@ -161,8 +157,7 @@ class SqliteDatabase:
             self._refuse_closed()
         self._check_here()
         connection = sqlite_file.open_writer(self.path, self._patience)
-        self._room = LogRoom(self.path, LOG_BYTES)
-        self._whereabouts = Whereabouts(self.path, self._room.path)
+        self._whereabouts = Whereabouts(self.path)
         self._writer = Writer(connection)
         return self._writer
 
@@ -176,95 +171,29 @@ class SqliteDatabase:
             self._refuse_gone()
 
     def _commit(self, job: Callable[[SqliteTransaction], T], lasting: bool) -> T:
-        """Run a job in a transaction, again if a signal handler needed the connection."""
-        interrupted, writer = self._attempt, self._writer
-        if interrupted is not None or (writer is not None and writer.connection.in_transaction):
-            self._set_aside()
-        while True:
-            writer = self._writer or self._open_writer()
-            attempt = self._attempt = Attempt(writer, lasting, interrupted)
-            try:
-                done = self._try(attempt, job)
-            except (apsw.ConnectionClosedError, apsw.CursorClosedError):
-                if not attempt.torn or self._closed:
-                    raise
-            except (apsw.IOError, LedgerGone) as problem:
-                self._part_after(problem)
-                raise
-            else:
-                self._tend_log(attempt.writer, len(job.tickets) if type(job) is Together else 1)
-                return done
-            finally:
-                self._attempt = interrupted
-                if attempt.writer is not self._writer:
-                    attempt.writer.connection.close()
+        """Run a job in a transaction; what it stored is where others find it."""
+        self._drop_if_open()  # an exception came in the middle of a rollback
+        writer = self._writer or self._open_writer()
+        try:
+            done = writer.commit(job, lasting)
+            if self._whereabouts is None or not self._whereabouts.are_known():
+                self._refuse_gone()
+        except (apsw.IOError, LedgerGone) as problem:
+            self._part_after(problem)
+            raise
+        return done
 
-    def _tend_log(self, writer: Writer, writes: int) -> None:
-        """Look after the log now and then; whatever comes of that, the commit before it stands."""
-        self._writes += writes
-        if self._writes % TENDED >= writes:
-            return
-        with suppress(apsw.Error, MemoryError, RuntimeError):
-            try:
-                self._room.tend()
-                if self._writes % FOLDED < writes:
-                    self._folding.tend(writer.connection)
-            except apsw.IOError:
-                if writer is self._writer:
-                    self._drop_writer()
+    def _drop_if_open(self) -> None:
+        """Give up a transaction that is under way; it is rolled back."""
+        if self._writer is not None and self._writer.connection.in_transaction:
+            self._drop_writer()
 
     def _drop_writer(self) -> None:
         """Close it; the next write opens another one."""
         writer, self._writer = self._writer, None
         if writer is not None:
-            writer.connection.close(True)  # also in the middle of several statements
-
-    def _set_aside(self) -> None:
-        """Make way for a signal handler that came in the middle of its own thread's commit.
-
-        The handler's write must be durable before it returns, so it can not share the open
-        transaction: that one is rolled back and run again afterwards.
-        """
-        attempt = self._attempt
-        while attempt is not None:
-            self._give_way(attempt)
-            attempt = attempt.interrupted
-        writer = self._writer
-        if writer is not None and writer.connection.in_transaction:
-            self._drop_writer()  # an exception left it behind in the middle of tidying
-
-    def _give_way(self, attempt: Attempt) -> None:
-        connection = attempt.writer.connection
-        if attempt.torn:
-            return
-        if connection.in_transaction:
-            attempt.torn = True
-            connection.close(True)  # also in the middle of several statements
-        elif attempt.begun:
-            return
-        # Else it waits for the lock, and may go on waiting.
-        if attempt.writer is self._writer:
-            self._writer = None
-
-    def _try(self, attempt: Attempt, job: Callable[[SqliteTransaction], T]) -> T:
-        execute = attempt.cursor.execute
-        at_once: Callable[[SqliteTransaction], T | None] | None = getattr(job, "at_once", None)
-        try:
-            # Set before each commit, never restored after it: an exception may leave in between.
-            if not attempt.lasting or attempt.writer.may_be_relaxed:
-                attempt.writer.sync(attempt.lasting)
-            done = at_once(attempt) if at_once else None
-            if done is None:
-                execute("BEGIN IMMEDIATE")
-                attempt.begun = True
-                done = job(attempt)
-                execute("COMMIT")
-            if self._whereabouts is None or not self._whereabouts.are_known():
-                self._refuse_gone()
-            return done
-        finally:
-            if not attempt.torn and attempt.writer.connection.in_transaction:
-                execute("ROLLBACK")
+            with suppress(apsw.ThreadingViolationError):  # it waits for a lock, and goes on waiting
+                writer.connection.close(True)  # also in the middle of several statements
 
 
 _databases: WeakSet[SqliteDatabase] = WeakSet()

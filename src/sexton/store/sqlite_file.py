@@ -28,7 +28,7 @@ from sexton.store.migrations import migrate_sqlite
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
 WAL_LIMIT = 64 * 1024 * 1024
-WAL_PAGES = 8000  # from so many on writers fold the log in themselves, if nobody else did
+LOG_PAGES = 1000  # from this length on whoever commits copies the log into the file
 SMALLEST = 512
 
 _MOUNT = "Its disk is mounted read-only: mount it writable, or name another place with --ledger."
@@ -47,6 +47,8 @@ _ERRORS: tuple[tuple[type[apsw.Error], type[SextonError], str], ...] = (
     (apsw.CorruptError, LedgerCorrupt, "the ledger {path} is damaged"),
     (apsw.IOError, LedgerError, "the disk failed under the ledger {path}"),
     (apsw.NoMemError, LedgerError, "no memory left to use the ledger {path}"),
+    (apsw.ConnectionClosedError, LedgerBusy, "the process forked in a write to the ledger {path}"),
+    (apsw.CursorClosedError, LedgerBusy, "the process forked in a write to the ledger {path}"),
     (apsw.TooBigError, InvalidMessage, "more than the ledger {path} can hold in one row"),
 )
 
@@ -112,11 +114,9 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
         _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-        f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {WAL_PAGES}"
+        f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
     ).fetchall()
     migrate_sqlite(connection, APPLICATION_ID)
-    # What appends are written into is no file. What a migration sorts may be.
-    connection.execute("PRAGMA temp_store = MEMORY")
 
 
 def _prepare(path: str) -> None:

@@ -13,6 +13,9 @@ from weakref import WeakSet
 
 import apsw
 
+_abandoned: list[apsw.Connection] = []
+"""Inherited through a fork and never closed: they were at work at that moment."""
+
 PAUSE = 0.01  # seconds; nobody is told of a loan that is forgotten
 
 
@@ -104,5 +107,8 @@ class Readers:
 
 def leave_alone(connection: apsw.Connection) -> None:
     """Close it without the tidying of a last user: the parent still uses the file."""
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    connection.close()
+    try:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close()
+    except apsw.ThreadingViolationError:  # a signal handler forked while a statement waited
+        _abandoned.append(connection)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import apsw
 
 from sexton.store.rows import Row
 from sexton.store.statements import statements
 
+T = TypeVar("T")
+
 
 class SqliteTransaction:
     """Statements, one after the other; unless read to its end, a result would not commit."""
+
+    __slots__ = ("cursor",)
 
     _text = statements("sqlite")
 
@@ -26,23 +31,23 @@ class SqliteTransaction:
         rows = self.cursor.execute(self._text[name], values).fetchall()
         return rows[0] if rows else None
 
-    def many(self, name: str, rows: Iterable[Mapping[str, Any] | Sequence[Any]], /) -> None:
-        # A list: a signal handler that came in a step of ours, within the engine, could not write.
+    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
+        # A list: no step of ours runs within the engine, where a signal handler could not read.
         self.cursor.executemany(self._text[name], list(rows)).fetchall()
 
 
-class Writer:
+class Writer(SqliteTransaction):
     """A connection that may write; to make another cursor for each write takes time.
 
     `may_be_relaxed` is set before the connection stops syncing its commits and cleared after it
     syncs them again. An exception between any two steps leaves it set.
     """
 
-    __slots__ = ("connection", "cursor", "may_be_relaxed")
+    __slots__ = ("connection", "may_be_relaxed")
 
     def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection.cursor())
         self.connection = connection
-        self.cursor = connection.cursor()
         self.may_be_relaxed = False
 
     def sync(self, durable: bool) -> None:
@@ -54,15 +59,17 @@ class Writer:
             self.cursor.execute("PRAGMA synchronous = FULL")
             self.may_be_relaxed = False
 
-
-class Attempt(SqliteTransaction):
-    """A transaction on its way to its commit, and the one that a signal handler interrupted."""
-
-    begun = False
-    torn = False
-
-    def __init__(self, writer: Writer, lasting: bool, interrupted: Attempt | None) -> None:
-        self.writer = writer
-        self.cursor = writer.cursor
-        self.lasting = lasting
-        self.interrupted = interrupted
+    def commit(self, job: Callable[[SqliteTransaction], T], durable: bool) -> T:
+        """Run a job in a transaction of its own, which is rolled back if anything fails."""
+        execute = self.cursor.execute
+        try:
+            self.sync(durable)
+            execute("BEGIN IMMEDIATE")
+            done = job(self)
+            execute("COMMIT")
+            return done
+        except BaseException:
+            with suppress(apsw.ConnectionClosedError):  # by a signal handler
+                if self.connection.in_transaction:
+                    execute("ROLLBACK")
+            raise

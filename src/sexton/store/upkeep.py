@@ -12,8 +12,8 @@ from sexton.liveness.model import Worker
 from sexton.rules.rulebook import owings
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
+from sexton.store.journal import Entry, LastSweep, StoredPolicies
 from sexton.store.rows import micros, moment
-from sexton.store.upkeep_ports import Entry, LastSweep, StoredPolicies
 
 ATTEMPTS = 100
 KEEP_WORKERS = timedelta(days=7)

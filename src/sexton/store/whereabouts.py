@@ -18,13 +18,14 @@ Identity = tuple[int, ...]
 class Whereabouts:
     """Which files were at the path and beside it when they were opened."""
 
-    def __init__(self, path: str, log: str) -> None:
+    def __init__(self, path: str) -> None:
+        real = os.path.realpath(path)  # the log is beside the file, not beside a link to it
         self._path = path
-        self._log = log
-        self._directory = os.path.dirname(log)
-        self._is_link = os.path.realpath(path) != path
+        self._log = f"{real}-wal"
+        self._directory = os.path.dirname(real)
+        self._is_link = real != path
         self._file = identity(path)
-        self._log_file = identity(log)
+        self._log_file = identity(self._log)
         self._stamp: Identity | None = None
         self._since = 0.0
         self._is_settled = False

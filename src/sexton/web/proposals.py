@@ -17,7 +17,7 @@ from sexton.core.record import record
 from sexton.errors import PlanInvalid
 from sexton.keeper.sealing import digest_of
 from sexton.operations import planned
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 MOST_BYTES = 64_000_000
 """What all remembered proposals take together; the newest is remembered however large it is."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sexton.retention.restore import Restored
     from sexton.sessions.agent_worker import AgentWorker
     from sexton.store.hygiene_ports import Space
-    from sexton.store.ledger_ports import Ledger
+    from sexton.store.ledger import Ledger
 
 
 def open(url: str | None = None, config: str | Path | None = None) -> Sexton:

@@ -12,7 +12,7 @@ from sexton.homes.hermes.inherited import limits
 from sexton.homes.home_ports import Home, HomeRecord
 from sexton.liveness.process_identity import host
 from sexton.settings.settings_values import HomeSetting
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 def attach(ledger: Ledger, clock: Clock, setting: HomeSetting) -> tuple[Home, HomeRecord]:

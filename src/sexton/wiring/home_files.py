@@ -13,7 +13,7 @@ from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.homes.home_ports import Home, HomeRecord
 from sexton.retention.files.flat import FlatFiles
 from sexton.retention.files.own import OwnFiles
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 from sexton.store.opening import sqlite_path
 from sexton.wiring.places import data_place
 

@@ -8,7 +8,7 @@ from sexton.processes.overseer import Overseer
 from sexton.processes.sampling import Sampler
 from sexton.processes.stopping import Stopper
 from sexton.rules.in_force import RulesInForce
-from sexton.store.ledger_ports import Ledger
+from sexton.store.ledger import Ledger
 
 
 def overseer(ledger: Ledger, clock: Clock, rules: RulesInForce) -> Overseer:

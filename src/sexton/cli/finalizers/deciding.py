@@ -18,7 +18,7 @@ from sexton.finalizers.model import Finalization, FinalizationState
 from sexton.keeper.apply import new_receipt
 from sexton.operations.values import finalization as shape
 from sexton.operations.verbs import DECIDABLE, Verb
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from sexton.wiring import Sexton
 
 

@@ -11,7 +11,7 @@ from sexton.cli.terminal import document, say
 from sexton.core.plan import Reason
 from sexton.core.session import Session
 from sexton.operations.verbs import PINNED_THERE, changeable, pin
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from sexton.wiring import Sexton
 
 

@@ -23,7 +23,7 @@ from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.home_ports import Due, Ended
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.policy import SILENT, SUSPECT
-from sexton.store.upkeep_ports import Entry, Journal
+from sexton.store.journal import Entry, Journal
 
 TOGETHER = 100
 REAPED, RESET = "reaped", "session_reset"

@@ -34,7 +34,7 @@ from sexton.liveness.evidence import Evidence
 from sexton.liveness.model import Identity
 from sexton.processes.model import Process
 from sexton.resets.policy import ResetPolicy
-from sexton.store.upkeep_ports import Entry, Journal
+from sexton.store.journal import Entry, Journal
 
 PAGE = 5_000
 

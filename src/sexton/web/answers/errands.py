@@ -20,7 +20,7 @@ from sexton.processes.stops import (
     stop_processes,
     would_stop,
 )
-from sexton.store.upkeep_ports import Entry
+from sexton.store.journal import Entry
 from sexton.web.desk import Desk
 from sexton.web.proposals import Done, Errand, Proposal, Step, of_errand
 

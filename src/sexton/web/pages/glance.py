@@ -19,7 +19,7 @@ from sexton.spending.budget_standing import NOWHERE, standings
 from sexton.spending.model import Scope, Unit, Who
 from sexton.spending.spending_ports import Standing as Meter
 from sexton.store.hygiene_ports import LedgerSize, Space
-from sexton.store.upkeep_ports import LastSweep
+from sexton.store.journal import LastSweep
 from sexton.web.answers.overview_answers import history
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.sessions.session_ports import Messages, SessionBook, SessionIndex
     from sexton.spending.spending_ports import Spending
     from sexton.store.hygiene_ports import Hygiene
-    from sexton.store.upkeep_ports import Journal, PolicyStore, Workers
+    from sexton.store.journal import Journal, PolicyStore, Workers
 
 
 @record

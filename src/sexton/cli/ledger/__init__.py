@@ -12,7 +12,7 @@ from sexton.cli.command import Group, Late
     cls=Group,
     late={
         "migrate": Late(
-            "sexton.cli.migrate_command", "Bring the ledger to the schema of this Sexton."
+            "sexton.cli.ledger.ledger_migrate", "Bring the ledger to the schema of this Sexton."
         )
     },
     examples=("sexton ledger migrate --ledger postgresql://db/sexton",),
