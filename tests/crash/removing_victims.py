@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sexton.cli.trash.trash_empty import END_OF_TIME
 from sexton.keeper.apply import new_receipt
+from sexton.operations.changes.clearing import END_OF_TIME
 from sexton.retention.empty import empty
 from sexton.retention.model import AWAY
 from sexton.retention.removal_ports import WantedFiles

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from sexton.web.pages.verb_pages import act_href
 from sexton.web.rendering import session_href
 from tests.e2e.conftest import PATIENCE, Town, Watch
 
@@ -31,7 +32,7 @@ def addresses(town: Town) -> dict[str, str]:
         "session": session_href("native", town.ids["report"]),
         "messages": session_href("native", town.ids["report"], messages="0") + "#talk",
         "plan": "/plan?what=gc&home=demo",
-        "confirm": session_href("native", town.ids["build"]).replace("/session?", "/act/end?"),
+        "confirm": act_href("end", session=f"native/{town.ids['build']}"),
         "processes": "/processes",
         "workers": "/workers",
         "finalizers": "/finalizers",

@@ -10,6 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from sexton.web.pages.verb_pages import act_href
 from sexton.web.rendering import session_href
 from tests.e2e.conftest import PATIENCE, Town, Watch
 from tests.surface.holding import holder
@@ -85,14 +86,14 @@ def test_what_was_put_into_the_trash_comes_back(page: Page) -> None:
 def test_two_tabs_that_end_the_same_session_end_it_once(
     visit: BrowserContext, watch: Watch, town: Town
 ) -> None:
-    ending = session_href("native", town.ids["tests"]).replace("/session?", "/act/end?")
+    ending = act_href("end", session=f"native/{town.ids['tests']}")
     tabs = [visit.new_page(), visit.new_page()]
     for tab in tabs:
         watch.over(tab)
         tab.goto(ending)
-        expect(tab.locator("details.group")).to_have_count(1)
+        expect(tab.locator(".groups li.group")).to_have_count(1)
     for tab, words in zip(tabs, ("1 done", "1 skipped"), strict=True):
-        tab.get_by_role("button", name=re.compile("^Apply")).click()
+        tab.get_by_role("button", name="End").click()
         expect(tab.locator(".banner").filter(has_text=words)).to_be_visible()
     expect(tabs[1].locator("[data-result=skipped]")).to_have_attribute("data-count", "1")
 

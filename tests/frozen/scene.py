@@ -240,17 +240,20 @@ def ask(scene: Scene, ids: dict[str, str], pid: int) -> None:
 def decide(scene: Scene, ids: dict[str, str], pid: int, other: int) -> None:
     """Commands that change something, each where there is something to change."""
     scene("processes keep", pid)
-    scene("processes keep", pid, "--off")
+    scene("processes release", pid)
     scene("processes stop", other, "--yes")
-    scene("sessions pin", ids["pinned"], "--off")
+    for verb in ("unpin", "pin", "unpin"):
+        scene(f"sessions {verb}", ids["pinned"])
     later()
     scene("sessions end", ids["held"], "--yes")
     later()
     scene("sessions end", ids["left"], "--yes", "--reason", "enough")
     later()
     scene("sessions reset", ids["pinned"])
-    scene("budget set", ids["held"], "--tokens", 5000, "--action", "warn")
-    scene("budget raise", ids["held"], "--tokens", 5000)
+    for _ in range(2):
+        scene("budget set", ids["held"], "--tokens", 5000, "--action", "warn")
+        scene("budget raise", ids["held"], "--tokens", 5000)
+        scene("budget clear", ids["held"])
     scene("finalizers backfill", "works", "--since", "60d", "--yes")
     later()
     scene("keep", "--once")

@@ -179,7 +179,7 @@ def test_every_verb_of_an_operator_works_on_a_home_that_may_be_changed(
         cli.ok("doctor", *config)
         cli.ok("budget", "set", first, "--tokens", "1000", *config)
         cli.ok("budget", "raise", first, "--tokens", "500", *config)
-        shown = cli("budget", "show", first, "--json", *config).json()
+        shown = cli("budget", "show", first, "--json", *config).items()
         assert 1000 in {each["limit"] for each in shown}
         cli.ok("sessions", "pin", first, *config)
         outside.say(ALICE, "And again")
@@ -187,7 +187,7 @@ def test_every_verb_of_an_operator_works_on_a_home_that_may_be_changed(
         with outside.sexton() as house:
             house.sweep()
             assert house.find(first).pinned, "a look at the home leaves the pin alone"
-        cli.ok("sessions", "pin", first, "--off", *config)
+        cli.ok("sessions", "unpin", first, *config)
         cli.ok("sessions", "reset", first, *config)
         assert outside.rows()[first.split("/")[1]] == ("session_reset",)
         assert session(outside, first.split("/")[1]).end_reason == "reset"

@@ -369,7 +369,7 @@ def test_two_forgotten_servers_are_shown_named_and_hold_no_reset_back(
             pids = set(servers())
             assert len(pids) == 2
             assert not any(each.holds for each in servers().values())
-            listed = cli("processes", "list", "--session", f"{HOME}/{left}", "--json").json()
+            listed = cli("processes", "list", "--session", f"{HOME}/{left}", "--json").items()
             assert {each["pid"] for each in listed} == pids
             why = cli("why", f"{HOME}/{left}", "--json").json()["answers"]
             said = str([each for each in why if each["question"] == "process"])

@@ -35,6 +35,11 @@ class Answer:
         assert self.code == 0, self.err
         return json.loads(self.out)
 
+    def items(self) -> list[Any]:
+        """The items of a page of a list."""
+        items: list[Any] = self.json()["items"]
+        return items
+
     def error(self) -> dict[str, Any]:
         """The last line of standard error as the JSON object of an error."""
         found: dict[str, Any] = json.loads(self.err.splitlines()[-1])

@@ -167,7 +167,7 @@ def test_a_ledger_that_can_not_be_written_exits_13(
     golden("errors", "hint where a ledger can not be written", error["hint"])
     others.chmod(0o755)
     (others / "ledger.db").chmod(0o600)
-    assert [each["id"] for each in cli("sessions", "list", "--json").json()] == [session]
+    assert [each["id"] for each in cli("sessions", "list", "--json").items()] == [session]
 
 
 def test_an_ambiguous_home_name_lists_what_is_known(cli: Cli) -> None:

@@ -245,7 +245,7 @@ def test_a_ledger_is_made_and_migrated(any_cli: Cli) -> None:
     told = any_cli("ledger", "migrate", "--json").json()
     assert told["schema"] >= 1
     assert str(told["schema"]) in any_cli.ok("ledger", "migrate")
-    assert any_cli("sessions", "list", "--json").json() == []
+    assert any_cli("sessions", "list", "--json").items() == []
 
 
 def test_a_password_is_never_shown(cli: Cli) -> None:

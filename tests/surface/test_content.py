@@ -113,11 +113,11 @@ def paths(house: Sexton, client: TestClient) -> Iterator[str]:
         if "GET" in (route.methods or ()) and route.path not in UNLISTED:
             yield from asked_of(route, pairs)
     for ref in jobs:
-        yield f"/act/retry?ref={ref}"
-        yield f"/v1/plan?action=retry_finalizer&finalization={ref}"
-        yield f"/v1/plan?action=discard_finalizer&finalization={ref}"
+        yield f"/act/retry_finalizer?job={ref}"
+        yield f"/v1/plan/retry_finalizer?job={ref}"
+        yield f"/v1/plan/discard_finalizer?job={ref}"
     for deed in ("end", "reset", "pin", "unpin"):
-        yield from (f"/v1/plan?action={deed}&session={id}&force=true" for _, id in pairs)
+        yield from (f"/v1/plan/{deed}?session={id}&force=true" for _, id in pairs)
 
 
 def asked_of(route: APIRoute, pairs: list[tuple[str, str]]) -> Iterator[str]:
@@ -131,8 +131,9 @@ def asked_of(route: APIRoute, pairs: list[tuple[str, str]]) -> Iterator[str]:
 
 
 CONTENT = {
-    "/v1/sessions", "/v1/finalizers", "/v1/plan", "/sessions", "/session", "/finalizers",
-    "/act/retry", "/v1/sessions/", "/settings",
+    "/v1/sessions", "/v1/finalizers", "/sessions", "/session", "/finalizers",
+    "/act/retry_finalizer", "/v1/plan/retry_finalizer", "/v1/plan/discard_finalizer",
+    "/v1/sessions/", "/v1/findings", "/settings",
 }  # fmt: skip
 
 
@@ -163,16 +164,16 @@ def test_no_answer_to_a_deed_shows_what_was_said(
 
     assert (secret in client.get("/v1/sessions?home=work").text) == is_shown
     for job in owed(house):
-        send(f"/act/retry?ref={job.ref}", "/apply")
+        send(f"/act/retry_finalizer?job={job.ref}", "/apply")
     plan = visitor.fetch("/v1/plan?home=work")
     assert len(plan["actions"]) == 2, plan
     report = post("/v1/apply", **plan, allow_observed=True)
     assert [each["result"] for each in report["outcomes"]] == ["done", "done"]
     post("/v1/undo", receipt=report["receipt"])
     done = send("/plan?what=gc&home=work", "/apply")
-    send("/act/restore?home=work&id=small", "/act/restore")
+    send("/act/restore?session=work/small", "/apply")
     [undo] = {to for to in done.links.values() if to.startswith("/act/undo?")}
-    send(undo, "/act/undo")
+    send(undo, "/apply")
     posted = {route.path for route in routes_of(house) if "POST" in (route.methods or ())}
     assert told.keys() == posted - ENTRANCES
     # Whoever was shown a plan has read it; what came of it is told without a word of it.

@@ -85,9 +85,9 @@ def test_a_person_reads_the_same_figures(cli: Cli, damaged: HermesScene) -> None
 def test_a_home_once_seen_is_known_by_name_and_path(cli: Cli, damaged: HermesScene) -> None:
     cli.ok("doctor", str(damaged.path))
     damaged.start("later", "cli")
-    by_name = cli("sessions", "list", "--home", "hermes", "--json").json()
+    by_name = cli("sessions", "list", "--home", "hermes", "--json").items()
     assert len(by_name) == 4
-    by_path = cli("sessions", "list", "--home", str(damaged.path), "--json").json()
+    by_path = cli("sessions", "list", "--home", str(damaged.path), "--json").items()
     assert len(by_path) == 5
     assert {each["home"] for each in by_path} == {"hermes"}
     whole = cli("doctor", "--json").json()
@@ -101,7 +101,7 @@ def test_a_home_named_by_a_bare_directory_is_observed_too(
     cli: Cli, damaged: HermesScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(damaged.path.parent)
-    assert len(cli("sessions", "list", "--home", "hermes", "--json").json()) == 4
+    assert len(cli("sessions", "list", "--home", "hermes", "--json").items()) == 4
 
 
 def test_homes_of_the_settings_are_told_even_where_they_are_not_there(
@@ -121,7 +121,7 @@ def test_homes_of_the_settings_are_told_even_where_they_are_not_there(
 def test_a_new_home_can_be_listed_and_planned_by_its_path_alone(
     cli: Cli, damaged: HermesScene
 ) -> None:
-    listed = cli("sessions", "list", "--home", str(damaged.path), "--json").json()
+    listed = cli("sessions", "list", "--home", str(damaged.path), "--json").items()
     assert len(listed) == 4
     assert cli("plan", "--home", str(damaged.path)).code == 0
 
@@ -271,7 +271,7 @@ def test_a_keeper_of_an_observed_home_tells_what_it_would_have_reaped_and_what_w
         home = kept(bound)
         assert (home["shadow"]["recorded"], home["shadow"]["contradicted"]) == (2, 0)
         assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 2, "unproven": 1}
-    lines = any_cli("journal", "--json").json()
+    lines = any_cli("journal", "--json").items()
     assert sorted(each["session"] for each in lines if each["result"] == "recorded") == [
         "left", "returns",
     ]  # fmt: skip

@@ -66,7 +66,7 @@ def test_the_ledger_is_never_replaced(cli: Cli, tmp_path: Path, ending: str, lin
         cli.url = str(tmp_path / "to" / "ledger.db")
     told = refusal(cli, f"{tmp_path}/{'real/' * linked}ledger.db{ending}")
     golden("errors", "the ledger is not replaced", told)
-    assert len(cli("sessions", "list", "--json").json()) == 1
+    assert len(cli("sessions", "list", "--json").items()) == 1
 
 
 def test_a_plan_to_a_dash_goes_to_standard_output(

@@ -42,7 +42,7 @@ def ended(cli: Cli, config: str, *keys: str, source: str = "telegram") -> list[s
 
 def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing: str) -> None:
     [id] = ended(any_cli, failing, "a")
-    [owed] = any_cli("finalizers", "list", "--json").json()
+    [owed] = any_cli("finalizers", "list", "--json").items()
     assert {name: owed[name] for name in ("session", "finalizer", "state", "attempts")} == {
         "session": id,
         "finalizer": "log",
@@ -51,11 +51,11 @@ def test_programs_learn_what_is_owed_and_what_became_of_it(any_cli: Cli, failing
     }
     assert owed["last_error"] is None
     any_cli.ok("keep", "--once", "--config", failing)
-    [dead] = any_cli(*GIVEN_UP, "--config", failing).json()
+    [dead] = any_cli(*GIVEN_UP, "--config", failing).items()
     assert (dead["session"], dead["state"], dead["attempts"]) == (id, "dead", 1)
     assert "no luck" in dead["last_error"]
     assert (dead["since"], dead["through"], dead["key"]) == (0, 1, f"native/{id}/1/log")
-    assert any_cli("finalizers", "show", id[:8], "--json", "--config", failing).json() == [dead]
+    assert any_cli("finalizers", "show", id[:8], "--json", "--config", failing).items() == [dead]
 
 
 def test_what_could_not_work_here_is_told_before_anything_is_owed(cli: Cli, tmp_path: Path) -> None:
@@ -110,9 +110,10 @@ def test_what_a_sweep_took_on_is_told(any_cli: Cli, failing: str) -> None:
 def test_a_list_that_ends_before_the_work_does_says_so(any_cli: Cli, failing: str) -> None:
     ended(any_cli, failing, "a", "b")
     short = any_cli("finalizers", "list", "--json", "--limit", "1")
-    assert len(short.json()) == 1
-    golden("finalizers", "a list that is cut", short.err)
-    assert any_cli("finalizers", "list", "--json", "--limit", "2").err == ""
+    assert len(short.items()) == 1
+    assert short.json()["next"] is not None
+    golden("finalizers", "a list that is cut", any_cli("finalizers", "list", "--limit", "1").err)
+    assert any_cli("finalizers", "list", "--json", "--limit", "2").json()["next"] is None
 
 
 def test_what_came_of_the_work_is_shown(any_cli: Cli, tmp_path: Path) -> None:
@@ -120,7 +121,7 @@ def test_what_came_of_the_work_is_shown(any_cli: Cli, tmp_path: Path) -> None:
     [id] = ended(any_cli, config, "a")
     any_cli.ok("keep", "--once", "--config", config)
     show = ("finalizers", "show", id, "--config", config)
-    [done] = any_cli(*show, "--json").json()
+    [done] = any_cli(*show, "--json").items()
     assert (done["state"], done["last_error"]) == ("done", None)
     assert done["note"] in any_cli.ok(*show)
 
@@ -142,7 +143,7 @@ def test_lists_are_narrowed_by_state_finalizer_session_and_number(cli: Cli, fail
     first, second = ended(cli, failing, "a", "b")
 
     def listed(*options: str) -> list[str]:
-        return [each["session"] for each in cli("finalizers", "list", "--json", *options).json()]
+        return [each["session"] for each in cli("finalizers", "list", "--json", *options).items()]
 
     assert listed() == [second, first]
     assert listed("--limit", "1") == [second]
@@ -157,17 +158,17 @@ def test_what_was_given_up_is_tried_again_when_a_person_says_so(
     first, second = ended(any_cli, failing, "a", "b")
     any_cli.ok("keep", "--once", "--config", failing)
     answer = any_cli("finalizers", "retry", "--session", first, "--yes", "--json").json()
-    assert [each["session"] for each in answer["changed"]] == [first]
-    [entry] = any_cli("journal", "--receipt", answer["receipt"], "--json").json()
+    assert [each["session"] for each in answer["outcomes"]] == [first]
+    [entry] = any_cli("journal", "--receipt", answer["receipt"], "--json").items()
     assert (entry["action"], entry["session"]) == ("retry_finalizer", first)
     any_cli.ok("keep", "--once", "--config", configure(tmp_path, "true"))
     states = {
         each["session"]: (each["state"], each["attempts"])
-        for each in any_cli("finalizers", "list", "--json").json()
+        for each in any_cli("finalizers", "list", "--json").items()
     }
     assert states == {first: ("done", 1), second: ("dead", 1)}
     again = any_cli("finalizers", "retry", "--session", first, "-y", "--json").json()
-    assert again["changed"] == []
+    assert again["outcomes"] == []
     told = any_cli.ok("finalizers", "retry", "--session", first, "-y")
     golden("finalizers", "nothing to retry", told)
 
@@ -177,12 +178,12 @@ def test_what_is_not_to_be_done_counts_as_done(any_cli: Cli, failing: str) -> No
     any_cli.ok("keep", "--once", "--config", failing)
     [pending] = ended(any_cli, failing, "c")
     golden("finalizers", "discard", any_cli.ok("finalizers", "discard", "--all", "--yes"))
-    found = any_cli("finalizers", "list", "--json").json()
+    found = any_cli("finalizers", "list", "--json").items()
     assert [each["state"] for each in found] == ["done"] * 3
     for id in (dead, pending):
         assert any_cli("sessions", "show", id, "--json").json()["state"] == "finalized"
     any_cli.ok("keep", "--once", "--config", failing)
-    assert any_cli(*GIVEN_UP).json() == []
+    assert any_cli(*GIVEN_UP).items() == []
 
 
 @pytest.mark.parametrize("verb", ["retry", "discard"])
@@ -190,11 +191,11 @@ def test_a_decision_needs_to_say_about_what_and_a_yes(cli: Cli, failing: str, ve
     ended(cli, failing, "a")
     cli.ok("keep", "--once", "--config", failing)
     vague = cli("finalizers", verb, "--yes")
-    assert (vague.code, "--yes" in vague.err) == (2, False)
+    assert (vague.code, "--yes" in vague.err) == (62, False)
     golden("finalizers", f"{verb} of what?", vague.err)
     unsure = cli("finalizers", verb, "--all")
     assert (unsure.code, "--yes" in unsure.err) == (2, True)
-    assert len(cli(*GIVEN_UP).json()) == 1
+    assert len(cli(*GIVEN_UP).items()) == 1
 
 
 def test_sessions_that_ended_before_owe_nothing_until_a_backfill(
@@ -203,7 +204,7 @@ def test_sessions_that_ended_before_owe_nothing_until_a_backfill(
     old = any_cli.talk("old", "hello", "good day")
     any_cli.ok("sessions", "end", old, "--yes")
     [new] = ended(any_cli, failing, "new")
-    assert [each["session"] for each in any_cli("finalizers", "list", "--json").json()] == [new]
+    assert [each["session"] for each in any_cli("finalizers", "list", "--json").items()] == [new]
     unsure = any_cli("finalizers", "backfill", "log", "--config", failing)
     assert (unsure.code, "--yes" in unsure.err) == (2, True)
     golden("finalizers", "a backfill asks first", unsure.out)
@@ -211,7 +212,7 @@ def test_sessions_that_ended_before_owe_nothing_until_a_backfill(
     assert any_cli(*command, "--config", failing).json()["owed"] == 1
     assert any_cli(*command, "--config", failing).json()["owed"] == 0
     any_cli.ok("keep", "--once", "--config", configure(tmp_path, "true"))
-    found = any_cli("finalizers", "list", "--json").json()
+    found = any_cli("finalizers", "list", "--json").items()
     assert {(each["session"], each["state"]) for each in found} == {(old, "done"), (new, "done")}
 
 
@@ -251,7 +252,7 @@ def test_a_backfill_of_memories_says_what_it_would_cost(cli: Cli, tmp_path: Path
 def test_a_backfill_of_what_nobody_configured_is_refused(cli: Cli, failing: str) -> None:
     cli.talk("a", "hello")
     answer = cli("finalizers", "backfill", "lgo", "--config", failing)
-    assert answer.code == 2
+    assert answer.code == 62
     golden("finalizers", "a backfill of an unknown finalizer", answer.err)
 
 
@@ -273,9 +274,9 @@ def test_bad_input_is_told_from_work_that_is_not_there(
     cli: Cli, failing: str, arguments: list[str], code: int
 ) -> None:
     ended(cli, failing, "a")
-    before = cli("finalizers", "list", "--json").json()
+    before = cli("finalizers", "list", "--json").items()
     assert cli("finalizers", *arguments).code == code
-    assert cli("finalizers", "list", "--json").json() == before
+    assert cli("finalizers", "list", "--json").items() == before
 
 
 @pytest.mark.parametrize("verb", ["list", "show x", "retry --all", "discard --all"])

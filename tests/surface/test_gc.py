@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -48,7 +49,7 @@ def age(cli: Cli) -> None:
 
 
 def states(cli: Cli) -> set[str]:
-    return {each["state"] for each in cli("sessions", "list", "--json").json()}
+    return {each["state"] for each in cli("sessions", "list", "--json").items()}
 
 
 def test_a_dry_run_shows_sources_sizes_and_reasons_and_changes_nothing(any_cli: Cli) -> None:
@@ -67,7 +68,7 @@ def test_garbage_goes_after_a_yes_and_comes_back_by_its_receipt(any_cli: Cli) ->
     done = any_cli("gc", "--yes", "--json").json()
     assert (done["done"], done["skipped"], done["left"]) == (3, 0, 0)
     assert states(any_cli) == {"trashed"}
-    [listed] = any_cli("trash", "list", "--json").json()
+    [listed] = any_cli("trash", "list", "--json").items()
     assert (listed["receipt"], listed["sessions"]) == (done["receipt"], 3)
     refused = any_cli("sessions", "export", ids[0])
     assert (refused.code, done["receipt"] in refused.err) == (29, True)
@@ -82,7 +83,7 @@ def test_nothing_is_promised_where_nothing_went(cli: Cli, tmp_path: Path) -> Non
     file.write_text("trash: {grace: 36h}\n")
     told = cli.ok("gc", "--yes", "--config", str(file))
     golden("gc", "garbage went, for 36 hours", told)
-    receipt = cli("trash", "list", "--json").json()[0]["receipt"]
+    receipt = cli("trash", "list", "--json").items()[0]["receipt"]
     assert receipt in told
     cli.ok("undo", receipt)
     directory = OwnFiles(tmp_path / "ledger.db.files", NATIVE).directory(id)
@@ -140,7 +141,7 @@ def test_every_command_that_may_remove_something_takes_the_same_words(cli: Cli) 
     for command in (("gc",), ("apply",), ("trash", "empty")):
         assert isinstance(json.loads(cli.ok(*command, *same, "--dry-run", "--yes")), dict)
     receipt = cli("gc", "--yes", "--json").json()["receipt"]
-    [id] = [each["id"] for each in cli("sessions", "list", "--json").json()]
+    [id] = [each["id"] for each in cli("sessions", "list", "--json").items()]
     for restoring in (["undo", receipt], ["archive", "restore", id]):
         assert isinstance(json.loads(cli.ok(*restoring, *same, "--dry-run")), dict)
 
@@ -152,7 +153,7 @@ def test_plans_can_be_limited_to_a_source(cli: Cli, short: str) -> None:
     assert len(plan["actions"]) == 1
     done = cli("apply", "--source", "discord", "--config", short, "--yes", "--json").json()
     assert done["done"] == 1
-    listed = cli("sessions", "list", "--json").json()
+    listed = cli("sessions", "list", "--json").items()
     assert {each["source"]: each["state"] for each in listed} == {
         "telegram": "open",
         "discord": "ended",
@@ -199,15 +200,14 @@ def test_trash_is_emptied_only_when_its_time_is_over_unless_told_otherwise(cli: 
     [id] = garbage(cli, 1)
     receipt = cli("gc", "--yes", "--json").json()["receipt"]
     golden("trash", "nothing is past its time", cli.ok("trash", "empty", "--yes"))
-    assert cli("trash", "empty", "--yes", "--json").json()["removed"] == []
+    assert cli("trash", "empty", "--yes", "--json").json()["outcomes"] == []
     nothing = ("trash", "empty", "--all", "--source", "nowhere", "--yes")
     golden("trash", "nothing of a source is there", cli.ok(*nothing))
-    assert cli(*nothing, "--json").json()["removed"] == []
-    shown = cli("trash", "empty", "--all", "--dry-run", "--json").json()
-    assert [each["receipt"] for each in shown["kept"]] == [receipt]
+    assert cli(*nothing, "--json").json()["outcomes"] == []
+    assert len(steps(cli, "trash", "empty", "--all")) == 1
     assert states(cli) == {"trashed"}
     assert cli("trash", "empty", "--all").code == 2
-    assert len(cli("trash", "empty", "--all", "--yes", "--json").json()["removed"]) == 1
+    assert cli("trash", "empty", "--all", "--yes", "--json").json()["done"] == 1
     assert states(cli) == {"purged"}
     golden("trash", "the trash is empty", cli("trash", "list").err)
     refused = cli("sessions", "export", id)
@@ -216,15 +216,21 @@ def test_trash_is_emptied_only_when_its_time_is_over_unless_told_otherwise(cli: 
     assert cli("undo", receipt).code == 43
 
 
+def steps(cli: Cli, *command: str) -> list[Any]:
+    """What a command would do."""
+    found: list[Any] = cli(*command, "--dry-run", "--json").json()["actions"][0]["steps"]
+    return found
+
+
 def test_trash_and_undo_can_be_limited_to_a_source(cli: Cli) -> None:
     garbage(cli, 1)
     garbage(cli, 2, source="cron")
     receipt = cli("gc", "--yes", "--json").json()["receipt"]
-    listed = cli("trash", "list", "--source", "cron", "--json").json()
+    listed = cli("trash", "list", "--source", "cron", "--json").items()
     assert [each["sessions"] for each in listed] == [2]
     assert cli("undo", receipt, "--source", "nothing").code == 43
-    shown = cli("undo", receipt, "--source", "cron", "--dry-run", "--json").json()
-    assert [each["source"] for each in shown["files"]] == ["cron"]
+    [step] = steps(cli, "undo", receipt, "--source", "cron")
+    assert step["why"].startswith("cron of native")
     done = cli("undo", receipt, "--source", "cron", "--json").json()
     assert [each["sessions"] for each in done["files"]] == [2]
     assert states(cli) == {"ended", "trashed"}
@@ -251,15 +257,14 @@ def test_a_session_is_restored_by_its_name_and_no_other(cli: Cli) -> None:
     id, other = garbage(cli, 2)
     assert cli("archive", "restore", id).code == 62
     cli.ok("gc", "--yes")
-    shown = cli("archive", "restore", id, "--dry-run", "--json").json()
-    assert (len(shown["files"]), shown["sessions"]) == (1, 1)
-    golden("archive", "one session would come back", cli("archive", "restore", id, "--dry-run").err)
+    assert len(steps(cli, "archive", "restore", id)) == 1
+    golden("archive", "one session would come back", cli.ok("archive", "restore", id, "--dry-run"))
     assert cli("archive", "restore", id, "--source", "cron").code != 0
     cli.ok("archive", "restore", id, "--source", "chat", "--home", "native")
-    listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").json()}
+    listed = {each["id"]: each["state"] for each in cli("sessions", "list", "--json").items()}
     assert listed == {id: "ended", other: "trashed"}
     assert " 1 of 2 " in cli.ok("trash", "list")
-    [file] = cli("trash", "list", "--json").json()
+    [file] = cli("trash", "list", "--json").items()
     assert (file["sessions"], file["left"]) == (2, 1)
     golden("archive", "nothing is archived", cli("archive", "list").err)
 
@@ -275,7 +280,7 @@ def test_where_only_files_are_archived_those_of_one_session_come_back_alone(
     config.write_text("retention: {on_reset: archive}\n")
     done = cli("apply", "--yes", "--json", "--config", str(config)).json()
     assert done["done"] == 2
-    listed = cli("archive", "list", "--json").json()
+    listed = cli("archive", "list", "--json").items()
     assert [(each["holds"], each["sessions"]) for each in listed] == [("files", 1)] * 2
     golden("archive", "the files of a session come back", cli.ok("archive", "restore", id))
     assert (kept.directory(id) / "report.txt").read_text() == id
@@ -371,9 +376,9 @@ def many(cli: Cli, tmp_path: Path) -> Cli:
 INTERRUPTED = """
 import os, signal, threading
 from contextlib import contextmanager
-from sexton.cli import main, cli_stopping as stopping
+from sexton.cli import main, carrying_out as carrying
 
-shown, listening, told = stopping.bar, stopping.stopped_by_signals, threading.Event()
+shown, listening, told = carrying.bar, carrying.stopped_by_signals, threading.Event()
 
 @contextmanager
 def interrupted(*given):
@@ -385,8 +390,8 @@ def interrupted(*given):
             advance(count)
         yield advanced
 
-stopping.bar = interrupted
-stopping.stopped_by_signals = lambda stop: listening(lambda: (stop(), told.set()))
+carrying.bar = interrupted
+carrying.stopped_by_signals = lambda stop: listening(lambda: (stop(), told.set()))
 main()
 """
 """The program; it is interrupted, and has heard of it, when the first session has gone."""
@@ -421,5 +426,5 @@ def test_ctrl_c_stops_between_two_steps_and_the_rest_can_be_applied(
     rest = many("apply", str(file), "--json").json()
     assert (rest["done"], rest["skipped"]) == (left, 0)
     assert len(list((tmp_path / "ledger.db.vault").iterdir())) == len(
-        many("trash", "list", "--json").json()
+        many("trash", "list", "--json").items()
     )

@@ -27,7 +27,7 @@ def config(scene: HermesScene, tmp_path: Path) -> tuple[str, str]:
 
 def pinned(cli: Cli) -> dict[str, bool]:
     """Which sessions the list shows as pinned."""
-    return {each["id"]: each["pinned"] for each in cli("sessions", "list", "--json").json()}
+    return {each["id"]: each["pinned"] for each in cli("sessions", "list", "--json").items()}
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["by its home only", "by both"])
@@ -39,7 +39,7 @@ def test_a_pin_of_the_home_outlasts_what_is_taken_off_from_outside(
         if before:
             cli.ok("sessions", "pin", name, *config)
     off = {
-        id: cli("sessions", "pin", f"hermes/{id}", "--off", "--json", *config).json()["pinned"]
+        id: cli("sessions", "unpin", f"hermes/{id}", "--json", *config).json()["pinned"]
         for id in ("archived", "other")
     }
     assert off == {"archived": True, "other": False}

@@ -75,7 +75,7 @@ def write(home: Path, tree: Tree, **otherwise: Any) -> None:
 
 
 def listed(cli: Cli, *more: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = cli("processes", "list", "--json", *more).json()
+    found: list[dict[str, Any]] = cli("processes", "list", "--json", *more).items()
     return found
 
 
@@ -115,7 +115,7 @@ def test_it_is_stopped_with_its_children_also_unattended(cli: Cli, home: Path, t
         tree.pid: str(Ending.TERM), tree.child: str(Ending.TERM),
     }  # fmt: skip
     assert eventually(lambda: not lives(tree.child))
-    journal = cli("journal", "--receipt", done["receipt"], "--json").json()
+    journal = cli("journal", "--receipt", done["receipt"], "--json").items()
     assert {(each["home"], each["session"]) for each in journal} == {("hermes", "talk")}
     assert listed(cli) == []
 

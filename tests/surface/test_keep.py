@@ -45,7 +45,7 @@ def test_one_sweep_does_what_is_due_and_is_seen(any_cli: Cli, short: str) -> Non
     sweep = any_cli("keep", "--once", "--json", "--config", short).json()
     assert [each["session"] for each in sweep["outcomes"]] == [session]
     assert sweep["finished"] is True
-    assert any_cli("journal", "--receipt", sweep["receipt"], "--json").json()
+    assert any_cli("journal", "--receipt", sweep["receipt"], "--json").items()
     golden("keep", "nothing to do", any_cli.ok("keep", "--once", "--config", short))
     assert any_cli("keep", "--once", "--json", "--config", short).json()["outcomes"] == []
 

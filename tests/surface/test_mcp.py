@@ -17,7 +17,9 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from sexton.integrations.mcp.answers import ASKED
+from sexton.operations.asker import BY_AGENT as ASKED
+from sexton.operations.question_registry import QUESTIONS
+from sexton.operations.registry import VERBS
 from sexton.processes.model import TAG_VARIABLE
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
@@ -123,13 +125,13 @@ def test_a_process_of_ones_own_is_listed_kept_and_stopped_and_no_other(cli: Cli)
                 ("my_processes", {}),
             )
             assert [each["pid"] for each in listed["processes"]] == [own.pid]
-            assert kept["kept"] is True
+            assert kept["done"] == 1
             golden("mcp", "a process of somebody else", refused.replace(str(foreign.pid), "<pid>"))
-            assert stopped["stopped"] is True
+            assert stopped["done"] == 1
             assert own.wait(PATIENCE) is not None
             assert foreign.poll() is None
             assert after["processes"] == []
-            journal = cli("journal", "--receipt", stopped["receipt"], "--json").json()
+            journal = cli("journal", "--receipt", stopped["receipt"], "--json").items()
             assert ASKED in journal[0]["reason"]["text"]
         finally:
             foreign.popen.kill()
@@ -146,14 +148,15 @@ def test_what_a_person_keeps_an_agent_can_not_stop_or_let_go_of(cli: Cli) -> Non
                 ["--session", mine.id],
                 ("stop_process", {"pid": own.pid}),
                 ("keep_process", {"pid": own.pid}),
-                ("keep_process", {"pid": own.pid, "keep": False}),
+                ("release_process", {"pid": own.pid}),
             )
             golden("mcp", "stop what a person keeps", refused.replace(str(own.pid), "<pid>"))
-            assert again["kept"] is True
+            assert again["done"] == 1
             golden("mcp", "let go of what a person keeps", held.replace(str(own.pid), "<pid>"))
             assert own.poll() is None
-            [stopped] = ask(cli, ["--operator"], ("stop_process", {"pid": own.pid}))
-            assert stopped["stopped"] is True
+            [shown] = ask(cli, ["--operator"], ("stop_process", {"pid": own.pid}))
+            assert own.poll() is None
+            assert shown["actions"][0]["steps"][0]["verb"] == "stop"
         finally:
             own.popen.kill()
             own.wait(PATIENCE)
@@ -210,8 +213,9 @@ def test_every_tool_says_what_it_is_for(cli: Cli) -> None:
         "why",
         "my_processes",
         "my_budget",
-        "keep_process",
-        "stop_process",
+        "confirm",
+        *QUESTIONS,
+        *VERBS,
     }
     assert all(len(words) > 40 for words in tools.values())
 

@@ -25,11 +25,11 @@ def tell(cli: Cli, *keys: str) -> None:
 def test_what_never_reached_anybody_is_found(any_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTON_SERVE__MESSAGES", "true")  # a shared ledger hides it else
     tell(any_cli, "a", "b")
-    [given_up] = any_cli("notices", "list", "--state", "failed", "--json").json()
+    [given_up] = any_cli("notices", "list", "--state", "failed", "--json").items()
     assert (given_up["target"], given_up["event"], given_up["attempts"]) == ("channel", "reset", 1)
     assert given_up["title"] == "title-a"
     assert "listens" in given_up["last_error"]
-    states = [each["state"] for each in any_cli("notices", "list", "--json").json()]
+    states = [each["state"] for each in any_cli("notices", "list", "--json").items()]
     assert states == ["pending", "failed"]
 
 
@@ -49,8 +49,10 @@ def test_nothing_told_is_said_so(cli: Cli) -> None:
 def test_a_list_that_ends_before_the_notices_do_says_so(cli: Cli) -> None:
     tell(cli, "a", "b", "c")
     short = cli("notices", "list", "--limit", "2", "--json")
-    assert len(short.json()) == 2
-    golden("notices", "there is more", short.err)
+    assert len(short.items()) == 2
+    assert short.json()["next"] is not None
+    golden("notices", "there is more", cli("notices", "list", "--limit", "2").err)
     whole = cli("notices", "list", "--limit", "3", "--json")
-    assert len(whole.json()) == 3
-    assert whole.err == short.err.splitlines(keepends=True)[-1], "only of the keeper"
+    assert len(whole.items()) == 3
+    assert whole.json()["next"] is None
+    assert whole.err == short.err, "only of the keeper"

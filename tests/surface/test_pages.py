@@ -14,8 +14,8 @@ import pytest
 
 import sexton
 from sexton.core.session import State
+from sexton.operations.asker import BY_OPERATOR as ASKED
 from sexton.sessions.agent_session import OpenSession
-from sexton.web.answers.errands import ASKED
 from sexton.web.rendering import session_href
 from sexton.wiring import Sexton
 from tests.keeping import kept
@@ -171,14 +171,14 @@ def test_what_was_ended_is_opened_again_from_its_receipt(house: Sexton, visitor:
     plan = visitor.see(link(visitor.see(page_of(session)), "/act/end?"))
     done = visitor.send(plan, "/apply")
     ask = visitor.see(link(done, "/act/undo?"))
-    assert steps(ask) == ["revive"]
+    assert steps(ask) == ["reopen"]
     assert not house.find(session.id).is_open
-    undone = visitor.send(ask, "/act/undo")
+    undone = visitor.send(ask, "/apply")
     assert house.find(session.id).is_open
     assert not leads_to(undone, "/act/undo?"), "an undo is not undone itself"
-    receipt = next(each["receipt"] for each in ask.forms if "receipt" in each)
+    receipt = link(done, "/act/undo?").partition("receipt=")[2]
     assert not leads_to(visitor.see(f"/receipt?id={receipt}"), "/act/undo?")
-    assert is_error(visitor.send(ask, "/act/undo", status=404), "NothingToUndo")
+    assert is_error(visitor.send(ask, "/apply", status=404), "NothingToUndo")
 
 
 def test_a_plan_that_was_never_shown_is_refused(visitor: Visitor) -> None:
@@ -200,9 +200,31 @@ def test_what_is_removed_is_brought_back_from_its_receipt(house: Sexton, visitor
     ask = visitor.see(link(visitor.see(f"/receipt?id={receipt}"), "/act/undo?"))
     assert steps(ask) == ["restore"]
     assert house.find(session.id).state is State.TRASHED
-    visitor.send(ask, "/act/undo")
+    visitor.send(ask, "/apply")
     assert house.find(session.id).state is State.ENDED
     assert not leads_to(visitor.see(f"/receipt?id={receipt}"), "/act/undo?")
+
+
+def test_a_limit_is_asked_for_shown_set_and_taken_away_again(
+    house: Sexton, visitor: Visitor
+) -> None:
+    session = talking(house)
+    asked = visitor.see(link(visitor.see(page_of(session)), "/act/set_budget?"))
+    assert not leads_to(asked, "/apply")
+    (form,) = [each for each in asked.forms if each[""] == "/act/set_budget"]
+    assert form["session"] == f"native/{session.id}"
+    ask = visitor.see(f"/act/set_budget?session=native/{session.id}&unit=usd&amount=12.50&source=")
+    assert steps(ask) == ["set"]
+    done = visitor.send(ask, "/apply")
+    assert limits(visitor, session.id)["session.usd"] == 12_500_000
+    visitor.send(visitor.see(link(done, "/act/clear_budget?")), "/apply")
+    assert "session.usd" not in limits(visitor, session.id)
+
+
+def limits(visitor: Visitor, session: str) -> dict[str, int]:
+    """The limit of each budget of a session."""
+    found = visitor.fetch(f"/v1/budgets?session={session}")["items"]
+    return {each["budget"]: each["limit"] for each in found}
 
 
 def test_a_pin_is_shown_set_and_taken_off_again(house: Sexton, visitor: Visitor) -> None:
@@ -221,11 +243,11 @@ def test_a_process_is_kept_and_stopped_after_it_was_shown(house: Sexton, visitor
     with session.spawn(["sleep", "600"]) as child:
         processes = visitor.see("/processes")
         assert f"pid {child.pid}" in processes.text
-        kept = visitor.send(visitor.see(link(processes, "/act/keep?")), "/apply")
-        assert leads_to(kept, "/act/release?")
+        kept = visitor.send(visitor.see(link(processes, "/act/keep_process?")), "/apply")
+        assert leads_to(kept, "/act/release_process?")
         (process,) = house.ledger.registry.running()
         assert process.kept
-        ask = visitor.see(link(visitor.see("/processes"), "/act/stop?"))
+        ask = visitor.see(link(visitor.see("/processes"), "/act/stop_process?"))
         assert "sleep 600" in ask.text
         assert steps(ask) == ["stop"]
         assert child.poll() is None
@@ -245,7 +267,7 @@ def test_what_a_stop_spares_is_shown_before_and_the_journal_says_who_asked(
             below = session.register_process(int(said.readline()))
         house.ledger.registry.keep(below.ref, True, house.clock.now())
         try:
-            ask = visitor.see(f"/act/stop?ref={child.process.ref}")
+            ask = visitor.see(f"/act/stop_process?process={child.process.ref}")
             assert sorted(steps(ask)) == ["kept", "stop"]
             visitor.send(ask, "/apply")
             assert child.wait(240) == -signal.SIGTERM
@@ -302,7 +324,7 @@ def test_a_session_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) ->
 def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Visitor) -> None:
     huge, nul = 10**30, "%00"
     for asked in (f"/journal?before={huge}", f"/session?home=x&id={nul}", f"/vault?before={huge}",
-                  f"/act/stop?ref={huge}", f"/receipt?id={nul}"):  # fmt: skip
+                  f"/act/stop_process?process={huge}", f"/receipt?id={nul}"):  # fmt: skip
         assert visitor.see(asked, status=422)
     sessions = f"/sessions?text={nul}&source={nul}&home={nul}&age=x&state=x&sort=x"
     work = f"/finalizers?finalizer={nul}&state=x"
@@ -312,11 +334,8 @@ def test_whatever_an_address_or_a_form_says_is_answered_with_a_page(visitor: Vis
     page = visitor.see("/plan")
     page.forms += [
         {"": "/apply", "digest": "x"},
-        {"": "/act/restore", "id": "x"},
-        {"": "/act/undo"},
     ]
-    for action in ("/apply", "/act/restore", "/act/undo"):
-        assert visitor.send(page, action, status=422)
+    assert visitor.send(page, "/apply", status=422)
 
 
 def test_only_those_dead_letters_are_tried_again_that_were_shown(
@@ -325,14 +344,14 @@ def test_only_those_dead_letters_are_tried_again_that_were_shown(
     config = configure(tmp_path, webhook("http://127.0.0.1:9/"))
     with open_house(str(new_file), config) as house, visiting(house) as visitor:
         given_up(house, "one", "two")
-        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry?all="))
-        assert steps(ask) == ["retry_finalizer"] * 2
+        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry_finalizer?all="))
+        assert steps(ask) == ["retry"] * 2
         given_up(house, "three")
         visitor.send(ask, "/apply")
         assert states(house) == {"pending": 2, "dead": 1}
         visitor.send(ask, "/apply")
         assert states(house) == {"pending": 2, "dead": 1}
-        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry?ref="))
+        ask = visitor.see(link(visitor.see("/finalizers"), "/act/retry_finalizer?job="))
         visitor.send(ask, "/apply")
         assert states(house) == {"pending": 3}
 

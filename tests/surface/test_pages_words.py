@@ -65,8 +65,8 @@ def test_a_session_from_its_life_to_its_end_and_back(house: Sexton, visitor: Vis
     golden_page("page_receipt", "it had ended already", visitor.send(plan, "/apply"))
     ask = visitor.see(link(done, "/act/undo?"))
     golden_page("page_confirm", "an end is undone", ask)
-    golden_page("page_receipt", "a session was opened again", visitor.send(ask, "/act/undo"))
-    golden_page("page_problem", "nothing to undo", visitor.send(ask, "/act/undo", status=404))
+    golden_page("page_receipt", "a session was opened again", visitor.send(ask, "/apply"))
+    golden_page("page_problem", "nothing to undo", visitor.send(ask, "/apply", status=404))
 
 
 def test_a_session_that_ended_by_itself(house: Sexton, visitor: Visitor) -> None:
@@ -100,10 +100,10 @@ def test_a_pin(house: Sexton, visitor: Visitor) -> None:
 def test_a_process_that_is_kept_and_stopped(house: Sexton, visitor: Visitor) -> None:
     with talking(house).spawn(["sleep", "600"]) as child:
         try:
-            ask = visitor.see(f"/act/keep?ref={child.process.ref}")
+            ask = visitor.see(f"/act/keep_process?process={child.process.ref}")
             golden_page("page_confirm", "keep a process", ask)
             golden_page("page_receipt", "a process is kept", visitor.send(ask, "/apply"))
-            ask = visitor.see(f"/act/stop?ref={child.process.ref}")
+            ask = visitor.see(f"/act/stop_process?process={child.process.ref}")
             golden_page("page_confirm", "stop a process", ask)
             golden_page("page_receipt", "a process was stopped", visitor.send(ask, "/apply"))
         finally:
@@ -118,7 +118,7 @@ def test_garbage_in_the_vault_and_back(house: Sexton, visitor: Visitor) -> None:
     golden_page("page_vault", "one session in the trash", visitor.see("/vault"))
     ask = visitor.see(f"/act/undo?receipt={receipt}")
     golden_page("page_confirm", "garbage is brought back", ask)
-    golden_page("page_receipt", "garbage was brought back", visitor.send(ask, "/act/undo"))
+    golden_page("page_receipt", "garbage was brought back", visitor.send(ask, "/apply"))
 
 
 def test_dead_letters_that_are_tried_again(
@@ -132,7 +132,7 @@ def test_dead_letters_that_are_tried_again(
         given_up(house, "one", "two")
         golden_page("page_finalizers", "two dead letters", visitor.see("/finalizers"))
         golden_page("page_overview", "two dead letters", visitor.see("/"))
-        ask = visitor.see("/act/retry?all=yes")
+        ask = visitor.see("/act/retry_finalizer?all=true")
         golden_page("page_confirm", "dead letters are tried again", ask)
         visitor.send(ask, "/apply")
         golden_page("page_receipt", "all had moved on", visitor.send(ask, "/apply"))

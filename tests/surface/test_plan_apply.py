@@ -78,7 +78,7 @@ def test_apply_without_a_file_needs_a_person_or_yes(any_cli: Cli, due: str, shor
     assert any_cli("apply", "--json", "--config", short).error()["exit_code"] == 2
     assert any_cli("sessions", "show", due, "--json").json()["state"] == "open"
     receipt = any_cli("apply", "--yes", "--json", "--config", short).json()["receipt"]
-    entries = any_cli("journal", "--receipt", receipt, "--json").json()
+    entries = any_cli("journal", "--receipt", receipt, "--json").items()
     assert [entry["session"] for entry in entries] == [due]
 
 
@@ -195,16 +195,16 @@ def test_why_gives_every_answer_and_the_journal(
 def test_the_journal_shows_the_newest_first_and_as_many_as_wanted(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sexton.cli.journal_command.CHUNK", 2)
+    monkeypatch.setattr("sexton.cli.paging.CHUNK", 2)
     made = [cli.talk(f"k{number}", "hello") for number in range(5)]
     for session in made:
         cli.ok("sessions", "reset", session)
-    entries = cli("journal", "--json", "--limit", "4").json()
+    entries = cli("journal", "--json", "--limit", "4").items()
     assert [entry["session"] for entry in entries] == made[:0:-1]
-    (entry,) = cli("journal", "--json", "--session", made[2]).json()
+    (entry,) = cli("journal", "--json", "--session", made[2]).items()
     assert entry["reason"]["code"] == "reset"
     assert (
-        cli("journal", "--json", "--receipt", entry["receipt"], "--session", made[1]).json() == []
+        cli("journal", "--json", "--receipt", entry["receipt"], "--session", made[1]).items() == []
     )
     text = cli("journal")
     assert made[0] in text.out
@@ -212,4 +212,4 @@ def test_the_journal_shows_the_newest_first_and_as_many_as_wanted(
     nothing = cli("journal", "--receipt", "unknown")
     assert nothing.out == ""
     golden("journal", "no entry of a receipt", nothing.err)
-    assert cli("journal", "--receipt", "unknown", "--json").json() == []
+    assert cli("journal", "--receipt", "unknown", "--json").items() == []

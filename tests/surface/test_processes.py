@@ -66,7 +66,7 @@ def test_the_list_says_what_the_agent_sees(any_cli: Cli, desk: Desk) -> None:
     desk.opened.ledger.registry.judge(
         [(process.ref, Doing.WORKING, figures)], desk.opened.clock.now()
     )
-    [found] = any_cli("processes", "list", "--json").json()
+    [found] = any_cli("processes", "list", "--json").items()
     [seen] = desk.session.processes()
     assert (found["pid"], found["session"], found["task"]) == (child.pid, desk.session.id, "t1")
     assert (found["doing"], found["because"]) == (seen.doing, seen.because)
@@ -86,16 +86,16 @@ def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) 
     third = other.spawn(["sleep", "6000"])
 
     def pids(*options: str) -> list[int]:
-        return [each["pid"] for each in any_cli("processes", "list", "--json", *options).json()]
+        return [each["pid"] for each in any_cli("processes", "list", "--json", *options).items()]
 
     assert pids() == [first.pid, second.pid, third.pid]
     assert pids("--task", "b") == [second.pid]
     assert pids("--session", other.id) == [third.pid]
     first.stop(timedelta(seconds=240))
     assert pids() == [second.pid, third.pid]
-    assert pids("--all", "--session", desk.session.id) == [first.pid, second.pid]
+    assert pids("--all", "--session", desk.session.id) == [second.pid, first.pid]
     third.stop(timedelta(seconds=240))
-    ended = any_cli("processes", "list", "--all", "--json").json()[0]
+    ended = any_cli("processes", "list", "--all", "--json").items()[-1]
     assert ended["doing"] == Doing.DEAD
     golden("processes", "how one ended that its agent stopped", ended["ended_how"])
     assert any_cli.ok("processes", "list", "--all").count(ended["ended_how"]) == 2
@@ -103,20 +103,18 @@ def test_the_list_is_of_a_session_of_a_task_or_of_all(any_cli: Cli, desk: Desk) 
 
 def test_an_empty_list_says_so(cli: Cli) -> None:
     cli.talk("chat", "hello")
-    assert cli("processes", "list", "--json").json() == []
+    assert cli("processes", "list", "--json").items() == []
     golden("processes", "none is registered", cli("processes", "list").err)
 
 
 def test_a_dry_run_shows_the_tree_and_stops_nobody(any_cli: Cli, desk: Desk) -> None:
     child = desk.spawn()
     found = any_cli("processes", "stop", str(child.pid), "--dry-run", "--json").json()
-    assert [(each["pid"], each["result"]) for each in found["processes"]] == [
-        (child.pid, Ending.FOUND)
-    ]
-    assert found["receipt"] is None
+    [step] = found["actions"][0]["steps"]
+    assert (step["verb"], step["spares"]) == ("stop", False)
+    assert f"pid {child.pid}:" in step["what"]
     out = any_cli.ok("processes", "stop", str(child.pid), "--dry-run")
-    assert Ending.FOUND in out
-    golden("processes", "a dry run of a stop", out.splitlines()[-1])
+    assert f"pid {child.pid}:" in out
     assert child.poll() is None
 
 
@@ -125,8 +123,8 @@ def test_a_process_is_stopped_and_the_journal_says_how(any_cli: Cli, desk: Desk)
     found = any_cli("processes", "stop", str(child.pid), "--yes", "--json").json()
     assert [each["result"] for each in found["processes"]] == [Ending.TERM]
     assert eventually(lambda: child.poll() is not None)
-    assert any_cli("processes", "list", "--json").json() == []
-    lines = any_cli("journal", "--receipt", found["receipt"], "--json").json()
+    assert any_cli("processes", "list", "--json").items() == []
+    lines = any_cli("journal", "--receipt", found["receipt"], "--json").items()
     assert {each["session"] for each in lines} == {desk.session.id}
     said = {each["action"]: each["reason"]["text"] for each in lines}
     assert list(sorted(said)) == ["signal_process", "stop_process"]
@@ -150,12 +148,16 @@ def test_what_a_person_keeps_outlives_the_others_unless_it_is_named(cli: Cli) ->
         kept, other = desk.spawn(), desk.spawn()
         cli.ok("processes", "keep", str(kept.pid))
         of_session = ("processes", "stop", "--session", desk.session.id, "--yes")
-        would = cli(*of_session, "--dry-run", "--json").json()["processes"]
-        assert {each["pid"]: each["result"] for each in would} == {
-            kept.pid: Ending.SPARED,
-            other.pid: Ending.FOUND,
+        [would] = cli(*of_session, "--dry-run", "--json").json()["actions"]
+        assert {each["what"].split(":")[0]: each["spares"] for each in would["steps"]} == {
+            f"pid {kept.pid}": True,
+            f"pid {other.pid}": False,
         }
-        assert Ending.SPARED in cli.ok(*of_session)
+        done = cli(*of_session, "--json").json()["processes"]
+        assert {each["pid"]: each["result"] for each in done} == {
+            kept.pid: Ending.SPARED,
+            other.pid: Ending.TERM,
+        }
         assert kept.poll() is None
         assert not lives(other.pid)
         assert Ending.TERM in cli.ok("processes", "stop", str(kept.pid), "--yes")
@@ -183,13 +185,12 @@ def test_who_is_interrupted_says_what_ended_and_what_may_run_on(any_cli: Cli, de
         said, noted = asked.communicate(timeout=PATIENCE)
     assert asked.returncode == 130
     assert stubborn.poll() is None
-    for told in (said, noted):
-        assert f"1 {Ending.TERM}" in told
-        assert f"1 {Ending.STAYS}: " in told
+    assert f"1 {Ending.TERM}" in said
+    assert f"1 {Ending.STAYS}: " in said
     golden("processes", "a stop was interrupted", noted)
     [row] = desk.opened.ledger.registry.running()
     assert row.identity.pid == stubborn.pid
-    journal = any_cli("journal", "--json").json()
+    journal = any_cli("journal", "--json").items()
     assert ("stop_process", "failed") in {(each["action"], each["result"]) for each in journal}
 
 
@@ -221,13 +222,13 @@ def test_without_proof_only_who_was_asked_may_stop(any_cli: Cli, desk: Desk) -> 
         weak = replace(process, identity=replace(process.identity, inode=None))
         desk.opened.ledger.registry.register(weak, desk.opened.find(desk.session.id))
         dry = ("processes", "stop", str(child.pid), "--dry-run", "--json")
-        results = [any_cli(*dry, *more).json()["processes"] for more in ((), ("--yes",))]
-        assert [each["result"] for [each] in results] == [Ending.FOUND, Ending.REFUSED]
+        shown = [any_cli(*dry, *more).json()["actions"][0]["steps"] for more in ((), ("--yes",))]
+        assert [each["verb"] for [each] in shown] == ["stop", Ending.REFUSED]
         answer = any_cli("processes", "stop", str(child.pid), "--yes")
         assert answer.code == 64
         assert Ending.REFUSED in answer.out
         assert child.poll() is None
-        lines = any_cli("journal", "--json").json()
+        lines = any_cli("journal", "--json").items()
         assert ("stop_process", "failed") in [(each["action"], each["result"]) for each in lines]
         child.kill()
 
@@ -238,22 +239,30 @@ def test_a_process_is_kept_and_let_go_again(any_cli: Cli, desk: Desk) -> None:
     [process] = desk.opened.ledger.registry.running()
     idle = (process.ref, Doing.IDLE, Figures(seconds=60, cpu=0, processes=1))
     desk.opened.ledger.registry.judge([idle], desk.opened.clock.now())
-    assert any_cli("processes", "keep", str(child.pid), "--json").json()["kept"] is True
-    [found] = any_cli("processes", "list", "--json").json()
+    assert any_cli("processes", "keep", str(child.pid), "--json").json()["done"] == 1
+    [found] = any_cli("processes", "list", "--json").items()
     assert found["kept"] is True
     golden("processes", "bearing of one that is kept", found["bearing"])
-    any_cli.ok("processes", "keep", str(child.pid), "--off")
-    [found] = any_cli("processes", "list", "--json").json()
+    any_cli.ok("processes", "release", str(child.pid))
+    [found] = any_cli("processes", "list", "--json").items()
     assert found["kept"] is False
     assert any_cli("processes", "keep", str(2**22 + 1)).code == 63
 
 
 @pytest.mark.parametrize(
-    "arguments", [("stop",), ("stop", "12", "--session", "x"), ("stop", "0"), ("keep", "-1")]
+    ("code", "arguments"),
+    [
+        (62, ("stop",)),
+        (62, ("stop", "12", "--session", "x")),
+        (2, ("stop", "0")),
+        (2, ("keep", "-1")),
+    ],
 )
-def test_a_process_is_named_by_its_pid_or_its_session(arguments: tuple[str, ...], cli: Cli) -> None:
+def test_a_process_is_named_by_its_pid_or_its_session(
+    code: int, arguments: tuple[str, ...], cli: Cli
+) -> None:
     cli.talk("chat", "hello")
-    assert cli("processes", *arguments).code == 2
+    assert cli("processes", *arguments).code == code
 
 
 def test_why_shows_the_processes_and_what_they_block(any_cli: Cli, desk: Desk) -> None:
@@ -270,7 +279,7 @@ def test_a_reset_with_running_processes_needs_force(any_cli: Cli, desk: Desk) ->
     assert answer.code == 24
     assert f"pid {child.pid}" in answer.err
     any_cli.ok("sessions", "reset", desk.session.id, "--force")
-    [left] = any_cli("processes", "list", "--json").json()
+    [left] = any_cli("processes", "list", "--json").items()
     assert left["session_state"] == "ended"
 
 
@@ -294,7 +303,6 @@ def test_who_is_shown_the_command_and_says_yes_may_stop_what_nothing_else_proves
         opened.ledger.registry.register(weak, opened.find(session.id))
         terminal = Terminal("processes", "stop", str(child.pid), "--ledger", cli.url)
         terminal.wait_for("[y/N]")
-        golden("processes", "asked before a stop", terminal.shown.splitlines()[-1])
         assert f"{child.pid}: sleep 6543" in terminal.shown
         terminal.type(f"{said}\n")
         assert (terminal.finish() == 0) == stopped

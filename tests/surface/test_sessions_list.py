@@ -25,7 +25,7 @@ def test_sessions_are_listed_newest_activity_first(any_cli: Cli) -> None:
     first = any_cli.talk("a", "one")
     second = any_cli.talk("b", "two")
     any_cli.talk("a", "three")
-    listed = any_cli("sessions", "list", "--json").json()
+    listed = any_cli("sessions", "list", "--json").items()
     assert [each["id"] for each in listed] == [first, second]
     assert [each["message_count"] for each in listed] == [2, 1]
 
@@ -36,7 +36,7 @@ def test_every_object_has_the_promised_fields(any_cli: Cli) -> None:
         session.append(role="user", content="hello")
         ended = worker.session("b", source="cli")
         ended.end("done")
-        listed = {each["id"]: each for each in any_cli("sessions", "list", "--json").json()}
+        listed = {each["id"]: each for each in any_cli("sessions", "list", "--json").items()}
         shown = listed[session.id]
         assert shown.keys() >= PROMISED
         assert shown["holders"] == [worker.id]
@@ -55,7 +55,7 @@ def test_a_list_can_be_filtered(cli: Cli) -> None:
     cron = cli.talk("job", "work", source="cron")
 
     def ids(*arguments: str) -> list[str]:
-        return [each["id"] for each in cli("sessions", "list", "--json", *arguments).json()]
+        return [each["id"] for each in cli("sessions", "list", "--json", *arguments).items()]
 
     assert ids("--source", "cron") == [cron]
     assert ids("--state", "open") == [chat]
@@ -70,21 +70,21 @@ def test_pages_follow_one_another_without_gap_or_repetition(any_cli: Cli) -> Non
     after: list[str] = []
     for _ in range(4):
         page = any_cli("sessions", "list", "--json", "--limit", "2", *after).json()
-        seen += [each["id"] for each in page]
-        after = ["--after", page[-1]["cursor"]]
+        seen += [each["id"] for each in page["items"]]
+        after = ["--after", page["next"]]
     assert seen == made[::-1]
-    assert any_cli("sessions", "list", "--json", *after).json() == []
+    assert page["next"] is None
     said = any_cli("sessions", "list", "--limit", "3").err
     assert re.search(r"--after \d+-\d+", said)
     assert "--after" not in any_cli("sessions", "list", "--limit", "8").err
 
 
 def test_a_limit_larger_than_a_chunk_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sexton.cli.sessions.session_list.CHUNK", 2)
+    monkeypatch.setattr("sexton.cli.paging.CHUNK", 2)
     made = [cli.talk(f"k{number}", "hello") for number in range(5)]
-    listed = cli("sessions", "list", "--json", "--limit", "5").json()
+    listed = cli("sessions", "list", "--json", "--limit", "5").items()
     assert [each["id"] for each in listed] == made[::-1]
-    assert len(cli("sessions", "list", "--json", "--limit", "3").json()) == 3
+    assert len(cli("sessions", "list", "--json", "--limit", "3").items()) == 3
 
 
 @pytest.mark.usefixtures("still")
@@ -104,7 +104,7 @@ def test_where_no_ledger_is_yet_the_list_is_empty_and_none_is_made(cli: Cli) -> 
     answer = cli("sessions", "list")
     assert (answer.code, answer.out) == (0, "")
     golden("sessions-list", "there is no ledger", answer.err)
-    assert cli("sessions", "list", "--json").json() == []
+    assert cli("sessions", "list", "--json").items() == []
     assert not Path(cli.url).exists()
 
 

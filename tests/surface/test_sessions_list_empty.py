@@ -12,7 +12,7 @@ def test_a_ledger_without_sessions_says_how_to_get_some(any_cli: Cli) -> None:
     answer = any_cli("sessions", "list")
     assert (answer.code, answer.out) == (0, "")
     golden("sessions-list", "no sessions yet", answer.err)
-    assert any_cli("sessions", "list", "--json").json() == []
+    assert any_cli("sessions", "list", "--json").items() == []
 
 
 def test_a_filter_that_nothing_passes_is_told_as_that(cli: Cli) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from sexton.cli.sessions import session_ending as ending
-from sexton.cli.sessions.session_ending import end_session
-from sexton.core.plan import Reason
-from sexton.errors import SessionBusy, SessionEnded
+from sexton.errors import SessionEnded
 from sexton.keeper.apply import apply
+from sexton.operations.changes import applying
 from tests.golden import golden
 from tests.surface.program import Cli
 
@@ -39,7 +37,7 @@ def test_an_operator_ends_a_session_with_a_reason_and_it_is_journalled(any_cli: 
     receipt = any_cli("sessions", "end", session, *how).json()["receipt"]
     shown = any_cli("sessions", "show", session, "--json").json()
     assert (shown["state"], shown["end_reason"]) == ("ended", "abandoned")
-    entry, *others = any_cli("journal", "--receipt", receipt, "--json").json()
+    entry, *others = any_cli("journal", "--receipt", receipt, "--json").items()
     assert (entry["action"], entry["result"], entry["session"]) == ("end", "done", session)
     assert others == []
 
@@ -48,14 +46,14 @@ def test_what_an_operator_ended_is_opened_again_by_its_receipt(any_cli: Cli) -> 
     session = any_cli.talk("a", "hello")
     told = any_cli.ok("sessions", "end", session, "--yes")
     golden("sessions-end", "a session is ended", told)
-    [receipt] = {each["receipt"] for each in any_cli("journal", "--json").json()}
+    [receipt] = {each["receipt"] for each in any_cli("journal", "--json").items()}
     assert receipt in told
-    assert any_cli("undo", receipt, "--dry-run", "--json").json()["opened_again"] == 1
+    assert [step["verb"] for step in would(any_cli, receipt)] == ["reopen"]
     done = any_cli("undo", receipt, "--json").json()
     assert (done["opened_again"], done["stayed"], done["work_begun"]) == (1, 0, 0)
     shown = any_cli("sessions", "show", session, "--json").json()
     assert (shown["state"], shown["end_reason"]) == ("open", None)
-    entry = any_cli("journal", "--receipt", done["receipt"], "--json").json()[0]
+    entry = any_cli("journal", "--receipt", done["receipt"], "--json").items()[0]
     assert (entry["action"], receipt in entry["reason"]["text"]) == ("revive", True)
     refused = any_cli("undo", done["receipt"])
     assert refused.code == 43
@@ -66,12 +64,18 @@ def test_what_an_operator_ended_is_opened_again_by_its_receipt(any_cli: Cli) -> 
     golden("errors", "nothing to undo", again.err)
 
 
+def would(cli: Cli, receipt: str) -> list[Any]:
+    """What an undo would do."""
+    steps: list[Any] = cli("undo", receipt, "--dry-run", "--json").json()["actions"][0]["steps"]
+    return steps
+
+
 def test_an_end_is_not_undone_beside_a_newer_session_of_the_key(cli: Cli) -> None:
     session = cli.talk("a", "hello")
     receipt = cli("sessions", "end", session, "--yes", "--json").json()["receipt"]
     newer = cli.talk("a", "hello")
-    shown = cli("undo", receipt, "--dry-run", "--json").json()
-    assert (shown["opened_again"], newer in shown["remarks"][0]["says"]) == (0, True)
+    [step] = would(cli, receipt)
+    assert (step["spares"], newer in step["why"]) == (True, True)
     refused = cli("undo", receipt)
     assert (refused.code, newer in refused.err) == (43, True)
     golden("errors", "a conversation goes on in another session", refused.err)
@@ -107,7 +111,7 @@ def test_without_a_terminal_nothing_is_ended_unless_yes_is_said(cli: Cli) -> Non
 def test_reset_ends_the_session_and_its_key_begins_anew(any_cli: Cli) -> None:
     session = any_cli.talk("a", "hello")
     told = any_cli("sessions", "reset", session, "--json").json()
-    assert (told["session"], told["result"]) == (session, "done")
+    assert [(each["session"], each["result"]) for each in told["outcomes"]] == [(session, "done")]
     assert any_cli("sessions", "show", session, "--json").json()["end_reason"] == "reset"
     assert any_cli.talk("a", "hello again") != session
 
@@ -135,10 +139,9 @@ def test_a_turn_that_begins_while_an_operator_resets_is_not_cut_off(
             session.turn().__enter__()
             return applied(*given, **more)
 
-        with any_cli.opened() as operator:
-            monkeypatch.setattr(ending, "apply", late)
-            with pytest.raises(SessionBusy):
-                end_session(operator, session.id, Reason("reset", "test"), force=False)
+        monkeypatch.setattr(applying, "carry_out", late)
+        refused = any_cli("sessions", "reset", session.id, "--json")
+        assert refused.error()["error"] == "SessionBusy"
         assert opened.find(session.id).is_open
 
 
@@ -167,27 +170,29 @@ def chain(any_cli: Cli) -> list[str]:
 def test_a_conversation_that_was_compressed_is_one_line_and_its_parts_are_there_if_asked_for(
     any_cli: Cli, chain: list[str]
 ) -> None:
-    listed = any_cli("sessions", "list", "--json").json()
+    listed = any_cli("sessions", "list", "--json").items()
     assert [each["id"] for each in listed] == chain[-1:]
-    listed = any_cli("sessions", "list", "--all", "--json").json()
+    listed = any_cli("sessions", "list", "--all", "--json").items()
     assert {each["id"] for each in listed} == set(chain)
 
 
 def test_what_is_done_to_a_compressed_session_is_done_to_its_conversation(
     any_cli: Cli, chain: list[str]
 ) -> None:
-    assert any_cli("sessions", "pin", chain[0], "--json").json()["session"] == chain[-1]
+    [pinned] = any_cli("sessions", "pin", chain[0], "--json").json()["outcomes"]
+    assert pinned["session"] == chain[-1]
     assert _pinned(any_cli) == set(chain)
-    any_cli.ok("sessions", "pin", chain[0], "--off")
+    any_cli.ok("sessions", "unpin", chain[0])
     assert _pinned(any_cli) == set(), "else no policy would ever let it go"
     assert chain[-1] in any_cli.ok("why", chain[0])
-    assert any_cli("sessions", "reset", chain[0], "--json").json()["session"] == chain[-1]
+    [reset] = any_cli("sessions", "reset", chain[0], "--json").json()["outcomes"]
+    assert reset["session"] == chain[-1]
     ended = any_cli("sessions", "end", chain[0], "--yes")
     assert (ended.code, chain[-1] in ended.err) == (22, True)
 
 
 def _pinned(cli: Cli) -> set[str]:
-    listed = cli("sessions", "list", "--all", "--json").json()
+    listed = cli("sessions", "list", "--all", "--json").items()
     return {each["id"] for each in listed if each["pinned"]}
 
 
@@ -215,8 +220,8 @@ def test_a_pinned_session_is_held_back_until_it_is_unpinned(any_cli: Cli, short:
     plan = any_cli("plan", "--json", "--config", short).json()
     assert plan["actions"] == []
     assert plan["held"][0]["holding"]["code"] == "pinned"
-    assert [each["pinned"] for each in any_cli("sessions", "list", "--json").json()] == [True]
-    assert any_cli("sessions", "pin", session, "--off", "--json").json()["pinned"] is False
+    assert [each["pinned"] for each in any_cli("sessions", "list", "--json").items()] == [True]
+    assert any_cli("sessions", "unpin", session, "--json").json()["pinned"] is False
     assert len(any_cli("plan", "--json", "--config", short).json()["actions"]) == 1
-    said = [entry["action"] for entry in any_cli("journal", "--session", session, "--json").json()]
+    said = [entry["action"] for entry in any_cli("journal", "--session", session, "--json").items()]
     assert said == ["unpin", "pin"]

@@ -28,8 +28,16 @@ SETTINGS = {
     ],
 }
 AS_TEXT = ("/metrics", "/v1/events")
-EMPTY = {"/v1/plan": {"held", "observed", "troubles"}}
-"""The lists that nothing is in: a plan that nothing holds back, of homes that can be read."""
+EMPTY = {
+    "/v1/plan": {"held", "observed", "troubles"},
+    "/v1/budgets": {"items"},
+    "/v1/findings": {"items"},
+    "/v1/leaks": {"last", "shadow"},
+    "/v1/notifications": {"items"},
+}
+"""The lists that nothing is in: a plan that nothing holds back, of homes that can be read; no
+budget of the day, no foreign home, no sweep that counted, nobody told.
+"""
 
 
 @contextmanager
@@ -94,7 +102,7 @@ def test_every_answer_has_the_names_of_its_description_and_no_others(
         api = schemathesis.openapi.from_dict(described)
         api.config.update(base_url=site.origin)
         for path, methods in described["paths"].items():
-            if "get" not in methods or path in AS_TEXT:
+            if "get" not in methods or path in AS_TEXT or path.startswith("/v1/plan/"):
                 continue
             names = [{"id": each} for each in sessions] if "{id}" in path else [{}]
             told = [conforming(api, site, path, path_parameters=each) for each in names]
@@ -110,8 +118,7 @@ def test_every_answer_has_the_names_of_its_description_and_no_others(
         assert done["outcomes"]
         undone = conforming(api, site, "/v1/undo", "POST", body=done["undo"])
         assert undone["opened_again"] == 1
-        asked = {"action": "pin", "session": sessions[0]}
-        pin = conforming(api, site, "/v1/plan", query=asked)
+        pin = conforming(api, site, "/v1/plan/pin", query={"session": sessions[0]})
         conforming(api, site, "/v1/apply", "POST", body={"digest": pin["digest"]})
         conforming(api, site, "/v1/undo", "POST", body={"receipt": "receipt-1"})
         conforming(api, site, "/v1/links", "POST")

@@ -120,16 +120,16 @@ def test_of_two_tabs_that_end_a_session_the_second_is_told_that_it_was_skipped(
 ) -> None:
     site = any_site
     id = site.talk("talk", "hello")
-    shown = [site.get(f"/v1/plan?action=end&session={id}").json() for _ in range(2)]
+    shown = [site.get(f"/v1/plan/end?session={id}").json() for _ in range(2)]
     assert shown[0]["actions"][0]["reason"]["code"] == "closed"
     first, second = (site.post("/v1/apply", {"digest": each["digest"]}).json() for each in shown)
     assert (first["done"], first["outcomes"][0]["result"]) == (1, "done")
-    assert first["undo"] == {"receipt": first["receipt"]}
+    assert first["undo"] == {"verb": "undo", "receipt": first["receipt"]}
     assert (second["done"], second["outcomes"][0]["result"]) == (0, "skipped")
     assert site.get(f"/v1/sessions/{id}").json()["end_reason"] == "closed"
-    assert site.get(f"/v1/plan?action=end&session={id}").status == 409
+    assert site.get(f"/v1/plan/end?session={id}").status == 409
     undone = site.post("/v1/undo", first["undo"]).json()
-    assert (undone["opened_again"], undone["undone"]) == (1, first["receipt"])
+    assert (undone["opened_again"], undone["verb"]) == (1, "undo")
     assert site.get(f"/v1/sessions/{id}").json()["state"] == "open"
     for receipt in (first["receipt"], undone["receipt"]):
         refused = site.post("/v1/undo", {"receipt": receipt})
@@ -139,7 +139,7 @@ def test_of_two_tabs_that_end_a_session_the_second_is_told_that_it_was_skipped(
 
 def test_a_plan_is_applied_as_it_was_shown_or_not_at_all(site: Served) -> None:
     id = site.talk("talk", "hello")
-    shown = site.get(f"/v1/plan?action=reset&session={id}").json()
+    shown = site.get(f"/v1/plan/reset?session={id}").json()
     edited = json.loads(json.dumps(shown))
     edited["actions"][0]["reason"]["code"] = "other"
     refused = site.post("/v1/apply", edited)
@@ -154,7 +154,7 @@ def test_what_is_sent_back_whole_is_done_only_with_the_key_of_the_ledger(any_sit
     key = site.house.ledger.plan_key()
     for action in ("end", "pin"):
         id = site.talk(f"talk {action}", "hello")
-        shown = site.get(f"/v1/plan?action={action}&session={id}").json()
+        shown = site.get(f"/v1/plan/{action}?session={id}").json()
         content = {name: value for name, value in shown.items() if name != "digest"}
         assert shown["digest"] == digest_of(content, key)
         forged = content | {"digest": digest_of(content, b"a guess")}
@@ -168,7 +168,7 @@ def test_an_end_that_this_site_never_showed_is_not_done_even_with_the_key(
 ) -> None:
     site = any_site
     id = site.talk("talk", "hello")
-    content = site.get(f"/v1/plan?action=end&session={id}").json() | {"id": "another"}
+    content = site.get(f"/v1/plan/end?session={id}").json() | {"id": "another"}
     del content["digest"]
     forged = content | {"digest": digest_of(content, site.house.ledger.plan_key())}
     told = site.post("/v1/apply", forged).json()
@@ -213,9 +213,9 @@ def test_looking_at_a_plan_again_keeps_nothing_more(
 
 def test_pinning_is_shown_done_and_undone(site: Served) -> None:
     id = site.talk("talk", "hello")
-    shown = site.get(f"/v1/plan?action=pin&session={id}").json()
+    shown = site.get(f"/v1/plan/pin?session={id}").json()
     done = site.post("/v1/apply", {"digest": shown["digest"]}).json()
-    assert (done["done"], done["undo"]["action"]) == (1, "unpin")
+    assert (done["done"], done["undo"]["verb"]) == (1, "unpin")
     assert site.get(f"/v1/sessions/{id}").json()["pinned"] is True
     again = site.post("/v1/apply", {"digest": shown["digest"]}).json()
     assert (again["skipped"], again["outcomes"][0]["result"]) == (1, "skipped")
@@ -233,8 +233,8 @@ def test_a_stop_says_what_it_spares_and_spares_it(site: Served) -> None:
                 below = session.register_process(int(said.readline()))
             site.house.ledger.registry.keep(below.ref, True, site.house.clock.now())
             try:
-                query = f"action=stop_process&process={child.process.ref}"
-                shown = site.get(f"/v1/plan?{query}").json()
+                path = f"/v1/plan/stop_process?process={child.process.ref}"
+                shown = site.get(path).json()
                 steps = {each["what"]: each for each in shown["actions"][0]["steps"]}
                 stops, spares = (
                     next(step for what, step in steps.items() if what.startswith(f"pid {pid}:"))

@@ -19,18 +19,34 @@ from sexton.wiring import Sexton
 from tests.surface.visitor import routes_of, serving_client
 
 LISTS = ("/v1/sessions?{home}", "/sessions?{home}")
-PLANS = ("/v1/plan?{home}", "/plan?{home}", "/plan?what=gc&{home}", "/plan?what=session&{pair}")
+PLANS = (
+    "/v1/plan?{home}", "/plan?{home}", "/plan?what=session&{pair}", "/act/apply?{home}",
+    "/v1/leaks?{home}", "/v1/findings?{home}", "/v1/vault?{home}",
+    "/v1/plan/empty_trash?{home}", "/act/empty_trash?{home}",
+)  # fmt: skip
+GC = ("/plan?what=gc&{home}", "/v1/plan/gc?{home}", "/act/gc?{home}")
+OF_RECEIPTS = ("/v1/plan/undo", "/act/undo")
 ONE_SESSION = (
     "/v1/sessions/{name}", "/v1/sessions/{name}/why", "/v1/sessions/{name}/lineage",
-    "/v1/journal?session={name}", "/session?{pair}",
+    "/v1/journal?session={name}", "/session?{pair}", "/v1/processes?session={name}",
+    "/v1/finalizers?session={name}", "/v1/budgets?session={name}",
+    "/v1/plan/stop_process?session={name}", "/act/stop_process?session={name}",
+    "/v1/plan/retry_finalizer?session={name}", "/act/retry_finalizer?session={name}",
+    "/v1/plan/discard_finalizer?session={name}", "/act/discard_finalizer?session={name}",
 )  # fmt: skip
 MESSAGES = ("/v1/sessions/{name}/messages", "/session?{pair}&messages=0")
 CHANGES = (
-    "/v1/plan?action=end&session={name}", "/v1/plan?action=reset&session={name}",
-    "/v1/plan?action=pin&session={name}", "/v1/plan?action=unpin&session={name}",
-    "/act/end?{pair}", "/act/pin?{pair}", "/act/unpin?{pair}",
+    "/v1/plan/end?session={name}", "/v1/plan/reset?session={name}",
+    "/v1/plan/pin?session={name}", "/v1/plan/unpin?session={name}",
+    "/act/end?session={name}", "/act/pin?session={name}", "/act/unpin?session={name}",
+    "/act/reset?session={name}",
+    *(
+        f"{path}?session={{name}}&unit=tokens&amount=5"
+        for verb in ("set_budget", "raise_budget", "clear_budget")
+        for path in (f"/v1/plan/{verb}", f"/act/{verb}")
+    ),
 )  # fmt: skip
-AWAY = ("/act/restore?{pair}",)
+AWAY = ("/v1/plan/restore?session={name}", "/act/restore?session={name}")
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +96,12 @@ def test_every_route_that_names_a_home_is_asked_here(house: Sexton) -> None:
         and names
         & {each.name for each in (*route.dependant.query_params, *route.dependant.path_params)}
     } - {"/receipt"}  # whose id is a receipt's
-    every = (*LISTS, *PLANS, *ONE_SESSION, *MESSAGES, *CHANGES, *AWAY)
+    every = (*LISTS, *PLANS, *GC, *OF_RECEIPTS, *ONE_SESSION, *MESSAGES, *CHANGES, *AWAY)
     assert naming <= {each.partition("?")[0] for each in every}
 
 
 def test_a_home_that_nobody_knows_is_404_everywhere(client: TestClient) -> None:
-    every = (*PLANS, *ONE_SESSION, *MESSAGES, *CHANGES, *AWAY)
+    every = (*PLANS, *GC, *ONE_SESSION, *MESSAGES, *CHANGES, *AWAY)
     assert asked(client, every, "nowhere", "there") == {404}
     assert client.get("/v1/plan?home=nowhere").json()["error"] == "NoSuchHome"
     assert asked(client, LISTS, "nowhere", "there") == {200}  # a filter that matches nothing
@@ -99,5 +115,6 @@ def test_of_a_home_that_cannot_be_reached_the_facts_are_told_and_the_rest_is_409
     id = next(each["id"] for each in items if each["message_count"])
     assert house.find(f"{home}/{id}").home == home
     assert asked(client, (*LISTS, *PLANS, *ONE_SESSION), home, id) == {200}
+    assert asked(client, GC, home, id) <= {200, 409}
     assert asked(client, MESSAGES, home, id) == {409}
     assert asked(client, CHANGES, home, id) == {409}

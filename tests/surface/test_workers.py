@@ -22,7 +22,7 @@ def test_workers_are_listed_with_what_is_known_of_them(any_cli: Cli) -> None:
         worker.session("a", source="telegram")
         busy = worker.session("b", source="telegram")
         with busy.turn():
-            (found,) = any_cli("workers", "list", "--json").json()
+            (found,) = any_cli("workers", "list", "--json").items()
         registered = opened.ledger.workers.all()[0].registered_at
     assert found["registered_at"].startswith(f"{registered:%Y-%m-%dT%H:%M:%S}")
     assert found["because"]
@@ -41,7 +41,7 @@ def test_workers_are_listed_with_what_is_known_of_them(any_cli: Cli) -> None:
         "stalled": 0,
         "stalled_seconds": 0,
     }
-    assert any_cli("workers", "list", "--json").json() == []
+    assert any_cli("workers", "list", "--json").items() == []
 
 
 def test_what_workers_share_is_counted_for_each_and_a_turn_for_its_own(any_cli: Cli) -> None:
@@ -49,7 +49,7 @@ def test_what_workers_share_is_counted_for_each_and_a_turn_for_its_own(any_cli: 
         bot.session("alone", source="telegram")
         bot.session("shared", source="telegram")
         with aide.session("shared", source="telegram").turn():
-            found = any_cli("workers", "list", "--json").json()
+            found = any_cli("workers", "list", "--json").items()
     assert {each["kind"]: (each["sessions"], each["busy"]) for each in found} == {
         "bot": (2, 0),
         "aide": (1, 1),
@@ -60,11 +60,11 @@ def test_a_dead_worker_is_listed_until_its_sessions_are_seen_to(any_cli: Cli) ->
     with holder(any_cli.url, "a", "cli") as (process, _):
         process.kill()
         process.wait()
-        (found,) = any_cli("workers", "list", "--json").json()
+        (found,) = any_cli("workers", "list", "--json").items()
         assert (found["pid"], found["verdict"]) == (process.pid, "dead")
         assert (found["sessions"], found["busy"]) == (1, 0)
         any_cli.ok("keep", "--once")
-        assert any_cli("workers", "list", "--json").json() == []
+        assert any_cli("workers", "list", "--json").items() == []
 
 
 def test_a_worker_elsewhere_is_unknown_from_here(cli: Cli) -> None:
@@ -78,7 +78,7 @@ def test_a_worker_elsewhere_is_unknown_from_here(cli: Cli) -> None:
             registered_at=opened.clock.now(),
         )
         opened.ledger.workers.register(far)
-    (found,) = cli("workers", "list", "--json").json()
+    (found,) = cli("workers", "list", "--json").items()
     assert found["verdict"] == "unknown"
     golden("workers", "why one elsewhere is unknown", "\n".join(found["because"]))
     assert "\x1b" not in cli.ok("workers", "list")
@@ -94,7 +94,7 @@ def test_a_turn_without_progress_is_shown_as_stalled(
         with session.turn():
             later = now + timedelta(minutes=20)
             monkeypatch.setattr(SystemClock, "now", lambda _: later)
-            (found,) = cli("workers", "list", "--json").json()
+            (found,) = cli("workers", "list", "--json").items()
             assert (found["verdict"], found["busy"], found["stalled"]) == ("live", 1, 1)
             assert found["stalled_seconds"] == 1200
             _, row = cli.ok("workers", "list").splitlines()

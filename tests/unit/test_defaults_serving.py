@@ -8,10 +8,10 @@ import pytest
 
 from sexton.cli.serve_command import tls_of
 from sexton.errors import AddressRefused, HomeObserved, InputInvalid
+from sexton.operations.questions.message_questions import messages
 from sexton.settings.settings_values import ServeSettings, Settings
 from sexton.store.opening import open_ledger
 from sexton.web.access.addresses import Address, address_of, is_loopback
-from sexton.web.answers.messages import messages
 from sexton.web.web_serving import desk_for
 from sexton.wiring import Sexton
 from tests.golden import golden
@@ -64,10 +64,10 @@ def test_messages_of_a_shared_ledger_are_not_shown(postgres_url: str, tmp_path: 
             session = worker.session("talk", source="telegram")
             session.append(role="user", content="a secret")
             with pytest.raises(HomeObserved) as refused:
-                messages(desk, session.id, 0, 10)
+                messages(desk.asker, session.id, 0, 10)
             golden("errors", "serve: messages of a shared ledger", str(refused.value))
     allowed = Settings(serve=ServeSettings(messages=True))
     with Sexton(open_ledger(postgres_url), allowed) as house:
         desk = desk_for(house, usual(), {"SEXTON_TOKEN": "x" * 32}, tmp_path / "token", False)
-        (shown,) = messages(desk, session.id, 0, 10)["items"]
+        (shown,) = messages(desk.asker, session.id, 0, 10)["items"]
         assert shown["text"] == "a secret"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from dataclasses import replace as changed
 from datetime import UTC, datetime, timedelta
+from typing import cast
 from uuid import uuid4
 
 import pytest
@@ -14,8 +14,10 @@ from sexton.core.plan import Plan, ReapSession, Reason, Seen
 from sexton.core.record import replace
 from sexton.errors import PlanInvalid
 from sexton.keeper.plan_file import plan_document, read_plan
+from sexton.operations.planned import Plan as Shown
+from sexton.operations.verb_proposal import Done, Proposal
 from sexton.testing import ManualClock
-from sexton.web.proposals import MOST_AGE, Done, Errand, Proposal, Proposals
+from sexton.web.proposals import MOST_AGE, Proposals, Written
 
 KEY = bytes(32)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -57,9 +59,9 @@ def look(proposals: Proposals, plan: Plan) -> str:
 
 
 def confirmed(proposals: Proposals, digest: str) -> Plan:
-    text = proposals.of(digest)
-    assert isinstance(text, str)
-    return read_plan(text, "l", KEY)
+    found = proposals.of(digest)
+    assert isinstance(found, Written)
+    return read_plan(found.text, "l", KEY)
 
 
 def test_what_was_shown_comes_back_whole(manual_clock: ManualClock) -> None:
@@ -119,14 +121,17 @@ def test_a_proposal_is_forgotten_after_a_while(manual_clock: ManualClock) -> Non
     assert proposals.size == 0
 
 
-def test_errands_that_read_alike_are_not_mixed_up(manual_clock: ManualClock) -> None:
+def test_proposals_that_read_alike_are_not_mixed_up(manual_clock: ManualClock) -> None:
     proposals = Proposals(manual_clock)
-    errand = Errand(
-        kind="pin", home="native", session="s", target="s", reason=Reason("asked", "asked"),
-        reversible=True, carry_out=lambda _: Done(is_done=True, detail="first"),
+    shown = [plan_document(a_plan(0), KEY) | {"digest": digest} for digest in ("one", "two")]
+    one, two = (
+        Proposal(
+            verb="pin", title="", says="", steps=(), undoing="", shown=cast("Shown", each),
+            work=lambda *_: Done(outcomes=()),
+        )
+        for each in shown
     )  # fmt: skip
-    other = changed(errand, carry_out=lambda _: Done(is_done=True, detail="second"))
-    for digest, work in (("one", errand), ("two", other)):
-        shown = plan_document(a_plan(0), KEY) | {"digest": digest}
-        proposals.add(Proposal(digest=digest, shown=shown, work=work))  # type: ignore[arg-type]
-    assert (proposals.of("one"), proposals.of("two")) == (errand, other)
+    for each in (one, two):
+        proposals.add(each)
+    assert proposals.of("one") is one
+    assert proposals.of("two") is two

@@ -15,34 +15,32 @@ from sexton.cli.arguments import (
     source_option,
     yes_option,
 )
-from sexton.cli.cli_homes import estate_of, mend, observe_all, reaching
-from sexton.cli.cli_opening import attaching, chosen_settings, chosen_url, ledger_file
-from sexton.cli.cli_stopping import (
+from sexton.cli.carrying_out import (
     carry_out,
+    finish,
     keep_rest,
-    report,
-    rest_of,
-    stoppable,
-    stopped_with,
+    line_of,
+    say_receipt,
+    tally_of,
     undo_command,
 )
+from sexton.cli.cli_homes import estate_of, observe_all
+from sexton.cli.cli_opening import attaching, chosen_settings
 from sexton.cli.command import Command, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.homes_here import homes_shape, note_homes
-from sexton.cli.plan_view import question, say_outcome, show_plan, tallied
+from sexton.cli.plan_view import question, show_plan
 from sexton.cli.terminal import document, note, say, write
-from sexton.cli.trouble import DECLINED
-from sexton.core.plan import Outcome, Plan, Result
+from sexton.core.plan import Plan, Result
 from sexton.core.record import replace
 from sexton.errors import PlanInvalid
-from sexton.keeper.apply import new_receipt
-from sexton.keeper.keeper_context import Estate
 from sexton.keeper.narrowing import of_source
 from sexton.keeper.plan_file import read_plan, write_plan
-from sexton.keeper.propose import survey
+from sexton.operations import said
+from sexton.operations.asker import Asker
+from sexton.operations.changes.applying import due, of_plan
 from sexton.operations.outlook import outlook
-from sexton.retention.proposal import with_retention
-from sexton.wiring import Sexton
+from sexton.wiring.reaching import reaching
 
 MOST_BYTES = 1_000_000_000
 
@@ -88,27 +86,24 @@ def command(
     options = shared(ctx)
     text = None if plan_file is None else _text(plan_file)
     settings = chosen_settings(options)
+    rules = settings.rulebook if settings else None
     with attaching(options) as opened:
-        ledger = opened.ledger
-        given = None if text is None else read_plan(text, ledger.id, ledger.plan_key())
+        asker = Asker(house=opened)
         estate, name = estate_of(opened, home)
         blind: frozenset[str] = frozenset()
-        if given is not None:
+        ledger = opened.ledger
+        if text is not None:
+            plan = read_plan(text, ledger.id, ledger.plan_key())
             if home is None:  # what was planned for one that was only named goes on there
-                estate = reaching(opened, {action.seen.home for action in given.actions})
+                estate = reaching(opened, {action.seen.home for action in plan.actions})
+            plan = of_source(ledger, plan, source)
         else:
             blind = observe_all(estate, strict=home is not None)
-        rules = settings.rulebook if settings else None
-        plan = given or with_retention(
-            estate,
-            survey(estate, name, rules).plan,
-            name,
-            rules,
-            allow_remove_all=allow_remove_all,
-            tell=note,
-        )
-        observed_now = tuple(sorted(estate.observed_homes()))
-        plan = replace(of_source(ledger, plan, source), observed=observed_now)
+            plan = due(
+                asker, name, source,
+                allow_remove_all=allow_remove_all, rules=rules, estate=estate, tell=note,
+            )[0]  # fmt: skip
+        plan = replace(plan, observed=tuple(sorted(estate.observed_homes())))
         if dry_run and options.json:
             write(write_plan(plan, ledger.plan_key()))
             return
@@ -117,11 +112,21 @@ def command(
             note_homes(opened, estate, name, blind)
         if dry_run or not (plan.actions or options.json):
             return
-        _confirmed(plan, given, yes, ask=not options.json)
+        _confirmed(plan, given=text is not None, yes=yes, ask=not options.json)
         observed = allow_observed or _allowed(plan, ask=not (yes or options.json))
         if settings is not None:
             opened.publish()
-        _apply(ctx, opened, estate, plan, observed=observed, only=name)
+        proposal = of_plan(asker, plan, verb="apply", title="applying", estate=lambda: estate)
+        begin, tell = (say_receipt, _say) if not options.json else (lambda _: None, None)
+        receipt = carry_out(proposal, observed=observed, tell=tell, begin=begin)
+        rest = keep_rest(ctx, opened, receipt.rest, f"apply-{receipt.id}")
+        if options.json:
+            more = {"rest": None if rest is None else str(rest)}
+            document({**receipt.shown, **more, **homes_shape(opened, estate, name)})
+        else:
+            undo = undo_command(receipt)
+            note(tally_of(receipt.outcomes) + (f"; '{undo}' takes it back" if undo else ""))
+    finish(ctx, receipt, rest)
 
 
 def _text(path: Path) -> str:
@@ -136,9 +141,9 @@ def _text(path: Path) -> str:
         raise PlanInvalid(f"{path} can not be read: {problem.strerror}") from None
 
 
-def _confirmed(plan: Plan, given: Plan | None, yes: bool, *, ask: bool) -> None:
+def _confirmed(plan: Plan, *, given: bool, yes: bool, ask: bool) -> None:
     """A file was looked at when it was made; a plan made just now needs a person's word."""
-    if plan.will_do() and given is None and not yes:
+    if plan.will_do() and not given and not yes:
         confirm(question(plan, observed=False), ask=ask)
 
 
@@ -153,37 +158,6 @@ def _allowed(plan: Plan, *, ask: bool) -> bool:
     return False
 
 
-def _say(outcome: Outcome) -> None:
-    if outcome.result is not Result.OBSERVED:  # they may be thousands, and were shown as left out
-        say_outcome(outcome)
-
-
-def _apply(
-    ctx: click.Context,
-    opened: Sexton,
-    estate: Estate,
-    plan: Plan,
-    *,
-    observed: bool,
-    only: str | None,
-) -> None:
-    options, receipt = shared(ctx), new_receipt()
-    mend(opened, receipt)
-    if not options.json:
-        say(f"receipt {receipt}")
-    with stoppable(estate) as (stopping, _):
-        tell = (lambda _: None) if options.json else _say
-        outcomes = carry_out(stopping, plan, receipt, "applying", tell, observed=observed)
-    left = len(plan.actions) - len(outcomes)
-    rest = None
-    if left:
-        remaining = rest_of(plan, len(outcomes), opened.ledger)
-        rest = keep_rest(remaining, f"apply-{receipt}", ledger_file(chosen_url(options)))
-    if options.json:
-        document(report(plan, receipt, outcomes, rest) | homes_shape(opened, estate, only))
-    else:
-        back = undo_command(receipt, outcomes)
-        note(tallied(outcomes) + (f"; '{back}' takes it back" if back else ""))
-    if left:
-        note(stopped_with(left, rest))
-        ctx.exit(DECLINED)
+def _say(outcome: said.Outcome) -> None:
+    if outcome["result"] != Result.OBSERVED:  # they may be thousands, and were shown as left out
+        say(line_of(outcome))

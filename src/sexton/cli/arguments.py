@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import click
 
-from sexton.core.session import Session, check_name
-from sexton.sessions.session_ports import Place
+from sexton.core.session import check_name
 from sexton.settings.quantities import parse_duration
 
 MOST = 1_000_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def named(
@@ -38,6 +36,14 @@ def complete_session(ctx: click.Context, argument: click.Parameter, start: str) 
 
 session_argument = click.argument(
     "session", callback=named("session"), shell_complete=complete_session
+)
+
+session_option = click.option(
+    "--session",
+    callback=named("session"),
+    shell_complete=complete_session,
+    metavar="SESSION",
+    help="Only of this session.",
 )
 
 
@@ -93,22 +99,3 @@ def span_option(
     return click.option(
         name, callback=to_span, default=default, show_default=True, metavar="DURATION", help=help
     )
-
-
-def to_place(ctx: click.Context, option: click.Parameter, value: Any) -> Place | None:
-    """Takes where a page begins, as the page before it said."""
-    if value is None:
-        return None
-    micros, _, ref = str(value).partition("-")
-    wrong = click.BadParameter("the page before says which cursor to use", ctx, option)
-    if not (micros.isdecimal() and ref.isdecimal() and len(micros) < 18 and len(ref) < 19):
-        raise wrong
-    try:
-        return Place(_EPOCH + timedelta(microseconds=int(micros)), int(ref))
-    except OverflowError:
-        raise wrong from None
-
-
-def cursor_after(session: Session) -> str:
-    """What to give to `--after` to go on behind a session."""
-    return f"{(session.active_at - _EPOCH) // timedelta(microseconds=1)}-{session.ref}"

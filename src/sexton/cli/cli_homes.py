@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,6 @@ from sexton.homes.home_ports import Home, HomeRecord, Known, Sighting
 from sexton.keeper.keeper_context import Estate
 from sexton.keeper.observe import Observed, observe_home
 from sexton.liveness.process_identity import host
-from sexton.retention.recover import recover
 from sexton.settings.settings_values import HomeSetting
 from sexton.wiring import Sexton
 from sexton.wiring.reaching import listed_at, reachable
@@ -51,6 +50,11 @@ def wanted_home(opened: Sexton, value: str) -> Wanted:
     return _at(path.resolve(), records, listed)
 
 
+def name_of_home(opened: Sexton, value: str | None) -> str | None:
+    """The name of the home that a name or a path means; None if none is meant."""
+    return None if value is None else wanted_home(opened, value).name
+
+
 def _directory(value: str) -> Path | None:
     try:
         path = Path(value).expanduser()
@@ -66,24 +70,6 @@ def estate_of(opened: Sexton, value: str | None) -> tuple[Estate, str | None]:
     wanted = wanted_home(opened, value)
     estate = bare_estate(opened, (wanted.setting,) if wanted.setting else ())
     return estate, next(iter(estate.records), wanted.name)
-
-
-def reaching(opened: Sexton, names: Collection[str]) -> Estate:
-    """What to work on so that these homes are reached, listed or not, as far as they are here."""
-    records = [each for each in opened.ledger.homes.all() if each.name in names]
-    listed = opened.settings.homes
-    homes = [reachable(each, listed) for each in records]
-    return opened.estate([each for each in homes if each is not None and each not in listed])
-
-
-def mend(opened: Sexton, receipt: str) -> None:
-    """Complete what somebody began who died while removing or restoring, in whatever home."""
-    means = opened.estate().removing
-    assert means is not None
-    begun = opened.ledger.vault.unfinished(means.host)
-    estate = reaching(opened, {each.home for each in begun})
-    assert estate.removing is not None
-    recover(estate.removing, estate.evidence, receipt)
 
 
 def bare_estate(opened: Sexton, homes: tuple[HomeSetting, ...] = ()) -> Estate:

@@ -19,7 +19,6 @@ from sexton.wiring.choosing_ledger import load_settings
 
 if TYPE_CHECKING:
     from sexton.retention.removal_ports import VaultFile
-    from sexton.retention.restore import Restored
     from sexton.settings.settings_values import HomeSetting
     from sexton.wiring import Sexton
 
@@ -121,20 +120,20 @@ def _write(file: Path, before: str, changed: str, options: Shared) -> None:
 
 def _brought_back(options: Shared, place: Path) -> dict[str, Any]:
     """Bring back all that was removed from the home; what can not come back is raised."""
-    from sexton.cli.cli_homes import mend
+    from sexton.cli.carrying_out import carry_out, finish
     from sexton.cli.cli_opening import existing
-    from sexton.cli.restoring import bring_back
-    from sexton.keeper.apply import new_receipt
-    from sexton.operations.thing_records import restored
+    from sexton.operations.asker import Asker
+    from sexton.operations.changes.restoring import restore_files
 
     with existing(options) as opened:
-        receipt = new_receipt()
-        mend(opened, receipt)
-        done: list[Restored] = bring_back(opened, _files_of(opened, place), receipt)
-    sessions, files = sum(each.sessions for each in done), sum(each.files for each in done)
+        asker = Asker(house=opened)
+        receipt = carry_out(restore_files(asker, _files_of(opened, place)))
+    done = receipt.shown["files"]
     if not options.json:
+        sessions, files = (sum(each[name] for each in done) for name in ("sessions", "files"))
         say(f"{counted(sessions, 'session')} and {counted(files, 'file')} brought back")
-    return {"receipt": receipt, "files": [restored(each) for each in done]}
+    finish(click.get_current_context(), receipt)
+    return {"receipt": receipt.id, "files": done}
 
 
 def _kept(options: Shared, place: Path) -> list[VaultFile]:
@@ -150,14 +149,16 @@ def _kept(options: Shared, place: Path) -> list[VaultFile]:
 
 
 def _files_of(opened: Sexton, place: Path) -> list[VaultFile]:
-    from sexton.cli.vault_view import files, means_of
+    from sexton.cli.vault_view import means_of
     from sexton.liveness.process_identity import host
+    from sexton.operations.asker import Asker
+    from sexton.operations.questions.vault_questions import each_file
     from sexton.retention.removal_ports import VaultState
 
     here, vault = (str(place), host()), means_of(opened).host
     names = {each.name for each in opened.ledger.homes.all() if (each.path, each.host) == here}
     return [
         each
-        for each in files(opened, None, None, None)
+        for each in each_file(Asker(house=opened), None, None, None)
         if each.home in names and each.host == vault and each.state is VaultState.KEPT
     ]

@@ -13,11 +13,12 @@ from sexton.cli.examination import HomeReport, LedgerReport
 from sexton.cli.finalizers.finalizer_standing import work_shape, work_words
 from sexton.cli.homes_here import offer_of
 from sexton.cli.keeper_notice import keeper_notice
-from sexton.cli.report.report_shadow import shadow_shape, shadow_words
+from sexton.cli.report.report_shadow import shadow_words
 from sexton.cli.terminal import Column, document, heading, note, say, table
 from sexton.core.session import NATIVE
 from sexton.core.wording import ago, counted, iso, number, share, size, stamp
 from sexton.liveness.standing import SAMPLED
+from sexton.operations.questions.leak_questions import shadow_record
 
 if TYPE_CHECKING:
     from sexton.homes.hermes.hermes_files import FileGroup, HomeFigures
@@ -263,7 +264,7 @@ def _shape(report: HomeReport) -> dict[str, Any]:
             }
             for session in report.biggest
         ],
-        "shadow": report.shadow and shadow_shape(report.shadow),
+        "shadow": report.shadow and shadow_record(report.shadow),
         "disk": None if report.figures is None else _disk_shape(report.figures),
         **findings_view.shape(report),
     }

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexton.cli.terminal import heading, is_plain, say, write
 from sexton.core.message import one_line
-from sexton.core.record import as_dict
 from sexton.core.wording import counted, size
+from sexton.operations.questions.finding_questions import finding_record
 
 if TYPE_CHECKING:
     from sexton.cli.examination import HomeReport
@@ -36,7 +36,7 @@ def shape(report: HomeReport) -> dict[str, Any]:
     if report.figures is None:
         return {"findings": None, "reclaimable_bytes": None}
     return {
-        "findings": [{**as_dict(each), "level": each.level.value} for each in report.findings],
+        "findings": [finding_record(each) for each in report.findings],
         "reclaimable_bytes": _reclaimable(report.findings),
     }
 

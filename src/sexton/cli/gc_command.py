@@ -18,35 +18,33 @@ from sexton.cli.arguments import (
     source_option,
     yes_option,
 )
-from sexton.cli.cli_files import private_file
-from sexton.cli.cli_homes import estate_of, mend, observe_all
-from sexton.cli.cli_opening import attaching, chosen_url, ledger_file
-from sexton.cli.cli_stopping import (
+from sexton.cli.carrying_out import (
     carry_out,
+    finish,
     keep_rest,
-    report,
-    rest_of,
-    stoppable,
-    stopped_with,
+    line_of,
+    say_receipt,
+    tally_of,
+    undo_command,
 )
+from sexton.cli.cli_files import private_file
+from sexton.cli.cli_homes import estate_of
+from sexton.cli.cli_opening import attaching, chosen_url, ledger_file
 from sexton.cli.command import Command, Shared, shared
 from sexton.cli.confirming import confirm
 from sexton.cli.gc_view import files_of, question, show_garbage, totals
 from sexton.cli.homes_here import homes_shape, note_homes
-from sexton.cli.plan_view import tallied
 from sexton.cli.terminal import document, note, say, write
-from sexton.cli.trouble import DECLINED
-from sexton.core.plan import Outcome, Plan, Result
+from sexton.core.plan import Plan, Result
 from sexton.core.session import NATIVE
 from sexton.core.wording import number
 from sexton.errors import HomeObserved
-from sexton.keeper.apply import new_receipt
-from sexton.keeper.keeper_context import Estate
 from sexton.keeper.plan_file import write_plan
-from sexton.retention.collect import collect
+from sexton.operations.asker import Asker
+from sexton.operations.changes.clearing import gc
+from sexton.operations.verb_proposal import Receipt
 from sexton.retention.policy import days
 from sexton.wiring import Sexton
-from sexton.wiring.removal_wiring import garbage
 
 MOST_TOLD = 50
 _NUMBER = click.IntRange(0, 1_000_000)
@@ -106,19 +104,16 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
     wish = _Wish(**given)
     with attaching(options) as opened:
         estate, name = estate_of(opened, home)
-        if name not in (None, NATIVE):
-            observe_all(estate, strict=True)
-        chosen = {key: value for key, value in said.items() if value is not None}
-        policy = garbage(opened, chosen | {"source": source})
-        plan = collect(estate, name or NATIVE, policy)
+        asker = Asker(house=opened)
+        proposal = gc(asker, home=name, source=source, estate=lambda: estate, **said)
+        plan = proposal.plan
+        assert plan is not None
         assert estate.removing is not None
         files = files_of(estate.removing, plan)
         if not options.json or wish.dry_run:
             note_homes(opened, estate, name or NATIVE)
         if _only_shown(options, opened, plan, wish, files):
             return
-        if not estate.removing.keeps_records(name or NATIVE):
-            raise HomeObserved(f"the sessions of the home '{name}' can not be removed from here")
         if plan.would_do() and wish.yes and not wish.allow_observed:
             raise HomeObserved(
                 f"the home '{name}' is only observed",
@@ -126,7 +121,16 @@ def command(ctx: click.Context, /, home: str | None, source: str | None, **given
             )
         if plan.actions and not wish.yes:
             confirm(_question(plan, files), ask=not options.json)
-        _apply(ctx, opened, estate, plan, files)
+        receipt = carry_out(
+            proposal, observed=True, begin=(lambda _: None) if options.json else say_receipt
+        )
+        rest = keep_rest(ctx, opened, receipt.rest, f"gc-{receipt.id}")
+        if options.json:
+            more = {"rest": None if rest is None else str(rest), "sources": totals(plan, files)}
+            document({**receipt.shown, **more, **homes_shape(opened, estate, plan.homes[0])})
+        else:
+            _tell(opened, receipt)
+    finish(ctx, receipt, rest)
 
 
 def _question(plan: Plan, files: Mapping[str, int]) -> str:
@@ -153,38 +157,13 @@ def _only_shown(
     return wish.dry_run or not (plan.actions or options.json)
 
 
-def _apply(
-    ctx: click.Context, opened: Sexton, estate: Estate, plan: Plan, files: Mapping[str, int]
-) -> None:
-    options, receipt = shared(ctx), new_receipt()
-    mend(opened, receipt)
-    if not options.json:
-        say(f"receipt {receipt}")
-    with stoppable(estate) as (stopping, stop):
-        outcomes = carry_out(stopping, plan, receipt, "removing", observed=True)
-    rest: Path | None = None
-    if stop.is_set() and len(outcomes) < len(plan.actions):
-        text = rest_of(plan, len(outcomes), opened.ledger)
-        rest = keep_rest(text, f"gc-{receipt}", ledger_file(chosen_url(options)))
-    if options.json:
-        homes = homes_shape(opened, estate, plan.homes[0])
-        document(report(plan, receipt, outcomes, rest) | homes | {"sources": totals(plan, files)})
-    else:
-        _tell(opened, plan, outcomes, receipt, rest)
-    if len(outcomes) < len(plan.actions):
-        ctx.exit(DECLINED)
-
-
-def _tell(
-    opened: Sexton, plan: Plan, outcomes: list[Outcome], receipt: str, rest: Path | None
-) -> None:
-    left_alone = [each for each in outcomes if each.result is not Result.DONE]
+def _tell(opened: Sexton, receipt: Receipt) -> None:
+    left_alone = [each for each in receipt.outcomes if each["result"] != Result.DONE]
     for outcome in left_alone[:MOST_TOLD]:
-        note(f"{outcome.result}: {outcome.action.seen.id}: {outcome.detail}")
+        note(line_of(outcome))
     if len(left_alone) > MOST_TOLD:
         note(f"and {number(len(left_alone) - MOST_TOLD)} more like these")
     grace = days(opened.settings.trash.grace)
-    undo = f"; for {grace} 'sexton undo {receipt}' brings it back"
-    say(tallied(outcomes) + (undo if len(outcomes) > len(left_alone) else ""))
-    if len(outcomes) < len(plan.actions):
-        note(stopped_with(len(plan.actions) - len(outcomes), rest))
+    undo = f"; for {grace} '{undo_command(receipt)}' brings it back"
+    done = receipt.shown["done"]
+    say(tally_of(receipt.outcomes) + (undo if done else ""))

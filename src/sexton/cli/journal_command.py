@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
-
 import click
 
 from sexton.cli.arguments import complete_session, limit_option, named
@@ -12,13 +9,9 @@ from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.journal_view import show_entries
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.terminal import array, note
-from sexton.core.plan import JournalEntry
-from sexton.core.session import Session
-from sexton.operations import values as shapes
-from sexton.wiring import Sexton
-
-CHUNK = 500
+from sexton.cli.paging import Pages, after_option, by_ref, tell_pages
+from sexton.operations.asker import Asker
+from sexton.operations.questions.journal_questions import journal
 
 
 @click.command(
@@ -41,31 +34,24 @@ CHUNK = 500
     "--receipt", callback=named("receipt"), metavar="RECEIPT", help="Only what this apply did."
 )
 @limit_option
+@after_option
 @click.pass_context
-def command(ctx: click.Context, session: str | None, receipt: str | None, limit: int) -> None:
+def command(
+    ctx: click.Context, session: str | None, receipt: str | None, limit: int, after: str | None
+) -> None:
     """Show what was done, when, by whom and why.
 
     Newest entries first. Entries are only ever added. Needs a ledger that exists.
     """
     options = shared(ctx)
     with existing(options) as opened:
-        about = None if session is None else opened.find(session)
-        entries = islice(_entries(opened, about, receipt, min(limit, CHUNK)), limit)
-        if options.json:
-            array(shapes.journal_entry(entry) for entry in entries)
-        elif found := list(entries):
-            show_entries(found)
-        else:
-            note("the journal has no such entry")
+        asker = Asker(house=opened)
+        found = Pages(
+            lambda rest, most: journal(
+                asker, session=session, receipt=receipt, after=by_ref(rest), limit=most
+            ),
+            limit,
+            after,
+        )
+        tell_pages(found, show_entries, "the journal has no such entry", as_json=options.json)
         note_keeper(opened.ledger, opened.clock)
-
-
-def _entries(
-    opened: Sexton, about: Session | None, receipt: str | None, chunk: int
-) -> Iterator[JournalEntry]:
-    before: int | None = None
-    while page := opened.ledger.journal.page(about, receipt, before, chunk):
-        for entry in page:
-            if about is None or (entry.home, entry.session) == (about.home, about.id):
-                yield entry
-        before = page[-1].ref

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sexton.cli.terminal import Column, table
-from sexton.core.plan import JournalEntry
 from sexton.core.session import NATIVE
+from sexton.core.wording import moment_of
+from sexton.operations.said import JournalEntry
 
 _SESSION = Column("SESSION")
 _COLUMNS = (
@@ -29,17 +30,18 @@ def show_entries(entries: Iterable[JournalEntry], *, with_session: bool = True) 
 def _row(entry: JournalEntry, with_session: bool) -> list[str]:
     session = [_name(entry)] if with_session else []
     return [
-        f"{entry.at:%Y-%m-%d %H:%M:%S}",
-        entry.action,
-        entry.result,
+        f"{moment_of(entry['at']):%Y-%m-%d %H:%M:%S}",
+        entry["action"],
+        entry["result"],
         *session,
-        entry.reason.text,
-        entry.receipt or "-",
-        entry.actor,
+        entry["reason"]["text"],
+        entry["receipt"] or "-",
+        entry["actor"],
     ]
 
 
 def _name(entry: JournalEntry) -> str:
-    if entry.session is None:
+    home, session = entry["home"], entry["session"]
+    if session is None:
         return "-"
-    return entry.session if entry.home in (None, NATIVE) else f"{entry.home}/{entry.session}"
+    return session if home in (None, NATIVE) else f"{home}/{session}"

@@ -20,11 +20,10 @@ from sexton.cli.homes_here import note_homes
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.plan_view import show_plan, summary
 from sexton.cli.terminal import note, write
-from sexton.keeper.narrowing import of_source
 from sexton.keeper.plan_file import write_plan
-from sexton.keeper.propose import survey
+from sexton.operations.asker import Asker
+from sexton.operations.changes.applying import due
 from sexton.operations.outlook import outlook
-from sexton.retention.proposal import with_retention
 
 
 @click.command(
@@ -70,15 +69,11 @@ def command(
         estate, name = estate_of(opened, home)
         blind = observe_all(estate, strict=home is not None)
         rules = settings.rulebook if settings else None
-        plan = with_retention(
-            estate,
-            survey(estate, name, rules).plan,
-            name,
-            rules,
-            allow_remove_all=allow_remove_all,
-            tell=note,
-        )
-        plan = of_source(opened.ledger, plan, source)
+        asker = Asker(house=opened)
+        plan = due(
+            asker, name, source,
+            allow_remove_all=allow_remove_all, rules=rules, estate=estate, tell=note,
+        )[0]  # fmt: skip
         if output is not None and str(output) != "-":
             ledger = ledger_file(chosen_url(options))
             with private_file(output, force=force, ledger=ledger) as file:

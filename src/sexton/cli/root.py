@@ -11,7 +11,9 @@ COMMANDS = {
     "doctor": Late("sexton.cli.doctor_command", "Show how the sessions of this machine are doing."),
     "attach": Late("sexton.cli.attach_command", "Have a Hermes home looked after."),
     "detach": Late("sexton.cli.detach_command", "Look after a Hermes home no longer."),
-    "sessions": Late("sexton.cli.sessions", "List, show, end, reset, pin and export sessions."),
+    "sessions": Late(
+        "sexton.cli.sessions", "List, show, end, reset, pin, unpin and export sessions."
+    ),
     "why": Late(
         "sexton.cli.why_command", "Say why a session is as it is, and what would change it."
     ),
@@ -30,9 +32,9 @@ COMMANDS = {
     "finalizers": Late("sexton.cli.finalizers", "List, show and decide about end-of-session work."),
     "notices": Late("sexton.cli.notices", "List what people were told."),
     "processes": Late(
-        "sexton.cli.processes", "List, stop and keep the background processes of sessions."
+        "sexton.cli.processes", "List, stop, keep and release the background processes of sessions."
     ),
-    "budget": Late("sexton.cli.budget", "Show, set and raise what may be spent."),
+    "budget": Late("sexton.cli.budget", "Show, set, clear and raise what may be spent."),
     "workers": Late("sexton.cli.workers", "List the processes that hold sessions."),
     "journal": Late("sexton.cli.journal_command", "Show what was done, when, by whom and why."),
     "report": Late("sexton.cli.report", "Show what has changed over time."),

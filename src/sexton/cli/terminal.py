@@ -68,14 +68,18 @@ def json_line(value: Any) -> None:
     sys.stdout.flush()
 
 
-def array(values: Iterable[Any]) -> None:
-    """A JSON array on standard output, written as its values come."""
-    before = "["
+def page(values: Iterable[Any], rest: Callable[[], str | None] = lambda: None) -> None:
+    """A page of a list as JSON on standard output, written as its values come.
+
+    `rest` is asked at the end where the next page begins.
+    """
+    before = '{\n  "items": ['
     for value in values:
-        text = json.dumps(value, indent=2).replace("\n", "\n  ")
-        write(f"{before}\n  {text}")
+        text = json.dumps(value, indent=2).replace("\n", "\n    ")
+        write(f"{before}\n    {text}")
         before = ","
-    write("[]\n" if before == "[" else "\n]\n")
+    write(f"{before}]" if before != "," else "\n  ]")
+    write(f',\n  "next": {json.dumps(rest())}\n}}\n')
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import click
 
+from sexton.cli.cli_homes import name_of_home
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.terminal import array, note
-from sexton.cli.vault_view import files, show_files, with_left
+from sexton.cli.paging import Pages, by_ref, tell_pages
+from sexton.cli.terminal import note
+from sexton.cli.vault_view import show_files
 from sexton.core.wording import counted, size
-from sexton.operations.thing_records import vault_file as shape
+from sexton.operations.asker import Asker
+from sexton.operations.questions.vault_questions import KeptFile, vault
 from sexton.retention.vault_ports import VaultKind
+from sexton.wiring import Sexton
+
+ALL = 1_000_000_000
 
 
 def list_files(
@@ -20,13 +26,18 @@ def list_files(
     """Write the vault files of a kind, for a person or a program."""
     options = shared(ctx)
     with existing(options) as opened:
-        found = files(opened, kind, home, source)
-        if options.json:
-            array(shape(each) | {"left": left} for each, left in with_left(opened, found))
-        elif listed := list(found):
-            show_files(opened, listed)
-            total = sum(each.written.bytes for each in listed)
-            note(f"{counted(len(listed), 'file')}, {size(total)}")
-        else:
-            note(nothing)
+        asker, name = Asker(house=opened), name_of_home(opened, home)
+        found = Pages(
+            lambda rest, most: vault(
+                asker, kind=kind, home=name, source=source, after=by_ref(rest), limit=most
+            ),
+            ALL,
+        )
+        tell_pages(found, lambda shown: _show(opened, shown), nothing, as_json=options.json)
         note_keeper(opened.ledger, opened.clock)
+
+
+def _show(opened: Sexton, shown: list[KeptFile]) -> None:
+    show_files(opened, shown)
+    total = sum(each["bytes"] for each in shown)
+    note(f"{counted(len(shown), 'file')}, {size(total)}")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
 
-from sexton.cli.cli_homes import wanted_home
 from sexton.cli.terminal import Column, table
-from sexton.core.wording import ago, ahead, number, remaining, size
+from sexton.core.wording import ago, ahead, moment_of, number, remaining, size
+from sexton.operations.questions.vault_questions import KeptFile
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import VaultFile, VaultState, WantedFiles
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.removal_ports import VaultState
 from sexton.wiring import Sexton
 
-CHUNK = 500
 _COLUMNS = (
     Column("RECEIPT"),
     Column("MADE"),
@@ -35,43 +32,24 @@ def means_of(opened: Sexton) -> Means:
     return found
 
 
-def files(
-    opened: Sexton, kind: VaultKind | None, home: str | None, source: str | None
-) -> Iterator[VaultFile]:
-    """The vault files that are meant, in the order they were made."""
-    name = None if home is None else wanted_home(opened, home).name
-    wanted = WantedFiles(kind=kind, home=name, source=source)
-    after = 0
-    while page := opened.ledger.vault.page(wanted, after, CHUNK):
-        yield from page
-        after = page[-1].ref
-
-
-def with_left(opened: Sexton, found: Iterable[VaultFile]) -> Iterator[tuple[VaultFile, int]]:
-    """Vault files with the number of sessions that are still in each."""
-    rest = iter(found)
-    while some := list(islice(rest, CHUNK)):
-        left = opened.ledger.vault.left(some)
-        yield from ((each, left[each.ref]) for each in some)
-
-
-def show_files(opened: Sexton, found: Iterable[VaultFile]) -> None:
+def show_files(opened: Sexton, found: Iterable[KeptFile]) -> None:
     """A table of vault files."""
     host, now = means_of(opened).host, opened.clock.now()
-    table(_COLUMNS, (_row(each, left, host, now) for each, left in with_left(opened, found)))
+    table(_COLUMNS, (_row(each, host, now) for each in found))
 
 
-def _row(each: VaultFile, left: int, host: str, now: datetime) -> tuple[str, ...]:
-    state = each.state.value if each.state is not VaultState.KEPT else ""
-    elsewhere = "" if each.host == host else f"on {each.host}"
+def _row(each: KeptFile, host: str, now: datetime) -> tuple[str, ...]:
+    state = each["state"].value if each["state"] is not VaultState.KEPT else ""
+    elsewhere = "" if each["host"] == host else f"on {each['host']}"
+    until = each["expires_at"]
     return (
-        each.receipt,
-        ago(each.made_at, now),
-        "-" if each.expires_at is None else ahead(each.expires_at, now),
-        each.source,
-        remaining(left, each.written.sessions) if each.holds == "sessions" else "-",
-        number(each.written.files),
-        size(each.written.bytes),
+        each["receipt"],
+        ago(moment_of(each["made_at"]), now),
+        "-" if until is None else ahead(moment_of(until), now),
+        each["source"],
+        remaining(each["left"], each["sessions"]) if each["holds"] == "sessions" else "-",
+        number(each["files"]),
+        size(each["bytes"]),
         " ".join(filter(None, (state, elsewhere))) or "kept",
-        each.name[:8],
+        each["name"][:8],
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from sexton.cli.arguments import session_argument
-from sexton.cli.cli_homes import reaching
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.journal_view import show_entries
 from sexton.cli.terminal import Column, document, heading, say, table
-from sexton.keeper.explain import Explanation, explain
-from sexton.operations import values as shapes
+from sexton.core.session import NATIVE
+from sexton.operations.asker import Asker
+from sexton.operations.questions.session_questions import why
+from sexton.operations.said import Explanation
 
 _COLUMNS = (Column("QUESTION"), Column("ANSWER"), Column("BECAUSE", cut=True))
 
@@ -36,20 +37,21 @@ def command(ctx: click.Context, session: str) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        found = opened.find(session)
-        explanation = explain(reaching(opened, {found.home}), found)
+        explanation = why(Asker(house=opened), session)
     if options.json:
-        document(shapes.explanation(explanation))
+        document(explanation)
     else:
         _show(explanation)
 
 
 def _show(explanation: Explanation) -> None:
-    session = explanation.session
-    about = session.title or session.preview
-    heading(f"{session.name}: {about}" if about else session.name)
+    session = explanation["session"]
+    name = session["id"] if session["home"] == NATIVE else f"{session['home']}/{session['id']}"
+    about = session["title"] or session["preview"]
+    heading(f"{name}: {about}" if about else name)
     say()
-    table(_COLUMNS, ((each.question, each.answer, each.detail) for each in explanation.answers))
-    if explanation.journal:
+    answers = explanation["answers"]
+    table(_COLUMNS, ((each["question"], each["answer"], each["detail"]) for each in answers))
+    if explanation["journal"]:
         say()
-        show_entries(explanation.journal, with_session=False)
+        show_entries(explanation["journal"], with_session=False)

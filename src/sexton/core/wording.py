@@ -24,6 +24,11 @@ def iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def moment_of(text: str) -> datetime:
+    """The time that `iso` has written."""
+    return datetime.fromisoformat(text)
+
+
 def stamp(moment: datetime | None) -> str:
     """A time for people, to the minute."""
     return "-" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -36,7 +36,7 @@ class ProcessKept(SextonError):
     """A person keeps the process from being stopped, and who asks is an agent."""
 
     exit_code = 68
-    hint = "A person can let go of it with 'sexton processes keep PID --off', or stop it."
+    hint = "A person can let go of it with 'sexton processes release PID', or stop it."
 
 
 class InputInvalid(SextonError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
 
 from sexton.errors import InputInvalid
 from sexton.sessions.board_ports import Spot
@@ -11,6 +13,19 @@ from sexton.sessions.session_ports import Place
 
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Row(Protocol):
+    @property
+    def ref(self) -> int: ...
+
+
+R = TypeVar("R", bound=_Row)
+
+
+def cut(found: Sequence[R], limit: int) -> tuple[Sequence[R], str | None]:
+    """A page of rows, of which one more was asked for, and where the next page begins."""
+    return found[:limit], str(found[limit - 1].ref) if len(found) > limit else None
 
 
 def write_spot(spot: Spot | None) -> str | None:

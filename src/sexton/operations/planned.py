@@ -28,6 +28,7 @@ class Step(TypedDict):
     verb: str
     what: str
     why: str
+    spares: bool
 
 
 class Action(TypedDict):
@@ -99,7 +100,7 @@ class Plan(TypedDict):
     `outlook` and `troubles` are told beside a plan: they are no part of what the digest covers.
     """
 
-    format: Literal["sexton-plan", "sexton-errand"]
+    format: Literal["sexton-plan", "sexton-proposal"]
     version: int
     id: str
     ledger: str

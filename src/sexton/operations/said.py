@@ -6,7 +6,7 @@ name here, and to no other.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads this one on every Python
 
@@ -110,6 +110,7 @@ class Outcome(TypedDict):
     result: Result
     reason: Reason
     detail: str
+    target: NotRequired[str]
 
 
 class HeldBack(TypedDict):
@@ -138,8 +139,9 @@ class Explanation(TypedDict):
 
 
 class Finalization(TypedDict):
-    """One piece of end-of-session work."""
+    """One piece of end-of-session work; verbs name it by `ref`."""
 
+    ref: int
     session: str
     home: str
     finalizer: str
@@ -158,8 +160,12 @@ class Finalization(TypedDict):
 
 
 class Process(TypedDict):
-    """A background process of a session; one that is a hint is not registered."""
+    """A background process of a session; verbs name it by `ref`, a hint is not registered.
 
+    The session of an orphan has ended.
+    """
+
+    ref: int
     pid: int | None
     host: str
     home: str
@@ -172,6 +178,7 @@ class Process(TypedDict):
     started_at: Moment
     registered_by: str | None
     hint: bool
+    orphan: bool
     kept: bool
     doing: Doing
     because: str
@@ -281,3 +288,45 @@ class Worker(TypedDict):
     busy: int
     stalled: int
     stalled_seconds: int
+
+
+class Trouble(TypedDict):
+    """What went wrong, as on every surface."""
+
+    error: str
+    message: str
+    hint: str
+
+
+class Details(TypedDict, total=False):
+    """What only some verbs say in their receipt."""
+
+    processes: list[Stopped]
+    files: list[Restored]
+    opened_again: int
+    stayed: int
+    work_begun: int
+    remarks: list[Remark]
+    pinned: bool
+    owed: int
+
+
+class Receipt(Details):
+    """What came of a verb; `undo` names the verb that undoes it and what that needs.
+
+    `observed` actions were left out, as nobody allowed to change their homes; `left` were not
+    begun. Of many outcomes the first are listed.
+    """
+
+    receipt: str
+    verb: str
+    plan: str | None
+    done: int
+    skipped: int
+    recorded: int
+    observed: int
+    left: int
+    outcomes: list[Outcome]
+    held: list[HeldBack]
+    undo: dict[str, str] | None
+    trouble: Trouble | None

@@ -22,6 +22,7 @@ def process(each: Watched) -> said.Process:
     """A process for programs."""
     mine, who = each.process, each.process.identity
     return {
+        "ref": mine.ref,
         "pid": who.pid or None,
         "host": who.host,
         "home": mine.home,
@@ -34,6 +35,7 @@ def process(each: Watched) -> said.Process:
         "started_at": iso(mine.started_at),
         "registered_by": mine.registered_by,
         "hint": mine.ref < 0,
+        "orphan": mine.is_orphan and (mine.ref > 0 or mine.session_state is not None),
         "kept": mine.kept,
         "doing": each.doing,
         "because": each.because,

@@ -143,6 +143,7 @@ def explanation(each: Explanation) -> said.Explanation:
 def finalization(each: Finalization) -> said.Finalization:
     """One piece of end-of-session work."""
     return {
+        "ref": each.ref,
         "session": each.session,
         "home": each.home,
         "finalizer": each.finalizer,

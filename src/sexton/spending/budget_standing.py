@@ -67,15 +67,24 @@ def explained(
     return found
 
 
-def set_limit(
-    estate: Estate, meter: Meter, limit: tuple[int, Act] | None, session: Session | None
-) -> None:
-    """Give one meter a limit of its own, or take it away; journalled with who did it."""
+def check_limit(meter: Meter) -> None:
+    """Raise InputInvalid if a meter cannot have a limit of its own."""
     if meter.unit is Unit.MESSAGES and meter.scope is not Scope.SESSION:
         raise InputInvalid(
             "messages of a tree or a source are counted for budgets of the settings only",
             hint="Write it under budgets in sexton.yaml.",
         )
+
+
+def set_limit(
+    estate: Estate,
+    meter: Meter,
+    limit: tuple[int, Act] | None,
+    session: Session | None,
+    receipt: str,
+) -> None:
+    """Give one meter a limit of its own, or take it away; journalled with who did it."""
+    check_limit(meter)
     budget = None
     words = f"{meter.scope} {meter.unit}: the limit of the settings again"
     if limit is not None:
@@ -83,7 +92,7 @@ def set_limit(
         name = usual_name(meter.scope, meter.unit)
         budget = Budget(name=name, scope=meter.scope, unit=meter.unit, limit=amount, action=action)
         words = f"{meter.scope}: {shown(meter.unit, amount)} at most, then {action}"
-    entry = _entry(estate, session, "set_budget", words)
+    entry = _entry(estate, session, receipt, "set_budget", words)
     estate.ledger.spending.cap(meter, budget, entry, estate.clock.now())
 
 
@@ -94,18 +103,20 @@ def own_limits(estate: Estate, spender: Who, like: Meter) -> list[Meter]:
     return [each for each in meters if (each.scope, each.subject) == (like.scope, like.subject)]
 
 
-def allow(estate: Estate, standing: Standing, amount: int, session: Session | None) -> None:
+def allow(
+    estate: Estate, standing: Standing, amount: int, session: Session | None, receipt: str
+) -> None:
     """Allow so much more; journalled with who did it."""
     meter = standing.bound.meter
     words = f"{shown(meter.unit, amount)} more for the {meter.scope}"
-    entry = _entry(estate, session, "raise_budget", words)
+    entry = _entry(estate, session, receipt, "raise_budget", words)
     estate.ledger.spending.add(standing.bound, amount, entry, estate.clock.now())
 
 
-def _entry(estate: Estate, session: Session | None, action: str, words: str) -> Entry:
+def _entry(estate: Estate, session: Session | None, receipt: str, action: str, words: str) -> Entry:
     return Entry(
         actor=estate.actor,
-        receipt=None,
+        receipt=receipt,
         home=None if session is None else session.home,
         session=None if session is None else session.id,
         action=action,

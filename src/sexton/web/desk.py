@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sexton.operations.asker import Asker
 from sexton.web.access.access_keys import Keys
 from sexton.web.lookout import Lookout
 from sexton.web.next_sweep import NextSweep
@@ -24,6 +25,7 @@ class Desk:
     """The house and everything that is asked of it through the web."""
 
     house: Sexton
+    asker: Asker
     keys: Keys
     templates: Templates
     lookout: Lookout

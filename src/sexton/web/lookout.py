@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Final
 
 import sexton.wiring.loaded  # noqa: F401  # the thread loads nothing itself
-from sexton.core.session import NATIVE, Session
 from sexton.core.troubles import Troubles
 from sexton.keeper.keeper_context import Estate
-from sexton.liveness.evidence import Evidence, Verdict
-from sexton.liveness.policy import HOME
 from sexton.liveness.silence import Watch, listen
-from sexton.operations.said import Known
 from sexton.wiring import Sexton
 
 LISTEN_EVERY = 5.0
 LONGEST_GAP = 20.0
 FRESH = 2.0
 """Seconds for which one look at the machine and the homes answers every question."""
-WAITING: Final = "waiting"
-"""Nobody holds it: a conversation that waits for its next message."""
 
 
 class Lookout:
@@ -59,9 +52,9 @@ class Lookout:
                 self._made = now
             return self._estate
 
-    def fresh(self) -> Estate:
-        """What is known now, for whoever changes something."""
-        return replace(self._house.estate(), watch=self._watch)
+    def watch(self) -> Watch:
+        """What was heard of heartbeats."""
+        return self._watch
 
     def _listen(self) -> None:
         while not self._stopped.wait(LISTEN_EVERY):
@@ -75,26 +68,3 @@ class Lookout:
         beats = {worker.id: worker.beat for worker in estate.ledger.reaping.suspects()}
         ttl = estate.rules(None).rules.liveness.ttl.total_seconds()
         self._watch = listen(self._watch, beats, estate.look(), min(LONGEST_GAP, ttl))
-
-
-def verdict_of(session: Session, evidence: dict[str, Evidence]) -> Known | None:
-    """What is known of who holds an open session, in one word; None of one that has ended."""
-    if not session.is_open:
-        return None
-    held = [holder.worker.id for holder in session.holders]
-    return standing_of(session.home, held, evidence, evidence.get(HOME))
-
-
-def standing_of(
-    home: str, holders: list[str], evidence: dict[str, Evidence], proof: Evidence | None
-) -> Known:
-    """The same for one that is known by its holders only."""
-    verdicts = {evidence[id].verdict if id in evidence else Verdict.UNKNOWN for id in holders}
-    if proof is not None:
-        verdicts.add(proof.verdict)
-    if not verdicts:
-        return WAITING if home == NATIVE else Verdict.UNKNOWN
-    for verdict in (Verdict.LIVE, Verdict.SUSPECT, Verdict.UNKNOWN):
-        if verdict in verdicts:
-            return verdict
-    return Verdict.DEAD

@@ -5,19 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-import uuid
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sexton.core.machine_ports import Clock
-from sexton.core.plan import Reason
-from sexton.core.record import record
 from sexton.errors import PlanInvalid
-from sexton.keeper.sealing import digest_of
-from sexton.operations import planned
-from sexton.store.ledger import Ledger
+from sexton.operations.verb_proposal import Proposal
 
 MOST_BYTES = 64_000_000
 """What all remembered proposals take together; the newest is remembered however large it is."""
@@ -26,65 +22,29 @@ MOST_AGE = 3600.0
 MOST = 1000
 """Digests that are remembered."""
 OBJECTS = 8
-"""How many times its text an errand takes in memory, by measurement with a wide margin."""
+"""How many times its text a proposal takes in memory, by measurement with a wide margin."""
 _OVERHEAD = 1000
 """What a digest and its place in the store take, in bytes."""
+BESIDE = ("outlook", "troubles")
+"""What is told beside a plan, and is none of it."""
 _PASSING = ("id", "made_at", "digest")
 """What differs between two proposals of the same content."""
 
 
-@record
-class Step:
-    """One thing that would be done, to what, and why."""
+class Written(NamedTuple):
+    """A plan that was shown, as text, and the verb it was shown for."""
 
-    kind: str
     verb: str
-    what: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What came of one action that is not a plan's: done or not, and why."""
-
-    is_done: bool
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
-    """One action that is not a plan's, with its reason; `carry_out` looks again before it acts.
-
-    `undo` is the query of the proposal that undoes it, if there is one. `steps` are what it would
-    do to what, and what it spares.
-    """
-
-    kind: str
-    home: str | None
-    session: str | None
-    target: str
-    reason: Reason
-    reversible: bool
-    carry_out: Callable[[str], Done]
-    undo: Mapping[str, str] | None = None
-    steps: Sequence[Step] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """An errand as it was shown, and the digest by which it is confirmed."""
-
-    digest: str
-    shown: planned.Plan
-    work: Errand
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The packed text of a plan, or an errand, and how many bytes it takes."""
+    """The packed text of a plan, or a proposal, and how many bytes it takes."""
 
-    work: bytes | Errand
+    work: bytes | Proposal
     size: int
+    verb: str = ""
 
 
 class Proposals:
@@ -107,17 +67,20 @@ class Proposals:
         with self._lock:
             return self._size()
 
-    def add(self, proposal: Proposal) -> Proposal:
-        """Remember an errand that is shown."""
-        # Two errands that read alike may be about two processes: each is kept for itself.
-        kept = _Kept(proposal.work, OBJECTS * len(_canonical(proposal.shown)))
+    def add(self, proposal: Proposal) -> None:
+        """Remember a proposal that is shown."""
+        if proposal.plan is not None:
+            told = {name: value for name, value in proposal.shown.items() if name not in BESIDE}
+            self.add_plan(told, proposal.verb)
+            return
+        # Two proposals that read alike may be about two processes: each is kept for itself.
+        kept = _Kept(proposal, OBJECTS * len(_canonical(proposal.shown)), proposal.verb)
         self._put(proposal.digest, proposal.digest, kept)
-        return proposal
 
-    def add_plan(self, shown: Mapping[str, object]) -> None:
+    def add_plan(self, shown: Mapping[str, object], verb: str = "apply") -> None:
         """Remember a plan that is shown."""
         packed = zlib.compress(_canonical(shown), 1)
-        self._put(str(shown["digest"]), _content(shown), _Kept(packed, len(packed)))
+        self._put(str(shown["digest"]), _content(shown), _Kept(packed, len(packed), verb))
 
     def __contains__(self, digest: str) -> bool:
         """Whether it is remembered."""
@@ -125,8 +88,8 @@ class Proposals:
             self._forget()
             return digest in self._shown
 
-    def of(self, digest: str) -> str | Errand:
-        """The text of the plan, or the errand; PlanInvalid if it was shown too long ago."""
+    def of(self, digest: str) -> Written | Proposal:
+        """What was shown under a digest; PlanInvalid if it was shown too long ago."""
         with self._lock:
             self._forget()
             content, _ = self._shown.get(digest, ("", 0.0))
@@ -136,7 +99,9 @@ class Proposals:
                 "nothing is known that was shown under this digest",
                 hint="Ask for the plan again, look at it, and confirm that one.",
             )
-        return zlib.decompress(kept.work).decode() if isinstance(kept.work, bytes) else kept.work
+        if isinstance(kept.work, bytes):
+            return Written(kept.verb, zlib.decompress(kept.work).decode())
+        return kept.work
 
     def _put(self, digest: str, content: str, kept: _Kept) -> None:
         with self._lock:
@@ -173,32 +138,3 @@ def _content(shown: Mapping[str, object]) -> str:
 
 def _canonical(shown: Mapping[str, object]) -> bytes:
     return json.dumps(shown, sort_keys=True, separators=(",", ":")).encode()
-
-
-def of_errand(errand: Errand, ledger: Ledger, made_at: str) -> Proposal:
-    """An errand in the form in which plans are shown."""
-    named: planned.Seen = {"home": errand.home, "id": errand.session}
-    shown: planned.Plan = {
-        "format": "sexton-errand",
-        "version": 1,
-        "id": uuid.uuid4().hex,
-        "ledger": ledger.id,
-        "made_at": made_at,
-        "actions": [
-            {
-                "kind": errand.kind,
-                "session": named,
-                "target": errand.target,
-                "steps": [
-                    {"verb": each.verb, "what": each.what, "why": each.why} for each in errand.steps
-                ],
-                "reason": {"code": errand.reason.code, "text": errand.reason.text},
-                "reversible": errand.reversible,
-            }
-        ],
-        "held": [],
-        "digest": "",
-    }
-    content = {name: value for name, value in shown.items() if name != "digest"}
-    shown["digest"] = digest_of(content, ledger.plan_key())
-    return Proposal(digest=shown["digest"], shown=shown, work=errand)

@@ -35,7 +35,7 @@ class Templates:
             ago=_ago,
             clock=_clock,
             dollars=_dollars,
-            iso=wording.iso,
+            iso=_iso,
             line=line,
             moment=_moment,
             number=wording.number,
@@ -64,17 +64,26 @@ def name_of(home: str | None, id: str) -> str:
     return id if home in (None, NATIVE) else f"{home}/{id}"
 
 
+def _time(value: datetime | str) -> datetime:
+    """A time, also one that the floor of operations says as programs get it."""
+    return wording.moment_of(value) if isinstance(value, str) else value
+
+
 @pass_context
-def _ago(context: Context, moment: datetime) -> str:
-    return wording.ago(moment, context["now"])
+def _ago(context: Context, value: datetime | str) -> str:
+    return wording.ago(_time(value), context["now"])
 
 
-def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+def _iso(value: datetime | str) -> str:
+    return wording.iso(_time(value))
 
 
-def _clock(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%H:%M:%S} UTC"
+def _moment(value: datetime | str) -> str:
+    return f"{_time(value).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _clock(value: datetime | str) -> str:
+    return f"{_time(value).astimezone(UTC):%H:%M:%S} UTC"
 
 
 def _dollars(micros: int) -> str:

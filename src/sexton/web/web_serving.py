@@ -11,6 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from sexton.errors import AddressRefused, AddressTaken, InputInvalid
+from sexton.operations.asker import Asker
 from sexton.web.access.access_keys import Keys
 from sexton.web.access.addresses import Address
 from sexton.web.access.connections import Connection
@@ -114,6 +115,7 @@ def desk_for(
     activity = Activity(house, lookout)
     return Desk(
         house=house,
+        asker=Asker(house=house, watch=lookout.watch, known=lookout.estate),
         keys=keys,
         templates=Templates(),
         lookout=lookout,

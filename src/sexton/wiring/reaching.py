@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,3 +52,11 @@ def everywhere(opened: Sexton) -> Estate:
         else:
             found.append(setting)
     return opened.estate(found)
+
+
+def reaching(opened: Sexton, names: Collection[str]) -> Estate:
+    """What to work with so that these homes are reached, listed or not, as far as they are here."""
+    listed = opened.settings.homes
+    records = [each for each in opened.ledger.homes.all() if each.name in names]
+    homes = [reachable(each, listed) for each in records]
+    return opened.estate([each for each in homes if each is not None and each not in listed])

@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 
 from sexton.cli.arguments import home_option, source_option
+from sexton.cli.cli_homes import name_of_home
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.terminal import Column, document, progress, say, table
-from sexton.cli.vault_view import files, means_of
+from sexton.cli.vault_view import means_of
 from sexton.core.wording import counted
 from sexton.errors import VaultError
+from sexton.operations.asker import Asker
+from sexton.operations.questions.vault_questions import each_file
 from sexton.operations.thing_records import vault_file as shape
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import VaultFile, VaultState
@@ -37,7 +40,7 @@ def command(ctx: click.Context, home: str | None, source: str | None) -> None:
         means = means_of(opened)
         found = [
             each
-            for each in files(opened, None, home, source)
+            for each in each_file(Asker(house=opened), None, name_of_home(opened, home), source)
             if each.state is VaultState.KEPT and each.host == means.host
         ]
         troubles = []

@@ -15,6 +15,10 @@ from sexton.cli.command import Group, Late
         "set": Late(
             "sexton.cli.budget.budget_set", "Give one session, tree or source a limit of its own."
         ),
+        "clear": Late(
+            "sexton.cli.budget.budget_clear",
+            "Take a limit away that was given to one session, its tree or a source.",
+        ),
         "raise": Late("sexton.cli.budget.budget_raise", "Allow more than a limit."),
     },
     examples=(
@@ -24,4 +28,4 @@ from sexton.cli.command import Group, Late
     ),
 )
 def command() -> None:
-    """Show, set and raise what may be spent."""
+    """Show, set, clear and raise what may be spent."""

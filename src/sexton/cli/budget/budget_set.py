@@ -5,21 +5,16 @@ from __future__ import annotations
 import click
 
 from sexton.cli.budget.budget_choosing import (
-    check_tree,
-    meter,
     one_unit,
     session_or_none,
     source_option,
-    spender,
     tree_option,
     unit_options,
 )
-from sexton.cli.cli_opening import reaching
-from sexton.cli.command import Command, shared
-from sexton.cli.terminal import document, say
-from sexton.spending.budget_standing import own_limits, set_limit
-from sexton.spending.budgets import shown
-from sexton.spending.model import Act, Unit
+from sexton.cli.carrying_out import act
+from sexton.cli.command import Command
+from sexton.operations.changes.budget_changes import set_budget
+from sexton.spending.model import Act
 
 
 @click.command(
@@ -29,7 +24,6 @@ from sexton.spending.model import Act, Unit
         "sexton budget set 3f0c9a --tokens 100000 --action kill",
         "sexton budget set 3f0c9a --tree --usd 5",
         "sexton budget set --source cron --usd 20",
-        "sexton budget set 3f0c9a --off   # what the settings say again",
     ),
 )
 @session_or_none
@@ -43,9 +37,6 @@ from sexton.spending.model import Act, Unit
     show_default=True,
     help="What happens at the limit.",
 )
-@click.option(
-    "--off", is_flag=True, help="Take the limit away, or without an amount every one set there."
-)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -54,36 +45,24 @@ def command(
     source: str | None,
     tree: bool,
     action: str,
-    off: bool,
-    **given: int | None,
+    **given: str | None,
 ) -> None:
     """Give one session, tree or source a limit of its own.
 
     It takes the place of what the settings say there, also below what is spent already: then
-    nothing more is spent. An agent that runs learns of it from its next call.
+    nothing more is spent. An agent that runs learns of it from its next call. 'sexton budget clear'
+    takes it away again.
     """
-    options = shared(ctx)
-    everything = off and not any(given.values())
-    unit, amount = (Unit.TOKENS, 0) if everything else one_unit(ctx, given)
-    check_tree(ctx, session, tree)
-    with reaching(options) as opened:
-        found, named = spender(ctx, opened, session, source)
-        place, estate = meter(named, unit, tree=tree), opened.estate()
-        gone = own_limits(estate, named, place) if everything else [place]
-        for each in gone:
-            set_limit(estate, each, None if off else (amount, Act(action)), found)
-    whose = named.source if found is None else found.id
-    if options.json:
-        document(
-            {
-                "scope": place.scope,
-                "subject": whose,
-                "unit": None if everything else unit,
-                "limit": None if off else amount,
-                "action": None if off else action,
-            }
-        )
-    elif off:
-        say(f"{place.scope} {whose}: what the settings say")
-    else:
-        say(f"{place.scope} {whose}: {shown(unit, amount)} at most, then {action}")
+    unit, amount = one_unit(ctx, given)
+    act(
+        ctx,
+        lambda asker: set_budget(
+            asker,
+            unit=unit,
+            amount=amount,
+            session=session,
+            source=source,
+            tree=tree,
+            action=Act(action),
+        ),
+    )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import click
 
 from sexton.cli.budget.budget_choosing import (
-    check_tree,
     note_unknown,
     session_or_none,
     source_option,
@@ -15,12 +14,11 @@ from sexton.cli.budget.budget_choosing import (
 )
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
-from sexton.cli.terminal import Column, array, note, table
-from sexton.operations.thing_records import budget as shape
-from sexton.operations.verbs import newest
-from sexton.spending.budget_standing import NOWHERE, explained, standings, unpriced, who
-from sexton.spending.budgets import action_of, shown
-from sexton.spending.model import Budget, Scope, Who
+from sexton.cli.terminal import Column, document, note, table
+from sexton.operations.asker import Asker
+from sexton.operations.questions.budget_questions import budgets
+from sexton.spending.budgets import shown
+from sexton.spending.model import Budget
 
 _COLUMNS = (Column("BUDGET"), Column("NOW"), Column("HOW IT STANDS", cut=True))
 
@@ -45,39 +43,21 @@ def command(ctx: click.Context, session: str | None, source: str | None, tree: b
     either the budgets of the day. Budgets of single turns are counted by the agent itself.
     """
     options = shared(ctx)
-    check_tree(ctx, session, tree)
     if session is not None and source is not None:
         raise click.UsageError("name a session or a source, not both", ctx)
+    if tree and session is None:
+        raise click.UsageError("name a session: --tree is the tree of one", ctx)
     with existing(options) as opened:
-        estate = opened.estate()
         note_unknown(opened, source)
-        asked = None if session is None else newest(opened.ledger, opened.find(session))
-        spender = who(estate, asked) if asked else Who(NOWHERE, NOWHERE, source or "")
-        rules = estate.rules(None).rules.spend.budgets
-        found = [
-            each
-            for each in standings(estate, spender)
-            if (not tree or each.bound.meter.scope is Scope.TREE)
-            and (session or source or each.bound.meter.scope is Scope.DAY)
-        ]
-        blind = unpriced(estate, asked)
-    ended = asked.end_reason if asked else None
-    told = [
-        (each, budget, _word(budget, word, ended, spender.source), words)
-        for each in found
-        for budget, word, words in explained(each, spender.source, blind)
-    ]
+        found = budgets(Asker(house=opened), session=session, source=source, tree=tree)
+        rules = opened.rules(None).rules.spend.budgets
     if options.json:
-        array(shape(each, budget, word) for each, budget, word, _ in told)
-    elif told:
-        table(_COLUMNS, ((budget.name, word, words) for _, budget, word, words in told))
+        document(found)
+    elif found["items"]:
+        rows = ((each["budget"], each["state"], each["words"]) for each in found["items"])
+        table(_COLUMNS, rows)
     else:
         note(_nothing(rules))
-
-
-def _word(budget: Budget, word: str, ended: str | None, source: str) -> str:
-    """What a budget does now, or did: it may end a session before all is spent."""
-    return action_of(budget, source).value if ended == f"budget:{budget.name}" else word
 
 
 def _nothing(rules: Sequence[Budget]) -> str:

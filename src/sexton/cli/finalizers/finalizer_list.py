@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import click
 
-from sexton.cli.arguments import limit_option
+from sexton.cli.arguments import limit_option, session_option
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
-from sexton.cli.finalizers.finalizer_choosing import (
-    CHUNK,
-    finalizer_option,
-    pages,
-    session_option,
-    wanted,
-)
+from sexton.cli.finalizers.finalizer_choosing import finalizer_option
 from sexton.cli.finalizers.finalizer_view import show
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.terminal import array, note
+from sexton.cli.paging import Pages, after_option, by_ref, tell_pages
 from sexton.finalizers.model import FinalizationState
-from sexton.operations.values import finalization as shape
+from sexton.operations.asker import Asker
+from sexton.operations.questions.job_questions import finalizers
 
 
 @click.command(
@@ -40,6 +33,7 @@ from sexton.operations.values import finalization as shape
 @finalizer_option
 @session_option
 @limit_option
+@after_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -47,6 +41,7 @@ def command(
     finalizer: str | None,
     session: str | None,
     limit: int,
+    after: str | None,
 ) -> None:
     """List end-of-session work, newest first.
 
@@ -55,16 +50,24 @@ def command(
     """
     options = shared(ctx)
     with existing(options) as opened:
-        chosen = None if state is None else FinalizationState(state)
-        asked = wanted(opened, session, finalizer, chosen)
-        found = map(opened.content.job, pages(opened, asked, min(limit + 1, CHUNK)))
-        listed = islice(found, limit)
-        if options.json:
-            array(shape(each) for each in listed)
-        elif shown := list(listed):
-            show(shown, opened.clock.now())
-        else:
-            note("no such work is owed or was done")
-        if next(found, None):
-            note(f"there is more than {limit}: see --limit")
+        asker, chosen = Asker(house=opened), None if state is None else FinalizationState(state)
+        found = Pages(
+            lambda rest, most: finalizers(
+                asker,
+                state=chosen,
+                finalizer=finalizer,
+                session=session,
+                after=by_ref(rest),
+                limit=most,
+            ),
+            limit,
+            after,
+        )
+        now = opened.clock.now()
+        tell_pages(
+            found,
+            lambda shown: show(shown, now),
+            "no such work is owed or was done",
+            as_json=options.json,
+        )
         note_keeper(opened.ledger, opened.clock)

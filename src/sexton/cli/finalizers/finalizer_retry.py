@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from sexton.cli.arguments import session_option, yes_option
+from sexton.cli.carrying_out import act
 from sexton.cli.command import Command
-from sexton.cli.finalizers.deciding import Decision, decide
-from sexton.cli.finalizers.finalizer_choosing import deciding_options
-from sexton.finalizers.model import FinalizationState
-
-DECISION = Decision(
-    verb="retry",
-    leads_to=FinalizationState.PENDING,
-)
+from sexton.cli.finalizers.finalizer_choosing import all_option, finalizer_option
+from sexton.operations.changes.job_changes import retry_finalizer
 
 
 @click.command(
@@ -25,11 +19,20 @@ DECISION = Decision(
         "sexton finalizers retry --finalizer memories --yes",
     ),
 )
-@deciding_options
+@session_option
+@finalizer_option
+@all_option
+@yes_option
 @click.pass_context
-def command(ctx: click.Context, /, **chosen: Any) -> None:
+def command(
+    ctx: click.Context, session: str | None, finalizer: str | None, everything: bool, yes: bool
+) -> None:
     """Try work again that was given up.
 
     Its tries are counted from the start; a keeper takes it on at its next look.
     """
-    decide(ctx, DECISION, **chosen)
+    act(
+        ctx,
+        lambda asker: retry_finalizer(asker, session=session, finalizer=finalizer, all=everything),
+        ask=not yes,
+    )

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from sexton.cli.terminal import Column, table
-from sexton.core.wording import ago
-from sexton.finalizers.model import Finalization
+from sexton.core.wording import ago, moment_of
+from sexton.operations.said import Finalization
 
 COLUMNS = (
     Column("SESSION", cut=True),
@@ -25,12 +25,12 @@ def show(found: Iterable[Finalization], now: datetime) -> None:
         COLUMNS,
         [
             (
-                f"{each.home}/{each.session}",
-                each.finalizer,
-                str(each.state),
-                str(each.attempts),
-                ago(each.owed_at, now),
-                each.last_error or "",
+                f"{each['home']}/{each['session']}",
+                each["finalizer"],
+                str(each["state"]),
+                str(each["attempts"]),
+                ago(moment_of(each["owed_at"]), now),
+                each["last_error"] or "",
             )
             for each in found
         ],

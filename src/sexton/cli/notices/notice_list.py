@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
-from typing import Any
 
 import click
 
@@ -13,12 +10,13 @@ from sexton.cli.arguments import limit_option
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.terminal import Column, array, note, table
-from sexton.core.wording import ago, iso
-from sexton.notifications.model import Letter, LetterState
-from sexton.wiring import Sexton
+from sexton.cli.paging import Pages, after_option, by_ref, tell_pages
+from sexton.cli.terminal import Column, table
+from sexton.core.wording import ago, moment_of
+from sexton.notifications.model import LetterState
+from sexton.operations.asker import Asker
+from sexton.operations.questions.notification_questions import Notification, notifications
 
-CHUNK = 500
 COLUMNS = (
     Column("TARGET"),
     Column("EVENT"),
@@ -41,8 +39,9 @@ COLUMNS = (
     help="Only in this state.",
 )
 @limit_option
+@after_option
 @click.pass_context
-def command(ctx: click.Context, state: str | None, limit: int) -> None:
+def command(ctx: click.Context, state: str | None, limit: int, after: str | None) -> None:
     """List what people were told, newest first.
 
     Each is listed once for each way of reaching them. A pending one waits for its time, a failed
@@ -50,58 +49,31 @@ def command(ctx: click.Context, state: str | None, limit: int) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        wanted = None if state is None else LetterState(state)
-        found = map(opened.content.letter, _letters(opened, wanted))
-        first = islice(found, limit)
-        if options.json:
-            array(_shape(each) for each in first)
-        elif listed := list(first):
-            _show(listed, opened.clock.now())
-        else:
-            note("nobody was told anything" if state is None else f"no notice is {state}")
-        if next(found, None):
-            note(f"there is more than {limit}: see --limit")
+        asker, wanted = Asker(house=opened), None if state is None else LetterState(state)
+        found = Pages(
+            lambda rest, most: notifications(asker, state=wanted, after=by_ref(rest), limit=most),
+            limit,
+            after,
+        )
+        nothing = "nobody was told anything" if state is None else f"no notice is {state}"
+        now = opened.clock.now()
+        tell_pages(found, lambda shown: _show(shown, now), nothing, as_json=options.json)
         note_keeper(opened.ledger, opened.clock)
 
 
-def _letters(opened: Sexton, state: LetterState | None) -> Iterator[Letter]:
-    after: int | None = None
-    while page := opened.ledger.outbox.page(state, after, CHUNK):
-        yield from page
-        after = page[-1].ref
-
-
-def _shape(each: Letter) -> dict[str, Any]:
-    return {
-        "target": each.target,
-        "event": str(each.notice.event),
-        "state": str(each.state),
-        "attempts": each.attempts,
-        "last_error": each.last_error,
-        "title": each.notice.title,
-        "text": each.notice.text,
-        "home": each.notice.home,
-        "session": each.notice.session,
-        "key": each.notice.key,
-        "posted_at": iso(each.posted_at),
-        "not_before": iso(each.not_before),
-        "finished_at": iso(each.finished_at),
-    }
-
-
-def _show(letters: list[Letter], now: datetime) -> None:
+def _show(shown: list[Notification], now: datetime) -> None:
     table(
         COLUMNS,
         [
             (
-                each.target,
-                str(each.notice.event),
-                str(each.state),
-                str(each.attempts),
-                ago(each.posted_at, now),
-                each.notice.title,
-                each.last_error or "",
+                each["target"],
+                each["event"].value,
+                each["state"].value,
+                str(each["attempts"]),
+                ago(moment_of(each["posted_at"]), now),
+                each["title"],
+                each["last_error"] or "",
             )
-            for each in letters
+            for each in shown
         ],
     )

@@ -21,6 +21,9 @@ from sexton.cli.command import Group, Late
         "keep": Late(
             "sexton.cli.processes.process_keep", "Keep a process from being stopped by policy."
         ),
+        "release": Late(
+            "sexton.cli.processes.process_release", "Let policies stop a process again."
+        ),
     },
     examples=(
         "sexton processes list                    # what runs, for whom, and what it holds back",
@@ -29,4 +32,4 @@ from sexton.cli.command import Group, Late
     ),
 )
 def command() -> None:
-    """List, stop and keep the background processes of sessions."""
+    """List, stop, keep and release the background processes of sessions."""

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import click
 
-from sexton.cli.arguments import named
+from sexton.cli.arguments import named, session_option
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.processes.process_choosing import of_session, session_option
+from sexton.cli.paging import Pages, by_ref, tell_pages
 from sexton.cli.processes.process_view import show
-from sexton.cli.terminal import array, note
-from sexton.keeper.keeper_context import Estate
-from sexton.operations.thing_records import process as shape
-from sexton.processes.listed import view
-from sexton.processes.model import Process
-from sexton.wiring import Sexton
-from sexton.wiring.reaching import everywhere
+from sexton.operations.asker import Asker
+from sexton.operations.questions.process_questions import processes
 
-CHUNK = 500
+ALL = 1_000_000_000
 
 
 @click.command(
@@ -27,12 +22,17 @@ CHUNK = 500
     examples=(
         "sexton processes list",
         "sexton processes list --session 3f0c9a",
-        "sexton processes list --json | jq '.[] | select(.holds_reset)'",
+        "sexton processes list --json | jq '.items[] | select(.holds_reset)'",
     ),
 )
 @session_option
 @click.option("--task", callback=named("task"), metavar="TASK", help="Only of this task.")
-@click.option("--all", "everything", is_flag=True, help="Also those that ended in the last week.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also those that ended in the last week, newest first.",
+)
 @click.pass_context
 def command(ctx: click.Context, session: str | None, task: str | None, everything: bool) -> None:
     """List the background processes of sessions and what they do.
@@ -45,39 +45,17 @@ def command(ctx: click.Context, session: str | None, task: str | None, everythin
     """
     options = shared(ctx)
     with existing(options) as opened:
-        estate = everywhere(opened)
-        found = _wanted(opened, estate, session, everything=everything)
-        chosen = [each for each in found if task in (None, each.task)]
-        watched = view(estate, chosen)
-        if options.json:
-            array(map(shape, watched))
-        elif watched:
-            show(watched, opened.clock.now())
-        else:
-            note("no such process is registered")
+        asker, now = Asker(house=opened), opened.clock.now()
+        found = Pages(
+            lambda rest, most: processes(
+                asker, session=session, task=task, ended=everything, after=by_ref(rest), limit=most
+            ),
+            ALL,
+        )
+        tell_pages(
+            found,
+            lambda shown: show(shown, now),
+            "no such process is registered",
+            as_json=options.json,
+        )
         note_keeper(opened.ledger, opened.clock)
-
-
-def _wanted(
-    opened: Sexton, estate: Estate, session: str | None, *, everything: bool
-) -> list[Process]:
-    registry = opened.ledger.registry
-    if not everything and session is not None:
-        return of_session(opened, estate, session)
-    registered = _all(opened) if everything else registry.running()
-    known = [*registered, *estate.named(registry.running())]
-    found = None if session is None else opened.find(session)
-    return [
-        each
-        for each in known
-        if found is None or (each.home, each.session) == (found.home, found.id)
-    ]
-
-
-def _all(opened: Sexton) -> list[Process]:
-    found: list[Process] = []
-    before: int | None = None
-    while page := opened.ledger.registry.page(before, CHUNK):
-        found += page
-        before = page[-1].ref
-    return found[::-1]

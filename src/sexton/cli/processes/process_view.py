@@ -7,9 +7,8 @@ from datetime import datetime
 
 from sexton.cli.terminal import Column, table
 from sexton.core.session import NATIVE
-from sexton.core.wording import size, span
-from sexton.processes.model import Process, Watched
-from sexton.processes.process_ports import Stopped
+from sexton.core.wording import moment_of, size, span
+from sexton.operations.said import Process
 
 _COLUMNS = (
     Column("PID", right=True),
@@ -24,51 +23,37 @@ _COLUMNS = (
     Column("HOLDS A RESET"),
     Column("COMMAND", cut=True),
 )
-_STOPPED = (
-    Column("PID", right=True),
-    Column("RESULT"),
-    Column("BECAUSE", cut=True),
-    Column("COMMAND", cut=True),
-)
 
 
-def show(processes: Iterable[Watched], now: datetime) -> None:
+def show(processes: Iterable[Process], now: datetime) -> None:
     """One line for each process."""
     table(_COLUMNS, (_row(each, now) for each in processes))
 
 
-def _row(each: Watched, now: datetime) -> tuple[str, ...]:
-    process, figures = each.process, each.figures
-    until = f"until {each.holds_until:%m-%d %H:%M} UTC"
+def _row(each: Process, now: datetime) -> tuple[str, ...]:
+    until = f"until {moment_of(each['holds_until']):%m-%d %H:%M} UTC"
+    ended = moment_of(each["ended_at"]) if each["ended_at"] else now
+    share = 100 * each["cpu_seconds"] / each["window_seconds"] if each["window_seconds"] else None
     return (
-        str(process.identity.pid or "-"),
-        _session(process),
-        process.task or "-",
-        "hint" if process.ref < 0 else str(process.kind),
+        str(each["pid"] or "-"),
+        _session(each),
+        each["task"] or "-",
+        "hint" if each["hint"] else str(each["kind"]),
         _doing(each),
-        span((process.ended_at or now) - process.started_at),
-        f"{100 * figures.cpu / figures.seconds:.1f} %" if figures.seconds else "-",
-        size(figures.memory) if figures.memory else "-",
-        ", ".join(map(str, figures.ports)) or "-",
-        until if each.holds else "no",
-        process.command,
+        span(ended - moment_of(each["started_at"])),
+        "-" if share is None else f"{share:.1f} %",
+        size(each["memory_bytes"]) if each["memory_bytes"] else "-",
+        ", ".join(map(str, each["ports"])) or "-",
+        until if each["holds_reset"] else "no",
+        each["command"],
     )
 
 
-def _doing(each: Watched) -> str:
+def _doing(each: Process) -> str:
     """What it does, or how it ended."""
-    if each.process.ended_how:
-        return each.process.ended_how
-    return f"{each.doing}, kept" if each.process.kept else str(each.doing)
+    return each["ended_how"] or (f"{each['doing']}, kept" if each["kept"] else str(each["doing"]))
 
 
-def _session(process: Process) -> str:
-    name = process.session if process.home == NATIVE else f"{process.home}/{process.session}"
-    over = process.session_state is not None if process.ref < 0 else True
-    return f"{name} (ended)" if process.is_orphan and over else name
-
-
-def show_stopped(found: Iterable[Stopped]) -> None:
-    """One line for each process of the trees."""
-    rows = ((str(each.pid), str(each.ending), each.why or "-", each.command) for each in found)
-    table(_STOPPED, rows)
+def _session(each: Process) -> str:
+    name = each["session"] if each["home"] == NATIVE else f"{each['home']}/{each['session']}"
+    return f"{name} (ended)" if each["orphan"] else name

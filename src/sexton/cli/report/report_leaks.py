@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,16 +13,19 @@ from sexton.cli.cli_opening import chosen_url, existing, ledger_file
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
 from sexton.cli.report.chart import Colour, Series, chart
-from sexton.cli.report.report_shadow import shadow_shape, shadow_words
+from sexton.cli.report.report_shadow import shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
-from sexton.core.wording import counted, iso, number, share, stamp
-from sexton.errors import NoSuchHome
-from sexton.homes.home_ports import Started
-from sexton.liveness.leaks import Counted, Leaks, count_leaks
-from sexton.liveness.liveness_ports import Sample
+from sexton.core.wording import counted, number, share, stamp
+from sexton.liveness.leaks import Leaks
 from sexton.liveness.samples import KEEP
 from sexton.liveness.standing import SAMPLED
-from sexton.wiring import Sexton
+from sexton.operations.asker import Asker
+from sexton.operations.questions.leak_questions import (
+    all_counted,
+    all_started,
+    count,
+    leak_report,
+)
 
 BEFORE = "before: open still or ended by the reaper, of the sessions started that day"
 LEAKED = "after: leaked, of the sessions that were open when a sweep counted"
@@ -72,8 +73,9 @@ def command(
     if to_terminal and options.json:
         raise click.UsageError("'-o -' and --json both want standard output", ctx)
     with existing(options) as opened:
-        now = opened.clock.now()
-        leaks = _counted(opened, home, since, now)
+        asker = Asker(house=opened)
+        with progress("counting sessions"):
+            leaks = count(asker, since, home)
         if output is not None and to_terminal:
             write(_drawn(leaks, home))
         elif output is not None:
@@ -81,20 +83,11 @@ def command(
             with private_file(output, force=force, ledger=ledger) as file:
                 file.write(_drawn(leaks, home))
         if options.json:
-            document(_shape(leaks, home, output, now))
+            report = leak_report(asker, leaks, home)
+            document({**report, "file": None if output is None else str(output)})
         elif not to_terminal:
             _show(leaks, output)
         note_keeper(opened.ledger, opened.clock)
-
-
-def _counted(opened: Sexton, home: str | None, since: timedelta, now: datetime) -> Leaks:
-    known = opened.ledger.homes.all()
-    wanted = [each for each in known if home in (None, each.name)]
-    if not wanted:
-        names = ", ".join(each.name for each in known)
-        raise NoSuchHome(f"no home is called '{home}'", hint=f"Name one of: {names}.")
-    with progress("counting sessions"):
-        return count_leaks(opened.ledger, wanted, since, now)
 
 
 def _drawn(leaks: Leaks, home: str | None) -> str:
@@ -110,7 +103,7 @@ def _drawn(leaks: Leaks, home: str | None) -> str:
 
 
 def _show(leaks: Leaks, output: Path | None) -> None:
-    started, found = _all_started(leaks.before), _all_counted(leaks.after)
+    started, found = all_started(leaks.before), all_counted(leaks.after)
     say(f"{leaks.before[0].day} to {leaks.before[-1].day}, days in UTC")
     say(
         f"before: {counted(started.sessions, 'session')} started, of which "
@@ -132,74 +125,3 @@ def _show(leaks: Leaks, output: Path | None) -> None:
         say(f"{shadow.count.home}, {shadow_words(shadow)}")
     if output is not None:
         note(f"drawn to {output}")
-
-
-def _shape(leaks: Leaks, home: str | None, output: Path | None, now: datetime) -> dict[str, Any]:
-    started, found = _all_started(leaks.before), _all_counted(leaks.after)
-    return {
-        "home": home,
-        "since": leaks.before[0].day.isoformat(),
-        "until": iso(now),
-        "file": None if output is None else str(output),
-        "before": {
-            **_started_shape(started),
-            "days": [
-                {"day": each.day.isoformat(), **_started_shape(each)} for each in leaks.before
-            ],
-        },
-        "after": {
-            **_counted_shape(found),
-            "days": [{"day": each.day.isoformat(), **_counted_shape(each)} for each in leaks.after],
-        },
-        "last": [_sample_shape(each) for each in leaks.last],
-        "shadow": [{"home": each.count.home, **shadow_shape(each)} for each in leaks.shadows],
-    }
-
-
-def _started_shape(each: Started) -> dict[str, Any]:
-    return {
-        "sessions": each.sessions,
-        "open": each.open,
-        "reaped": each.reaped,
-        "share": _rounded(each.share),
-    }
-
-
-def _counted_shape(each: Counted) -> dict[str, Any]:
-    return {
-        "samples": each.samples,
-        "share": _rounded(each.share),
-        "unproven_share": _rounded(each.unproven_share),
-    }
-
-
-def _sample_shape(each: Sample) -> dict[str, Any]:
-    return {
-        "home": each.home,
-        "at": iso(each.at),
-        "open": each.open,
-        **{standing.value: getattr(each, standing) for standing in SAMPLED},
-    }
-
-
-def _all_started(days: Sequence[Started]) -> Started:
-    return Started(
-        day=days[0].day,
-        sessions=sum(each.sessions for each in days),
-        open=sum(each.open for each in days),
-        reaped=sum(each.reaped for each in days),
-    )
-
-
-def _all_counted(days: Sequence[Counted]) -> Counted:
-    return Counted(
-        day=days[0].day,
-        samples=sum(each.samples for each in days),
-        open=sum(each.open for each in days),
-        leaked=sum(each.leaked for each in days),
-        unproven=sum(each.unproven for each in days),
-    )
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 4)

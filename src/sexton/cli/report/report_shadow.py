@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sexton.core.wording import counted, iso, number, share, stamp
+from sexton.core.wording import counted, number, share, stamp
 from sexton.liveness.shadow import Shadow
 
 
@@ -18,12 +16,3 @@ def shadow_words(shadow: Shadow) -> str:
         f"since {stamp(shadow.since)}, {number(count.contradicted)} "
         f"({share(count.contradicted, count.recorded)}) contradicted by later activity"
     )
-
-
-def shadow_shape(shadow: Shadow) -> dict[str, Any]:
-    """For a program."""
-    return {
-        "recorded": shadow.count.recorded,
-        "contradicted": shadow.count.contradicted,
-        "since": iso(shadow.since),
-    }

@@ -22,6 +22,9 @@ from sexton.cli.command import Group, Late
         "pin": Late(
             "sexton.cli.sessions.session_pin", "Keep a session from being reset or collected."
         ),
+        "unpin": Late(
+            "sexton.cli.sessions.session_unpin", "Let rules reset and collect a session again."
+        ),
         "export": Late(
             "sexton.cli.sessions.session_export", "Write out the messages of a session."
         ),
@@ -33,7 +36,7 @@ from sexton.cli.command import Group, Late
     ),
 )
 def command() -> None:
-    """List, show, end, reset, pin and export sessions.
+    """List, show, end, reset, pin, unpin and export sessions.
 
     A session is named by its id, or as HOME/ID where several homes have the same id.
     """

@@ -5,14 +5,10 @@ from __future__ import annotations
 import click
 
 from sexton.cli.arguments import session_argument, yes_option
-from sexton.cli.cli_opening import reaching
-from sexton.cli.command import Command, shared
-from sexton.cli.confirming import confirm
-from sexton.cli.sessions.session_ending import end_session
-from sexton.cli.sessions.telling import tell_ended
-from sexton.core.plan import Reason
+from sexton.cli.carrying_out import act
+from sexton.cli.command import Command
 from sexton.core.session import check_end_reason
-from sexton.operations.verbs import endable
+from sexton.operations.changes.ending import end
 
 
 @click.command(
@@ -44,13 +40,9 @@ def command(ctx: click.Context, session: str, reason: str, force: bool, yes: boo
     a conversation of its gateway begins anew with the next message, and a turn that runs with the
     plugin stops at its next call.
     """
-    options = shared(ctx)
-    with reaching(options) as opened:
-        found = endable(opened.estate(), opened.find(session))
-        if not yes:
-            held = f", held by {len(found.holders)}" if found.holders else ""
-            messages = f"{found.message_count} messages{held}"
-            confirm(f"End the session {found.name} ({messages})?", ask=not options.json)
-        why = Reason(reason, "ended by an operator with 'sexton sessions end'")
-        receipt, outcome = end_session(opened, session, why, force=force)
-    tell_ended(receipt, outcome, as_json=options.json)
+    act(
+        ctx,
+        lambda asker: end(asker, session=session, reason=reason, force=force),
+        ask=not yes,
+        until_done=True,
+    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import click
 
 from sexton.cli.arguments import session_argument
-from sexton.cli.cli_opening import reaching
-from sexton.cli.command import Command, shared
-from sexton.cli.sessions.session_ending import end_session
-from sexton.cli.sessions.telling import tell_ended
-from sexton.core.plan import Reason
+from sexton.cli.carrying_out import act
+from sexton.cli.command import Command
+from sexton.operations.changes.ending import reset
 
 
 @click.command(
@@ -27,8 +25,4 @@ def command(ctx: click.Context, session: str, force: bool) -> None:
     turn runs in it this is refused, unless it is forced: the turn's later writes are refused then.
     The same while background processes of it run, which would be left to the policies.
     """
-    options = shared(ctx)
-    with reaching(options) as opened:
-        reason = Reason("reset", "reset by an operator with 'sexton sessions reset'")
-        receipt, outcome = end_session(opened, session, reason, force=force)
-    tell_ended(receipt, outcome, as_json=options.json)
+    act(ctx, lambda asker: reset(asker, session=session, force=force), until_done=True)

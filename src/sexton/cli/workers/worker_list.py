@@ -9,10 +9,11 @@ import click
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.terminal import Column, array, note, table
-from sexton.core.wording import ago, span
-from sexton.liveness.worker_view import SeenWorker, look_at_workers
-from sexton.operations.thing_records import worker
+from sexton.cli.terminal import Column, document, note, table
+from sexton.core.wording import ago, moment_of
+from sexton.operations.asker import Asker
+from sexton.operations.questions.worker_questions import turns_of, workers
+from sexton.operations.said import Worker
 
 _COLUMNS = (
     Column("WORKER", cut=True),
@@ -33,7 +34,7 @@ _COLUMNS = (
     cls=Command,
     examples=(
         "sexton workers list",
-        "sexton workers list --json | jq -r '.[] | select(.verdict == \"dead\").id'",
+        "sexton workers list --json | jq -r '.items[] | select(.verdict == \"dead\").id'",
     ),
 )
 @click.pass_context
@@ -48,37 +49,26 @@ def command(ctx: click.Context) -> None:
     """
     options = shared(ctx)
     with existing(options) as opened:
-        seen = list(look_at_workers(opened.estate()))
-        now = opened.clock.now()
+        found, now = workers(Asker(house=opened)), opened.clock.now()
         if options.json:
-            array(worker(each) for each in seen)
-        elif seen:
-            table(_COLUMNS, (_row(each, now) for each in seen))
+            document(found)
+        elif found["items"]:
+            table(_COLUMNS, (_row(each, now) for each in found["items"]))
         else:
             note("no worker is registered")
         note_keeper(opened.ledger, opened.clock)
 
 
-def _row(each: SeenWorker, now: datetime) -> tuple[str, ...]:
-    who = each.worker
+def _row(each: Worker, now: datetime) -> tuple[str, ...]:
     return (
-        who.id,
-        who.kind,
-        who.identity.host,
-        str(who.identity.pid),
-        ago(who.registered_at, now),
-        str(who.beat),
-        each.evidence.verdict.value,
-        str(each.sessions),
-        _turns(each),
-        "; ".join(each.evidence.signals),
+        each["id"],
+        each["kind"],
+        each["host"],
+        str(each["pid"]),
+        ago(moment_of(each["registered_at"]), now),
+        str(each["beat"]),
+        each["verdict"].value,
+        str(each["sessions"]),
+        turns_of(each),
+        "; ".join(each["because"]),
     )
-
-
-def _turns(each: SeenWorker) -> str:
-    if not each.busy:
-        return "idle"
-    if not each.stalls:
-        return f"{each.busy} busy"
-    longest = span(max(each.stalls))
-    return f"{each.busy} busy, {len(each.stalls)} stalled for up to {longest}"

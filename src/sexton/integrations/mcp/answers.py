@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 from sexton.core.session import NATIVE
-from sexton.errors import ProcessKept, ProcessNotFound
+from sexton.errors import PlanInvalid
 from sexton.integrations.mcp.scope import Scope
-from sexton.keeper.apply import new_receipt
 from sexton.keeper.explain import explain
+from sexton.operations import planned, values
 from sexton.operations import thing_records as things
-from sexton.operations import values
+from sexton.operations.asker import Asker
+from sexton.operations.question_registry import QUESTIONS
+from sexton.operations.questions.budget_questions import budgets_of
+from sexton.operations.registry import VERBS, parameters_of
+from sexton.operations.verb_proposal import Going, Proposal
 from sexton.processes.listed import view
-from sexton.processes.model import Process
-from sexton.processes.stops import keep_process, outcome, stop_processes
-from sexton.spending.budget_standing import explained, standings, who
+from sexton.settings.quantities import parse_duration
 from sexton.wiring import Sexton
 from sexton.wiring.reaching import everywhere
 
-ASKED = "asked for by the agent over MCP"
+REMEMBERED = 100
+"""Proposals that wait to be confirmed."""
 
 
 class Answers:
@@ -27,6 +33,14 @@ class Answers:
     def __init__(self, house: Sexton, scope: Scope) -> None:
         self._house = house
         self._scope = scope
+        self._proposals: dict[str, Proposal] = {}
+        self._asker = Asker(
+            house=house,
+            sessions=scope.session,
+            processes=scope.processes,
+            is_agent=scope.is_agent,
+            is_confirming=False,
+        )
 
     def my_sessions(self) -> dict[str, Any]:
         """List your session and everything that came of it, with its state and what it used.
@@ -61,60 +75,78 @@ class Answers:
         found = self._scope.session(session)
         if found.home != NATIVE:
             return {"budgets": [], "note": f"budgets of the home '{found.home}' are counted there"}
-        estate = self._house.estate()
-        spender = who(estate, found)
-        return {
-            "budgets": [
-                {**things.budget(standing, budget, word), "detail": words}
-                for standing in standings(estate, spender)
-                for budget, word, words in explained(standing, spender.source)
-            ]
-        }
+        return {"budgets": budgets_of(self._asker, found)}
 
-    def keep_process(self, pid: int, keep: bool = True) -> dict[str, Any]:
-        """Keep a background process of yours from being stopped when its session ends or is reset.
+    def more(self) -> Iterator[Callable[..., dict[str, Any]]]:
+        """The tools that come from the registries.
 
-        With keep=false it may be stopped again, unless a person keeps it. It does not hold a reset
-        back by being kept.
+        What an agent asks for is carried out at once. An operator may ask every question, is shown
+        a proposal first, and confirms it by its digest.
         """
-        process, receipt, by_agent = self._mine(pid), new_receipt(), self._scope.is_agent
-        estate = self._house.estate()
-        if not keep_process(estate, process, keep, receipt, ASKED, by_agent=by_agent):
-            self._check_free(self._mine(pid))
-            raise ProcessNotFound(f"the process {pid} has ended")
-        return {"receipt": receipt, "pid": pid, "kept": keep}
+        is_agent = self._scope.is_agent
+        for question in () if is_agent else QUESTIONS.values():
+            yield self._tool(question, dict)
+        for verb in VERBS.values():
+            if is_agent and verb.for_agents:
+                yield self._tool(verb.propose, lambda asked: asked.carry_out().shown)
+            elif not is_agent:
+                yield self._tool(verb.propose, self._shown)
+        if not is_agent:
+            yield self.confirm
 
-    def stop_process(self, pid: int) -> dict[str, Any]:
-        """Stop a background process of yours with everything it started, and say what ended how.
+    def confirm(self, digest: str, allow_observed: bool = False) -> dict[str, Any]:
+        """Carry out what another tool has shown under this digest.
 
-        Each is asked to end, and killed if it does not. This can not be undone. One that a person
-        keeps is not stopped.
+        What has moved on since is skipped. With allow_observed also in homes that are only
+        observed.
         """
-        process, receipt = self._mine(pid), new_receipt()
-        self._check_free(process)
-        # Nobody was shown its command: only what is proved to be the registered one is signalled.
-        done = stop_processes(
-            self._house.estate(), [process], receipt, confirmed=False, asked=ASKED
-        )
-        return {
-            "receipt": receipt,
-            "result": outcome(done) or "there was nothing to stop",
-            "stopped": all(each.is_over for each in done),
-            "processes": [things.stopped(each) for each in done],
-        }
+        shown = self._proposals.pop(digest, None)
+        if shown is None:
+            raise PlanInvalid(
+                "nothing is known that was shown under this digest",
+                hint="Ask for the proposal again, look at it, and confirm that one.",
+            )
+        return dict(shown.carry_out(Going(observed=allow_observed)).shown)
 
-    def _check_free(self, process: Process) -> None:
-        """An error if a person keeps the process and this is an agent."""
-        if self._scope.is_agent and process.is_kept_by_person:
-            raise ProcessKept(f"a person keeps the process {process.identity.pid}")
+    def _shown(self, proposal: Proposal) -> planned.Plan:
+        self._proposals[proposal.digest] = proposal
+        while len(self._proposals) > REMEMBERED:
+            del self._proposals[next(iter(self._proposals))]
+        return proposal.shown
 
-    def _mine(self, pid: int) -> Process:
-        here = self._house.processes.myself()
-        for each in self._scope.processes():
-            who = each.identity
-            if (who.pid, who.host, who.boot_id) == (pid, here.host, here.boot_id):
-                return each
-        raise ProcessNotFound(
-            f"no process {pid} of this machine is yours",
-            hint="Ask for your processes, and name one of those.",
+    def _tool(
+        self, asked: Callable[..., Any], answer: Callable[[Any], Mapping[str, Any]]
+    ) -> Callable[..., dict[str, Any]]:
+        """A verb or a question with its parameters; lengths of time are texts like 30d."""
+        parameters = parameters_of(asked)
+
+        def tool(**given: Any) -> dict[str, Any]:
+            said = {
+                name: parse_duration(value) if isinstance(default, timedelta) else value
+                for name, (_, default) in parameters.items()
+                if (value := given.get(name)) is not None
+            }
+            return dict(answer(asked(self._asker, **said)))
+
+        signature = inspect.Signature(
+            [
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=_usual(default),
+                    annotation=str | None if isinstance(default, timedelta) else hint,
+                )
+                for name, (hint, default) in parameters.items()
+            ],
+            return_annotation=dict[str, Any],
         )
+        tool.__name__ = asked.__name__
+        tool.__doc__ = inspect.getdoc(asked)
+        vars(tool)["__signature__"] = signature
+        return tool
+
+
+def _usual(default: Any) -> Any:
+    if default is ...:
+        return inspect.Parameter.empty
+    return None if isinstance(default, timedelta) else default

@@ -31,8 +31,7 @@ def serve(answers: Answers) -> None:
         answers.why,
         answers.my_processes,
         answers.my_budget,
-        answers.keep_process,
-        answers.stop_process,
+        *answers.more(),
     ):
         words = " ".join((tool.__doc__ or "").split())
         made.add_tool(_told(tool, failure), description=words)

@@ -13,9 +13,10 @@ from typing_extensions import TypedDict
 from sexton.core.session import NATIVE
 from sexton.core.wording import iso
 from sexton.liveness.evidence import Evidence
+from sexton.operations.questions.session_questions import standing_of
 from sexton.operations.said import Known, Moment
 from sexton.sessions.board_ports import Live
-from sexton.web.lookout import Lookout, standing_of
+from sexton.web.lookout import Lookout
 from sexton.wiring import Sexton
 
 MOST = 20_000

@@ -14,8 +14,8 @@ from sexton.core.wording import iso
 from sexton.keeper.ledger_figures import Name, figures, today
 from sexton.liveness.liveness_ports import Sample
 from sexton.liveness.standing import Standing, tally
+from sexton.operations.questions.home_questions import Home, home_record
 from sexton.operations.said import Moment
-from sexton.web.answers.things_answers import Home, told
 from sexton.web.desk import Desk
 
 FRESH = 5.0
@@ -140,7 +140,7 @@ def _count(desk: Desk) -> Overview:
         "oldest_work": {name: iso(at) for name, at in ledger.gauges.oldest_work().items()},
         "homes": [
             {
-                **told(home),
+                **home_record(home),
                 **_standings(tallies[home.name]),
                 "states": {
                     state: count for (name, state), count in states.items() if name == home.name

@@ -39,6 +39,7 @@ def as_span(text: str | None) -> timedelta | None:
 
 
 Storable = AfterValidator(_storable)
+StorableOrNone = AfterValidator(lambda text: None if text is None else _storable(text))
 
 Name = Annotated[
     str,
@@ -49,9 +50,7 @@ Name = Annotated[
     ),
     Storable,
 ]
-Text = Annotated[str | None, Query(min_length=1, max_length=NAME_LIMIT), AfterValidator(
-    lambda text: None if text is None else _storable(text)
-)]  # fmt: skip
+Text = Annotated[str | None, Query(min_length=1, max_length=NAME_LIMIT), StorableOrNone]
 Span = Annotated[
     str | None,
     Query(max_length=32, description="A duration like 45s, 30m, 12h or 7d."),

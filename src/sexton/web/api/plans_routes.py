@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
 
-from sexton.errors import InputInvalid
 from sexton.operations.planned import Plan
-from sexton.web.answers import errands
-from sexton.web.answers import plans_answers as plans
+from sexton.operations.registry import VERBS, Verb
+from sexton.operations.said import Receipt
+from sexton.operations.verb_proposal import Going
 from sexton.web.api.documented import answers
-from sexton.web.api.inputs import Ref, Storable, Text
+from sexton.web.api.inputs import Storable
 from sexton.web.desk import Desk
-from sexton.web.proposals import Proposal
-
-
-class Deed(StrEnum):
-    """What a person can ask for about one thing."""
-
-    END = "end"
-    RESET = "reset"
-    PIN = "pin"
-    UNPIN = "unpin"
-    STOP_PROCESS = "stop_process"
-    KEEP_PROCESS = "keep_process"
-    RELEASE_PROCESS = "release_process"
-    RETRY_FINALIZER = "retry_finalizer"
-    DISCARD_FINALIZER = "discard_finalizer"
+from sexton.web.proposals import BESIDE
+from sexton.web.verb_routes import confirmed, confirmed_document, propose, with_query
 
 
 class Confirmed(BaseModel):
-    """A plan as it was shown: by its digest, or as a whole.
+    """A proposal as it was shown: by its digest, or a plan as a whole.
 
     `allow_observed` also carries out actions in homes that are only observed.
     """
@@ -50,73 +36,37 @@ class Undoing(BaseModel):
 
 
 def router(desk: Desk) -> APIRouter:
-    """Plans, and what becomes of them."""
+    """Proposals of every verb, and what becomes of them."""
     routes = APIRouter(prefix="/v1", tags=["plans"])
-
-    @routes.get("/plan", responses=answers(404, 409))
-    def plan(  # noqa: PLR0913, PLR0917  # each narrows it in its own way
-        home: Text = None,
-        source: Text = None,
-        action: Deed | None = None,
-        session: Text = None,
-        process: Ref = None,
-        finalization: Ref = None,
-        force: bool = False,
-    ) -> Plan:
-        """What should be done now, and why; or what one action would do. Changes nothing.
-
-        `end`, `reset`, `pin` and `unpin` need a `session`, what is about a process its `process`,
-        what is about end-of-session work its `finalization`. While a turn runs, `end` and `reset`
-        are refused unless `force` is given; `reset` also while processes of the session run.
-        """
-        if action is None:
-            return plans.propose(desk, home, source)
-        if action in (Deed.END, Deed.RESET):
-            code = "closed" if action is Deed.END else "reset"
-            name = _given(session, action, "session")
-            return plans.propose_end(desk, name, code, force=force)
-        return _errand(desk, action, session, process, finalization).shown
+    for verb in VERBS.values():
+        path = "/plan" if verb.name == "apply" else f"/plan/{verb.name}"
+        routes.add_api_route(
+            path,
+            with_query(verb.propose, _shown(desk, verb), Plan),
+            responses=answers(404, 409),
+            summary=f"What '{verb.name}' would do, and why. Changes nothing.",
+        )
 
     @routes.post("/apply", responses=answers(404, 409, 413))
-    def apply(plan: Annotated[Confirmed, Body()]) -> plans.Report:
-        """Carry out a plan that was shown: its digest alone, or the whole of it.
+    def apply(plan: Annotated[Confirmed, Body()]) -> Receipt:
+        """Carry out a proposal that was shown: its digest alone, or the whole of a plan.
 
         Every action checks once more that things are as they were seen: what has moved on is
         skipped, which is told in its outcome. Actions in homes that are only observed are left
         out, with the result `observed`, unless `allow_observed` is true.
         """
-        # What is told beside a plan is none of it.
-        whole = plan.model_dump(exclude={"troubles", "outlook", "allow_observed"})
-        if len(whole) > 1:
-            return plans.apply_document(desk, whole, observed=plan.allow_observed)
-        return plans.apply_shown(desk, plan.digest, observed=plan.allow_observed)
+        whole = plan.model_dump(exclude={*BESIDE, "allow_observed"})
+        is_whole = len(whole) > 1
+        shown = confirmed_document(desk, whole) if is_whole else confirmed(desk, plan.digest)
+        return shown.carry_out(Going(observed=plan.allow_observed)).shown
 
     @routes.post("/undo", responses=answers(404, 409, 413))
-    def undo(wanted: Annotated[Undoing, Body()]) -> plans.Undone:
+    def undo(wanted: Annotated[Undoing, Body()]) -> Receipt:
         """Bring back what an apply removed or ended, by its receipt."""
-        return plans.undo(desk, wanted.receipt)
+        return propose(desk, VERBS["undo"], {"receipt": wanted.receipt}).carry_out().shown
 
     return routes
 
 
-def _errand(
-    desk: Desk, action: Deed, session: str | None, process: int | None, work: int | None
-) -> Proposal:
-    match action:
-        case Deed.PIN | Deed.UNPIN:
-            name = _given(session, action, "session")
-            return errands.propose_pin(desk, name, pinned=action is Deed.PIN)
-        case Deed.STOP_PROCESS:
-            return errands.propose_stop(desk, int(_given(process, action, "process")))
-        case Deed.KEEP_PROCESS | Deed.RELEASE_PROCESS:
-            ref = int(_given(process, action, "process"))
-            return errands.propose_keep(desk, ref, kept=action is Deed.KEEP_PROCESS)
-        case _:
-            ref = int(_given(work, action, "finalization"))
-            return errands.propose_decision(desk, ref, retry=action is Deed.RETRY_FINALIZER)
-
-
-def _given(value: str | int | None, action: Deed, name: str) -> str:
-    if value is None:
-        raise InputInvalid(f"{action} needs a {name}", hint=f"Add {name}=... to the query.")
-    return str(value)
+def _shown(desk: Desk, verb: Verb) -> Any:
+    return lambda given: propose(desk, verb, given).shown

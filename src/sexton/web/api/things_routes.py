@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Annotated
+from functools import partial
+from typing import Any, get_type_hints
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sexton.finalizers.model import FinalizationState
-from sexton.retention.vault_ports import VaultKind
+from sexton.operations.question_registry import QUESTIONS
 from sexton.web.answers import overview_answers as overview
-from sexton.web.answers import settings_answers as settings
-from sexton.web.answers import things_answers as things
 from sexton.web.answers.activity import AllActive
 from sexton.web.api.documented import answers
-from sexton.web.api.inputs import Limit, Ref, Span, Text, as_span
+from sexton.web.api.inputs import Span, as_span
 from sexton.web.desk import Desk
+from sexton.web.verb_routes import said_of, with_query
 
 
 def router(desk: Desk) -> APIRouter:
     """The questions about everything else."""
     routes = APIRouter(prefix="/v1", tags=["ledger"])
     _now(routes, desk)
-    _lists(routes, desk)
+    _questions(routes, desk)
     return routes
 
 
@@ -58,53 +58,21 @@ def _now(routes: APIRouter, desk: Desk) -> None:
         """What was counted over a time, as lines of a few points."""
         return overview.history(desk, min(as_span(span) or timedelta(days=7), timedelta(days=400)))
 
-    @routes.get("/settings", responses=answers())
-    def say_settings() -> settings.SettingsInForce:
-        """The settings, and what in them has no effect."""
-        return settings.settings(desk)
 
-    @routes.get("/homes", responses=answers())
-    def homes() -> things.Homes:
-        """Where agents keep sessions, and the sources these come from."""
-        return things.homes(desk)
-
-    @routes.get("/workers", responses=answers())
-    def workers() -> things.Workers:
-        """The processes that hold sessions, and the hosts they are on."""
-        return things.workers(desk)
+def _questions(routes: APIRouter, desk: Desk) -> None:
+    """A path for each question, by its name."""
+    for name, question in QUESTIONS.items():
+        answer = partial(_answered, desk, question)
+        gives = get_type_hints(question)["return"]
+        routes.add_api_route(
+            f"/{name}", with_query(question, answer, gives), responses=answers(404, 409)
+        )
 
 
-def _lists(routes: APIRouter, desk: Desk) -> None:
-    @routes.get("/processes", responses=answers())
-    def processes(ended: bool = False, after: Ref = None, limit: Limit = 100) -> things.Processes:
-        """The background processes of sessions; with `ended` all of the last week, in pages."""
-        return things.processes(desk, ended=ended, before=after, limit=limit)
-
-    @routes.get("/finalizers", responses=answers())
-    def finalizers(
-        state: FinalizationState | None = None,
-        finalizer: Text = None,
-        after: Ref = None,
-        limit: Limit = 50,
-    ) -> things.Finalizers:
-        """End-of-session work, newest first."""
-        return things.finalizers(desk, state, finalizer, after, limit)
-
-    @routes.get("/journal", responses=answers(404, 409))
-    def journal(
-        session: Text = None, receipt: Text = None, after: Ref = None, limit: Limit = 50
-    ) -> things.Journal:
-        """What was done, when, by whom and why, newest first."""
-        return things.journal(desk, session, receipt, after, limit)
-
-    @routes.get("/vault", responses=answers())
-    def vault(
-        kind: VaultKind | None = None,
-        after: Annotated[int, Query(ge=0, le=2**62)] = 0,
-        limit: Limit = 50,
-    ) -> things.Vault:
-        """What lies in the trash and the archive."""
-        return things.vault(desk, kind, after, limit)
+def _answered(
+    desk: Desk, question: Callable[..., Mapping[str, Any]], given: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    return question(desk.asker, **said_of(question, given))
 
 
 def matches(header: str | None, etag: str) -> bool:

@@ -10,11 +10,10 @@ from sexton.web.desk import Desk
 from sexton.web.pages import finalizers_page as finalizers
 from sexton.web.pages import journal_page as journal
 from sexton.web.pages import overview_page as overview
-from sexton.web.pages import planning, receipts, workers
+from sexton.web.pages import planning, receipts, verb_pages, workers
 from sexton.web.pages import processes_page as processes
 from sexton.web.pages import session_page as session
 from sexton.web.pages import sessions_page as sessions
-from sexton.web.pages.acts import routes as acts
 from sexton.web.pages.asking import Word
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.forms import storable
@@ -29,7 +28,7 @@ def router(desk: Desk) -> APIRouter:
     deeds = Deeds()
     _standing(routes, desk)
     _looking(routes, desk, deeds)
-    routes.include_router(acts.router(desk, deeds))
+    routes.include_router(verb_pages.router(desk, deeds))
     return routes
 
 
@@ -51,11 +50,11 @@ def _standing(routes: APIRouter, desk: Desk) -> None:
 
     @routes.get("/workers")
     def workers_page() -> Response:
-        return workers.workers(desk)
+        return workers.workers_page(desk)
 
     @routes.get("/processes")
     def processes_page() -> Response:
-        return processes.processes(desk)
+        return processes.processes_page(desk)
 
 
 def _looking(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
@@ -73,11 +72,11 @@ def _looking(routes: APIRouter, desk: Desk, deeds: Deeds) -> None:
     def finalizers_page(
         state: str | None = None, finalizer: str | None = None, after: Ref = None
     ) -> Response:
-        return finalizers.finalizers(desk, state, storable(finalizer or ""), after)
+        return finalizers.finalizers_page(desk, state, storable(finalizer or ""), after)
 
     @routes.get("/journal")
     def journal_page(before: Ref = None) -> Response:
-        return journal.journal(desk, before)
+        return journal.journal_page(desk, before)
 
     @routes.get("/receipt")
     def receipt_page(id: Word, before: Ref = None) -> Response:

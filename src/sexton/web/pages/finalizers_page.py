@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from sexton.finalizers.job import Wanted
 from sexton.finalizers.model import FinalizationState
+from sexton.operations.questions.job_questions import Tally, finalizers
 from sexton.web.desk import Desk
 from sexton.web.pages.forms import choice
 from sexton.web.pages.showing import show
@@ -18,29 +18,27 @@ LIMIT = 50
 _LEFT = (FinalizationState.PENDING, FinalizationState.RUNNING, FinalizationState.DEAD)
 
 
-def finalizers(
+def finalizers_page(
     desk: Desk, state: str | None = None, finalizer: str | None = None, after: int | None = None
 ) -> Response:
     """Work by its state and finalizer, newest first."""
-    house = desk.house
-    wanted = Wanted(
-        state=choice(FinalizationState, state),
-        finalizer=finalizer or None,
+    wanted = choice(FinalizationState, state)
+    found = finalizers(
+        desk.asker, state=wanted, finalizer=finalizer or None, after=after, limit=LIMIT
     )
-    found = house.ledger.finalizing.page(wanted, after, LIMIT + 1)
-    chosen = {"state": wanted.state or "", "finalizer": finalizer or ""}
-    tallies = _tallies(desk)
+    chosen = {"state": wanted or "", "finalizer": finalizer or ""}
+    tallies = _tallies(desk, found["tally"])
     older = None
-    if len(found) > LIMIT:
+    if found["next"] is not None:
         kept = {name: value for name, value in chosen.items() if value}
-        older = "/finalizers?" + urlencode({**kept, "after": found[LIMIT - 1].ref})
+        older = "/finalizers?" + urlencode({**kept, "after": found["next"]})
     return show(
         desk,
         "finalizers.html",
         page="finalizers",
         tallies=tallies,
         dead=sum(each["dead"] for each in tallies),
-        rows=[house.content.job(each) for each in found[:LIMIT]],
+        rows=found["items"],
         chosen=chosen,
         choices=_choices([each["name"] for each in tallies]),
         older=older,
@@ -52,9 +50,9 @@ def _choices(names: list[str]) -> Mapping[str, Any]:
     return {"states": states, "finalizers": [("", "any"), *((name, name) for name in names)]}
 
 
-def _tallies(desk: Desk) -> list[dict[str, Any]]:
+def _tallies(desk: Desk, tally: Sequence[Tally]) -> list[dict[str, Any]]:
     """Every finalizer with what it has left, those without any included."""
-    found = desk.house.ledger.finalizing.tally()
+    found = {(each["finalizer"], each["state"]): each["count"] for each in tally}
     known = {each.name: each.kind.value for each in desk.house.settings.finalizers}
     names = sorted({name for name, _ in found} | known.keys())
     return [_tally(name, known.get(name), found) for name in names]

@@ -11,12 +11,12 @@ from sexton.core.plan import (
     ArchiveSession,
     EndSession,
     Held,
-    Outcome,
     ReapSession,
     RemoveFiles,
     TrashSession,
 )
 from sexton.core.record import record
+from sexton.operations import said
 
 VERBS = {
     "end": "end",
@@ -81,15 +81,23 @@ def grouped(actions: Iterable[Action], shown: int = SHOWN) -> list[Group]:
     return sorted(found, key=lambda each: -each.count)
 
 
-def told(outcomes: Iterable[Outcome], shown: int = SHOWN) -> list[Group]:
+def told(outcomes: Iterable[said.Outcome], shown: int = SHOWN) -> list[Group]:
     """Outcomes by what came of what, the most numerous first."""
-    heaps = _heaps(outcomes, lambda each: (each.action.kind, each.result, each.action.reason.code))
+    heaps = _heaps(outcomes, lambda each: (each["action"], each["result"], each["reason"]["code"]))
     found = [
         Group(
             kind=kind,
-            words=_words(code, [each.detail for each in heap]),
+            words=_words(code, [each["detail"] for each in heap]),
             count=len(heap),
-            members=tuple(_member(each.action, each.detail) for each in heap[:shown]),
+            members=tuple(
+                Member(
+                    home=each["home"] or "",
+                    id=each["session"] or "",
+                    reason=each["reason"]["text"],
+                    detail=each["detail"],
+                )
+                for each in heap[:shown]
+            ),
             result=result,
         )
         for (kind, result, code), heap in heaps
@@ -133,10 +141,8 @@ def _undoing(action: Action) -> str:
     return "can be undone"
 
 
-def _member(action: Action, detail: str = "") -> Member:
-    return Member(
-        home=action.seen.home, id=action.seen.id, reason=action.reason.text, detail=detail
-    )
+def _member(action: Action) -> Member:
+    return Member(home=action.seen.home, id=action.seen.id, reason=action.reason.text)
 
 
 def _size(action: Action) -> int:

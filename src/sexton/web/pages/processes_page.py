@@ -9,11 +9,12 @@ from typing import Any
 from starlette.responses import Response
 
 from sexton.core.record import record
-from sexton.core.wording import size, span
-from sexton.processes.listed import hints, view
-from sexton.processes.model import Watched
+from sexton.core.wording import moment_of, size, span
+from sexton.operations.questions.process_questions import processes
+from sexton.operations.said import Process
 from sexton.web.desk import Desk
 from sexton.web.pages.showing import show
+from sexton.web.pages.verb_pages import act_href
 
 
 @record
@@ -25,46 +26,36 @@ class Act:
     main: bool = False
 
 
-def processes(desk: Desk) -> Response:
+def processes_page(desk: Desk) -> Response:
     """Every registered process, and what other homes say of theirs."""
-    estate = desk.lookout.estate()
-    running = desk.house.ledger.registry.running()
-    found = [*view(estate, running), *hints(estate, running)]
-    told = shown(found, desk.house.clock.now())
-    return show(desk, "processes.html", page="processes", processes=told)
+    found = processes(desk.asker)["items"]
+    return show(desk, "processes.html", page="processes", processes=rows_of(desk, found))
 
 
-def shown(found: Sequence[Watched], now: datetime) -> list[Mapping[str, Any]]:
+def rows_of(desk: Desk, found: Sequence[Process]) -> list[Mapping[str, Any]]:
     """Processes as rows of a page."""
+    now = desk.house.clock.now()
     return [_row(each, now) for each in found]
 
 
-def _row(each: Watched, now: datetime) -> Mapping[str, Any]:
-    process, figures = each.process, each.figures
+def _row(each: Process, now: datetime) -> Mapping[str, Any]:
+    ended = moment_of(each["ended_at"]) if each["ended_at"] else now
     return {
-        "name": process.name,
-        "host": process.identity.host,
-        "command": process.command,
-        "task": process.task,
-        "home": process.home,
-        "session": process.session,
-        "orphan": process.is_orphan and process.ref > 0,
-        "doing": each.doing.value,
-        "because": process.ended_how or each.because,
-        "kept": process.kept,
-        "age": span((process.ended_at or now) - process.started_at),
-        "memory": size(figures.memory) if figures.memory else "",
-        "holds_until": each.holds_until if each.holds else None,
+        **each,
+        "name": f"pid {each['pid']}" if each["pid"] else "one about to be started",
+        "because": each["ended_how"] or each["because"],
+        "age": span(ended - moment_of(each["started_at"])),
+        "memory": size(each["memory_bytes"]) if each["memory_bytes"] else "",
+        "holds_until": each["holds_until"] if each["holds_reset"] else None,
         "acts": list(_acts(each)),
     }
 
 
-def _acts(each: Watched) -> Sequence[Act]:
-    process = each.process
-    if process.ref <= 0 or process.ended_at is not None:
+def _acts(each: Process) -> Sequence[Act]:
+    if each["hint"] or each["ended_at"] is not None:
         return ()  # what another home says of its processes is told, never acted on
-    keep = "release" if process.kept else "keep"
+    keep = "release" if each["kept"] else "keep"
     return (
-        Act(href=f"/act/{keep}?ref={process.ref}", words=f"{keep.capitalize()}…"),
-        Act(href=f"/act/stop?ref={process.ref}", words="Stop…"),
+        Act(href=act_href(f"{keep}_process", process=each["ref"]), words=f"{keep.capitalize()}…"),
+        Act(href=act_href("stop_process", process=each["ref"]), words="Stop…"),
     )

@@ -11,6 +11,7 @@ from sexton.keeper.reopening import may_revive
 from sexton.web.desk import Desk
 from sexton.web.pages.deeds import Deeds
 from sexton.web.pages.showing import show
+from sexton.web.pages.verb_pages import act_href
 
 LIMIT = 50
 
@@ -25,7 +26,7 @@ def receipt(desk: Desk, deeds: Deeds, id: str, before: int | None = None) -> Res
         older = "/receipt?" + urlencode({"id": id, "before": found[LIMIT - 1].ref})
     undo = deed.undo if deed and deed.undo else None
     if undo is None and is_undoable(desk, id):
-        undo = "/act/undo?" + urlencode({"receipt": id})
+        undo = act_href("undo", receipt=id)
     says = "The journal knows nothing of it."
     if found:
         says = f"{ago(found[0].at, house.clock.now())}, by {found[0].actor}"

@@ -15,6 +15,8 @@ from sexton.finalizers.job import Wanted
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.standing import Standing, standing_of
+from sexton.operations import thing_records as things
+from sexton.operations import values
 from sexton.operations.session_facts import facts
 from sexton.processes.listed import of_session
 from sexton.retention.model import AWAY
@@ -28,6 +30,7 @@ from sexton.web.pages.lineage import MOST, lineage
 from sexton.web.pages.processes_page import Act
 from sexton.web.pages.showing import show
 from sexton.web.pages.talk import talk
+from sexton.web.pages.verb_pages import act_href
 from sexton.web.tones import tone_of
 
 ENTRIES = 30
@@ -80,9 +83,12 @@ def session(desk: Desk, home: str, id: str, messages: int | None = None) -> Resp
         moments=life.moments(found, entries, work, now),
         answers=why.answers,
         journal=entries,
-        processes=processes.shown(of_session(estate, found), now),
+        processes=processes.rows_of(
+            desk, [things.process(each) for each in of_session(estate, found)]
+        ),
         budgets=list(_budgets(estate, found)),
         no_budget=_no_budget(found),
+        budget_acts=list(_budget_acts(estate, found)),
         finalizers=work,
         tree=tree,
         tree_cut=MOST if cut else 0,
@@ -126,18 +132,37 @@ def _acts(estate: Estate, found: Session, word: str, *, is_busy: bool) -> Iterat
     asked = urlencode({"home": found.home, "id": found.id}, errors="replace")
     if found.is_open and word in (Standing.LEAKED, Standing.SUSPECT):
         yield Act(href=f"/plan?what=session&{asked}", words="What is due…", main=True)
-    record = estate.records.get(found.home)
-    if found.home == NATIVE or (record is not None and record.act):
+    name = f"{found.home}/{found.id}"
+    if _is_changeable(estate, found):
         if found.is_open:
-            force, words = ("&force=true", "End in mid-turn…") if is_busy else ("", "End…")
-            yield Act(href=f"/act/end?{asked}{force}", words=words)
+            force, words = ("true", " in mid-turn…") if is_busy else (None, "…")
+            for verb in ("end", "reset"):
+                href = act_href(verb, session=name, force=force)
+                yield Act(href=href, words=f"{verb.capitalize()}{words}")
         pin = "unpin" if found.pinned else "pin"
-        yield Act(href=f"/act/{pin}?{asked}", words=f"{pin.capitalize()}…")
+        yield Act(href=act_href(pin, session=name), words=f"{pin.capitalize()}…")
     if found.state in AWAY and found.state is not State.PURGED:
-        yield Act(href=f"/act/restore?{asked}", words="Bring back…", main=True)
+        yield Act(href=act_href("restore", session=name), words="Bring back…", main=True)
+
+
+def _budget_acts(estate: Estate, found: Session) -> Iterator[Act]:
+    verbs = {
+        "raise_budget": "Raise…",
+        "set_budget": "Set a limit…",
+        "clear_budget": "Clear limits…",
+    }
+    if _is_changeable(estate, found):
+        for verb, words in verbs.items():
+            href = act_href(verb, session=f"{found.home}/{found.id}")
+            yield Act(href=href, words=words)
+
+
+def _is_changeable(estate: Estate, found: Session) -> bool:
+    record = estate.records.get(found.home)
+    return found.home == NATIVE or (record is not None and record.act)
 
 
 def _facts(found: Session, now: datetime) -> Iterator[tuple[str, str | None]]:
     yield "id", found.id
-    yield from facts(found, now)
+    yield from facts(values.session(found), now)
     yield "touched", "by a person" if found.human_touched else None

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from starlette.responses import Response
 
-from sexton.core.session import NATIVE
-from sexton.errors import SextonError
-from sexton.liveness.standing import SAMPLED, samples
+from sexton.operations.questions.finding_questions import findings
 from sexton.settings.lint import inert
 from sexton.settings.render import DEFAULT, Line
 from sexton.settings.render import lines as rendered
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
 from sexton.web.pages.showing import show
-from sexton.wiring.diagnosing import diagnose
 
 SECONDS = 30.0
 """To examine a home takes a while; what is wrong in it does not change often."""
@@ -27,7 +23,7 @@ class Findings:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._homes = Remembered(lambda: list(self._examined()), desk.house.clock, SECONDS)
+        self._homes = Remembered(lambda: findings(desk.asker)["items"], desk.house.clock, SECONDS)
 
     def page(self) -> Response:
         """The settings, and all findings."""
@@ -43,23 +39,6 @@ class Findings:
             lines=[_line(each) for each in rendered(settings)],
             is_live=False,
         )
-
-    def _examined(self) -> Iterator[dict[str, Any]]:
-        """What is wrong with each foreign home of this machine."""
-        house = self._desk.house
-        estate = self._desk.lookout.estate()
-        for record in house.ledger.homes.all():
-            if record.name == NATIVE or record.name not in estate.records:
-                continue
-            told: dict[str, Any] = {"name": record.name, "path": record.path, "trouble": None}
-            try:
-                (stand,) = samples(estate, [record])
-                known = {each.value: int(getattr(stand, each)) for each in SAMPLED}
-                cohorts = house.ledger.homes.census.cohorts(record, house.clock.now())
-                told["findings"] = diagnose(house, record, cohorts, known)
-            except SextonError as trouble:
-                told |= {"findings": (), "trouble": str(trouble)}
-            yield told
 
 
 def _line(line: Line) -> dict[str, Any]:

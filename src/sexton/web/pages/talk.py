@@ -9,7 +9,7 @@ from typing import Any
 from sexton.core.message import Message
 from sexton.core.record import record
 from sexton.core.session import Session
-from sexton.web.answers.homes_answers import END, transcript
+from sexton.operations.questions.message_questions import END, transcript
 from sexton.web.desk import Desk
 from sexton.web.rendering import session_href
 
@@ -47,7 +47,7 @@ def talk(desk: Desk, session: Session, after: int | None) -> dict[str, Any]:
     if after is None:
         return told
     after = max(0, after)
-    found = list(islice(transcript(desk, session, after, END), PAGE + 1))
+    found = list(islice(transcript(desk.asker, session, after, END), PAGE + 1))
     shown = [_said(each) for each in found[:PAGE]]
     return told | {
         "shown": True,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from sexton.core.wording import iso
+from sexton.operations.asker import Asker
 from sexton.operations.said import Moment
 from sexton.rules.rulebook import digest, encode
 from sexton.settings.lint import inert
 from sexton.settings.render import show
-from sexton.web.desk import Desk
 
 
 class Finding(TypedDict):
@@ -31,9 +31,9 @@ class SettingsInForce(TypedDict):
     at: Moment
 
 
-def settings(desk: Desk) -> SettingsInForce:
+def settings(asker: Asker) -> SettingsInForce:
     """The settings of this process as a file that says the same, and findings about them."""
-    house = desk.house
+    house = asker.house
     stored = house.ledger.policies.in_force()
     own = digest(encode(house.settings.rulebook))
     return {

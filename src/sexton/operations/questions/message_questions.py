@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import islice
 
 from typing_extensions import TypedDict
 
 from sexton.core.message import Message
+from sexton.core.session import Session
 from sexton.core.wording import iso
-from sexton.errors import HomeObserved
+from sexton.errors import HomeObserved, HomeUnreadable
+from sexton.operations.asker import Asker
 from sexton.operations.said import Moment
-from sexton.web.answers.homes_answers import END, transcript
-from sexton.web.desk import Desk
+from sexton.retention.model import AWAY
+from sexton.wiring.removal_wiring import read_removed
 
+END = 2**62
+"""After the last message of every session."""
 LONGEST = 20_000
 """Characters of one message that are shown; of a longer one it is told how long it is."""
 
@@ -35,17 +40,33 @@ class Messages(TypedDict):
     next: int | None
 
 
-def messages(desk: Desk, name: str, after: int, limit: int) -> Messages:
+def messages(asker: Asker, name: str, after: int, limit: int) -> Messages:
     """A page of messages in order, as text; HomeObserved where they are not to be shown."""
-    if not desk.shows_messages:
+    if not asker.house.content.is_shown:
         raise HomeObserved(
             "the messages of a shared ledger are not shown here",
             hint="Set 'serve: {messages: true}' where the server is started.",
         )
-    found = desk.house.find(name)
-    items = [_shape(each) for each in islice(transcript(desk, found, after, END), limit)]
+    found = asker.find(name)
+    items = [_shape(each) for each in islice(transcript(asker, found, after, END), limit)]
     more = items[-1]["seq"] if len(items) == limit else None
     return {"items": items, "next": more}
+
+
+def transcript(asker: Asker, session: Session, after: int, through: int) -> Iterator[Message]:
+    """The messages of a session, from its home or the vault.
+
+    Raises HomeUnreadable if the home is known, but this server does not reach it.
+    """
+    if session.state in AWAY:
+        return read_removed(asker.house, session, after, through)
+    home = asker.look().homes.get(session.home)
+    if home is None:
+        raise HomeUnreadable(
+            f"the home '{session.home}' is not attached here",
+            hint="Ask a server on its machine, or list the home in the settings of this one.",
+        )
+    return home.transcript(session, after, through)
 
 
 def _shape(message: Message) -> ShownMessage:
