@@ -25,6 +25,9 @@ agent: {{max_turns: 400, environment_probe: false}}
 """  # noqa: E501  # as Hermes reads it
 PATIENCE = 240.0
 HERMES = ("-m", "hermes_cli.main")
+TRUSTED = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+AUTHORITY = Path(__file__).with_name("authority.pem")
+"""Hermes loads all authorities that it trusts eight times at each start; here nobody speaks TLS."""
 REVIEW = 16
 """The iterations of Hermes's review of a turn."""
 WHERE_IS_THE_CURSOR, AT_THE_TOP = b"\x1b[6n", b"\x1b[1;1R"
@@ -48,6 +51,7 @@ class Lab:
             "COLUMNS": "120",
             "LINES": "40",
             "LANGUAGE": "C",
+            **dict.fromkeys(TRUSTED, str(AUTHORITY)),
             **(also or {}),
         }
         self._environment.pop("PYTHONPATH", None)
