@@ -6,13 +6,15 @@ import os
 import re
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
+from sexton.liveness.registered_workers import RegisteredWorkers
+from sexton.rules.store import PolicyStore
 from sexton.sessions.message_store import LedgerMessages
 from sexton.sessions.store import LedgerSessions
 from sexton.store.database import HIDDEN, Database
+from sexton.store.journal import Journal
 from sexton.store.late import late
 from sexton.store.ledger import Ledger
 from sexton.store.sqlite import SqliteDatabase
-from sexton.store.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
 
 POSTGRES_SCHEMES = ("postgresql", "postgres")
 _KEYWORDS = r"(^|\s)(host|hostaddr|port|dbname|user|password)\s*="
@@ -32,9 +34,9 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         book=LedgerSessions(database),
         messages=LedgerMessages(database),
         index=late("sessions.index", "LedgerIndex", database),
-        workers=LedgerWorkers(database),
-        journal=LedgerJournal(database),
-        policies=LedgerPolicies(database),
+        workers=RegisteredWorkers(database),
+        journal=Journal(database),
+        policies=PolicyStore(database),
         homes=late("homes.store", "LedgerHomes", database),
         reaping=late("liveness.store", "LedgerReaping", database),
         samples=late("liveness.samples", "LedgerSamples", database),
@@ -49,7 +51,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         vault=late("retention.vault_book", "LedgerVaultBook", database),
         removable=late("retention.removable", "LedgerRemovable", database),
         retained=late("retention.kept_long_enough", "LedgerRetained", database),
-        hygiene=late("store.hygiene", "LedgerHygiene", database),
+        hygiene=late("store.hygiene", "Hygiene", database),
         board=late("sessions.board", "LedgerBoard", database),
         gauges=late("keeper.gauges", "LedgerGauges", database),
         close=database.close,

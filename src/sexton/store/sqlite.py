@@ -76,7 +76,7 @@ class SqliteDatabase:
     def statement(self, name: str, /, **values: Any) -> list[Row]:
         return self.write(lambda tx: tx.all(name, **values))
 
-    def fold(self) -> None:
+    def checkpoint(self) -> None:
         """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
         self._check_usable()
         loan = self._readers.borrow()
