@@ -28,7 +28,7 @@ THREADS = {
     " one dies all the same, the keeper starts it again before its next sweep",
     Started("finalizers/runner.py", "self._carry_out"): ONE_JOB,
     Started("integrations/hermes_plugin/plugin_ending.py", "_end_late"): ONE_JOB,
-    Started("store/deadline.py", "request"): ONE_JOB,
+    Started("store/postgres_pool.py", "request"): ONE_JOB,
     Started("store/group_commit.py", "self._loop"): "catches Exception, opens the gate of the"
     " batch, logs by kind, goes on",
     Started("store/postgres_pool.py", "_watch"): "catches Exception, logs by kind, goes on",

@@ -13,7 +13,8 @@ from sexton.core.session import Limit, Session, State
 from sexton.errors import HomeRewound
 from sexton.homes.home_ports import Sighting
 from sexton.liveness.model import Identity, Worker
-from sexton.store.journal import LastSweep, StoredPolicies
+from sexton.liveness.registered_workers import LastSweep
+from sexton.rules.store import StoredPolicies
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     ALL,

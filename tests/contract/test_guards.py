@@ -26,7 +26,7 @@ from sexton.sessions.session_ports import WorkerUnknown
 from sexton.settings.settings_values import Settings
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
-from sexton.store.sqlite_transaction import SqliteTransaction
+from sexton.store.sqlite import SqliteTransaction
 from sexton.store.statements import statements
 from sexton.wiring import Sexton
 from tests.contract.ledger_contract import LedgerContract

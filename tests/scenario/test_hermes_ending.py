@@ -8,11 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace as changed
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sexton.core.plan import JournalEntry, ReapSession, Reason, Result
+from sexton.core.plan import ReapSession, Reason, Result
 from sexton.core.record import replace
 from sexton.errors import HomeRefused, LedgerUnreachable, NothingToUndo
 from sexton.homes.hermes.acting import TooLong, changing
@@ -483,20 +482,14 @@ def found(house: House, scene: HermesScene) -> list[Finding]:
     return [each for each in every if each.code in ("growing", "large")]
 
 
-class Dying:
-    """A journal of a keeper that dies before it can tell what it did."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+class Dying(Journal):
+    """The journal of a keeper that dies before it can tell what it did."""
 
     def write(self, entries: Iterable[Entry], now: datetime) -> None:
         told = list(entries)
         if any(each.result == "done" for each in told):
             raise LedgerUnreachable("the ledger does not answer")
-        self._journal.write(told, now)
-
-    def page(self, *asked: Any) -> list[JournalEntry]:
-        return self._journal.page(*asked)
+        super().write(told, now)
 
 
 def test_an_undo_finds_what_a_keeper_ended_and_did_not_live_to_tell(
@@ -508,7 +501,9 @@ def test_an_undo_finds_what_a_keeper_ended_and_did_not_live_to_tell(
     make_older(scene, DAY)
     scene.close()
     plan, estate = house.plan(), house.sexton.estate()
-    dying = HermesHome(scene.path, "work", clock=house.clock, journal=Dying(house.ledger.journal))
+    dying = HermesHome(
+        scene.path, "work", clock=house.clock, journal=Dying(house.ledger.journal._database)
+    )
     with pytest.raises(LedgerUnreachable):
         list(apply(changed(estate, homes={"work": dying}), plan, "died"))
     assert ends(scene) == dict.fromkeys(names, "reaped")

@@ -116,7 +116,7 @@ def test_a_ledger_that_was_moved_away_and_back_is_gone_meanwhile_and_only_then(
     with sexton.open(str(file)) as house:
         session = house.worker().session("k", source="telegram")
         session.append(role="user", content="1")
-        house.ledger.hygiene.fold()
+        house.ledger.hygiene.checkpoint()
         file.rename(aside)
         open_ledger(str(file)).close()  # it finds the log of another file, and throws it away
         for _ in range(2):

@@ -54,10 +54,10 @@ def test_a_log_that_somebody_else_is_folding_is_left_to_them(new_file: Path) -> 
         with subprocess.Popen(command, stdin=-1, stdout=-1) as somebody:
             assert somebody.stdout
             assert somebody.stdout.readline()
-            ledger.hygiene.fold()
+            ledger.hygiene.checkpoint()
             assert new_file.stat().st_size < MB
             somebody.communicate()
-        ledger.hygiene.fold()
+        ledger.hygiene.checkpoint()
         assert new_file.stat().st_size > MB
 
 
@@ -108,7 +108,7 @@ def test_while_somebody_else_folds_the_log_in_that_is_as_good(tmp_path: Path) ->
         with subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE) as other:
             assert other.stdout is not None
             assert other.stdout.readline() == b"folding\n"
-            ledger.hygiene.fold()
+            ledger.hygiene.checkpoint()
             other.communicate(timeout=240)
 
 

@@ -31,7 +31,7 @@ from sexton.store.group_commit import (
 )
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
-from sexton.store.whereabouts import Whereabouts
+from sexton.store.sqlite_file import Whereabouts
 from tests.contract.ledger_contract_samples import born, heard, race, say
 
 THREADS = 64

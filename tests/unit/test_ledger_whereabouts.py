@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sexton.store import whereabouts
-from sexton.store.whereabouts import Whereabouts
+from sexton.store import sqlite_file
+from sexton.store.sqlite_file import Whereabouts
 
 
 @pytest.fixture(params=["just now", "long ago"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory in which something changed just now, or long ago."""
     if request.param == "long ago":
-        monkeypatch.setattr(whereabouts, "SETTLED", -1)
+        monkeypatch.setattr(sqlite_file, "SETTLED", -1)
     made = tmp_path / "place"
     made.mkdir()
     (made / "l.db").touch()

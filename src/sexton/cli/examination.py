@@ -19,10 +19,10 @@ from sexton.errors import SextonError
 from sexton.homes.home_ports import AGES, Cohort, HomeRecord
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.process_identity import host
+from sexton.liveness.registered_workers import LastSweep
 from sexton.liveness.shadow import Shadow, shadow_of
 from sexton.liveness.standing import SAMPLED, samples
 from sexton.settings.settings_values import HomeSetting
-from sexton.store.journal import LastSweep
 from sexton.wiring import Sexton
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import datetime
 from sexton.cli.terminal import note
 from sexton.core.machine_ports import Clock
 from sexton.core.wording import stamp
-from sexton.store.journal import LastSweep
+from sexton.liveness.registered_workers import LastSweep
 from sexton.store.ledger import Ledger
 
 

@@ -11,10 +11,11 @@ from sexton.cli.terminal import Column, note, say, table
 from sexton.core.session import NATIVE
 from sexton.core.wording import counted, size
 from sexton.errors import VaultError
+from sexton.retention.disk_space import Space
 from sexton.retention.heaps import heaps
 from sexton.retention.removal_ports import WantedFiles
 from sexton.retention.vault_ports import VaultKind
-from sexton.store.hygiene_ports import LedgerSize, Space
+from sexton.store.hygiene import LedgerSize
 from sexton.wiring import Sexton
 
 SMALL = 1_000_000_000

@@ -22,9 +22,9 @@ from sexton.processes.model import Process
 from sexton.processes.overseer import Guard, Overseer
 from sexton.resets.policy import ResetPolicy, busy_in_home, schedule
 from sexton.retention.disk_budget import DiskBudget
+from sexton.retention.disk_space import Space
 from sexton.retention.removal_context import Means
 from sexton.rules.rulebook import InForce, Rulebook, bounded, decode, digest, encode
-from sexton.store.hygiene_ports import Space
 from sexton.store.ledger import Ledger
 
 

@@ -1,11 +1,20 @@
-"""How much room is left on a disk?"""
+"""How much room is left on a disk."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from sexton.store.hygiene_ports import Space
+from sexton.core.record import record
+
+
+@record
+class Space:
+    """How much a disk holds and how much of that is free for this user; files are counted, too."""
+
+    total: int
+    free: int
+    free_files: int | None = None
 
 
 def space_at(path: Path) -> Space:

@@ -14,8 +14,8 @@ AIM = 0.008
 REST = 0.5
 """For this share of the time it was locked it is left alone then."""
 
-FOLD_EVERY = 3
-"""After so many times the log is folded in, long before somebody's commit would have to."""
+CHECKPOINT_EVERY = 3
+"""After so many times the log is copied into the file, so that nobody's commit has to."""
 
 
 class Size:
@@ -36,10 +36,10 @@ class Size:
 class Pace:
     """Locks the ledger for a short time, then leaves it alone for a while."""
 
-    def __init__(self, clock: Clock, fold: Callable[[], None] = lambda: None) -> None:
-        """What `fold` does is done while others may write, every few times."""
+    def __init__(self, clock: Clock, checkpoint: Callable[[], None] = lambda: None) -> None:
+        """`checkpoint` runs while others may write, every few times."""
         self._clock = clock
-        self._fold = fold
+        self._checkpoint = checkpoint
         self._held = 0
         self._free_until = float("-inf")
         self._free = threading.Event()
@@ -63,8 +63,8 @@ class Pace:
             self._free_until = ended + REST * (ended - begun)
             size.learn(count, ended - begun)
         self._held += 1
-        if self._held % FOLD_EVERY == 0:
-            self._fold()
+        if self._held % CHECKPOINT_EVERY == 0:
+            self._checkpoint()
 
     def give_way(self) -> None:
         """Wait while the ledger is locked: who works meanwhile would only keep it locked longer.

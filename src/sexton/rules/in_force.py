@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sexton.rules.rulebook import InForce, Rulebook, decode, digest, encode
 
 if TYPE_CHECKING:
-    from sexton.store.journal import PolicyStore
+    from sexton.rules.store import PolicyStore
 
 
 class RulesInForce:

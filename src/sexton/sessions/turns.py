@@ -17,8 +17,8 @@ from sexton.core.locks import shared_lock
 from sexton.errors import LedgerError, SextonError
 
 if TYPE_CHECKING:
+    from sexton.liveness.registered_workers import RegisteredWorkers
     from sexton.sessions.turn import Turn
-    from sexton.store.journal import Workers
 
 ATTEMPTS = 20
 """How often a recount is tried at once while turns begin and end; then the next heartbeat does."""
@@ -93,7 +93,7 @@ class Turns:
                 raise
 
 
-def catch_up(turns: Turns, workers: Workers, worker: str) -> None:
+def catch_up(turns: Turns, workers: RegisteredWorkers, worker: str) -> None:
     """Tell the ledger what it did not hear of the turns of a worker that have ended here."""
     turns.repeat()
     for _ in range(ATTEMPTS):

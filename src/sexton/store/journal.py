@@ -1,56 +1,17 @@
-"""What the ledger keeps about its users: workers, journal, policies."""
+"""The journal: what was done, when, by whom and why; entries are only ever added."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import datetime
 
 from sexton.core.plan import JournalEntry, Reason
 from sexton.core.record import record
 from sexton.core.session import Session
-from sexton.liveness.model import Worker
+from sexton.store import rows
+from sexton.store.database import Database, Transaction
 
-PATIENCE = timedelta(minutes=5)
-MISSED = 3
-"""A keeper is late once it has missed this many sweeps, but never within `PATIENCE`."""
-
-
-@record(kw_only=False)
-class LastSweep:
-    """When a keeper last finished a sweep, and how often it sweeps."""
-
-    at: datetime
-    every: timedelta
-
-    def is_late(self, now: datetime) -> bool:
-        """Whether the keeper has missed so many sweeps that it is no longer at work."""
-        return now - self.at > max(PATIENCE, MISSED * self.every)
-
-
-class Workers(Protocol):
-    """The processes that hold sessions, and the keepers."""
-
-    def register(self, worker: Worker) -> None:
-        """Add a worker."""
-
-    def beat_of(self, worker: str) -> int | None:
-        """How often the worker has raised its counter; None if the ledger does not know it."""
-
-    def swept(self, worker: str, now: datetime, every: timedelta) -> None:
-        """Record a keeper's finished sweep, and when the next one is to be expected."""
-
-    def last_sweep(self) -> LastSweep | None:
-        """When any keeper last finished a sweep."""
-
-    def all(self) -> list[Worker]:
-        """Every worker that has not left."""
-
-    def busy(self, worker: str) -> dict[int, int]:
-        """How many turns of a worker the ledger takes to be running, by the row of the session."""
-
-    def recount(self, worker: str, session: int, seen: int, running: int) -> None:
-        """Correct that number, unless it has changed since it was seen."""
+_END_OF_TIME = 2**62
 
 
 @record
@@ -70,32 +31,30 @@ class Entry:
     sessions: tuple[str, ...] = ()
 
 
-class Journal(Protocol):
-    """What was done, when, by whom and why; entries are only ever added."""
+class Journal:
+    """The entries of a ledger."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def write(self, entries: Iterable[Entry], now: datetime) -> None:
         """Add entries that belong to no change in the ledger."""
+        values = [rows.entry(entry, now) for entry in entries]
+        if values:
+            self._database.write(lambda tx: tx.many("insert_entry", values))
 
     def page(
         self, session: Session | None, receipt: str | None, before: int | None, limit: int
     ) -> list[JournalEntry]:
         """Entries, newest first."""
+        place = {"before": _END_OF_TIME if before is None else before, "limit": limit}
 
+        def job(tx: Transaction) -> list[rows.Row]:
+            if receipt is not None:
+                return tx.all("page_journal_of_receipt", receipt=receipt, **place)
+            if session is not None:
+                named = {"home": session.home, "session": session.id}
+                return tx.all("page_journal_of_session", **named, **place)
+            return tx.all("page_journal", **place)
 
-@record(kw_only=False)
-class StoredPolicies:
-    """The policies in force: their version, their hash and their text."""
-
-    serial: int
-    digest: str
-    text: str
-
-
-class PolicyStore(Protocol):
-    """The policies all keepers and agents of a ledger share."""
-
-    def in_force(self) -> StoredPolicies | None:
-        """The newest policies, or None before any were published."""
-
-    def publish(self, digest: str, text: str, actor: str, now: datetime) -> StoredPolicies:
-        """Put policies in force unless they are already; a change is journalled."""
+        return [rows.journal_entry(row) for row in self._database.read(job)]

@@ -1,18 +1,20 @@
-"""Which engine does a ledger's URL name?"""
+"""Opens a ledger: which engine its URL names, and which of its parts are loaded late."""
 
 from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from sexton.errors import ExtraMissing, LedgerError, LedgerMissing
+from sexton.liveness.registered_workers import RegisteredWorkers
+from sexton.rules.store import PolicyStore
 from sexton.sessions.message_store import LedgerMessages
 from sexton.sessions.store import LedgerSessions
 from sexton.store.database import HIDDEN, Database
-from sexton.store.late import late
+from sexton.store.journal import Journal
 from sexton.store.ledger import Ledger
 from sexton.store.sqlite import SqliteDatabase
-from sexton.store.upkeep import LedgerJournal, LedgerPolicies, LedgerWorkers
 
 POSTGRES_SCHEMES = ("postgresql", "postgres")
 _KEYWORDS = r"(^|\s)(host|hostaddr|port|dbname|user|password)\s*="
@@ -31,27 +33,27 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         plan_key=lambda: _plan_key(database),
         book=LedgerSessions(database),
         messages=LedgerMessages(database),
-        index=late("sessions.index", "LedgerIndex", database),
-        workers=LedgerWorkers(database),
-        journal=LedgerJournal(database),
-        policies=LedgerPolicies(database),
-        homes=late("homes.store", "LedgerHomes", database),
-        reaping=late("liveness.store", "LedgerReaping", database),
-        samples=late("liveness.samples", "LedgerSamples", database),
-        finalizing=late("finalizers.store", "LedgerFinalizing", database),
-        backfill=late("finalizers.store", "LedgerBackfill", database),
-        dues=late("finalizers.dues", "LedgerDues", database),
-        compression=late("sessions.compression_store", "LedgerCompression", database),
-        outbox=late("notifications.store", "LedgerOutbox", database),
-        registry=late("processes.store", "LedgerProcesses", database),
-        spending=late("spending.store", "LedgerSpending", database),
-        removal=late("retention.store", "LedgerRemoval", database),
-        vault=late("retention.vault_book", "LedgerVaultBook", database),
-        removable=late("retention.removable", "LedgerRemovable", database),
-        retained=late("retention.kept_long_enough", "LedgerRetained", database),
-        hygiene=late("store.hygiene", "LedgerHygiene", database),
-        board=late("sessions.board", "LedgerBoard", database),
-        gauges=late("keeper.gauges", "LedgerGauges", database),
+        index=_late("sessions.index", "LedgerIndex", database),
+        workers=RegisteredWorkers(database),
+        journal=Journal(database),
+        policies=PolicyStore(database),
+        homes=_late("homes.store", "LedgerHomes", database),
+        reaping=_late("liveness.store", "LedgerReaping", database),
+        samples=_late("liveness.samples", "LedgerSamples", database),
+        finalizing=_late("finalizers.store", "LedgerFinalizing", database),
+        backfill=_late("finalizers.store", "LedgerBackfill", database),
+        dues=_late("finalizers.dues", "LedgerDues", database),
+        compression=_late("sessions.compression_store", "LedgerCompression", database),
+        outbox=_late("notifications.store", "LedgerOutbox", database),
+        registry=_late("processes.store", "LedgerProcesses", database),
+        spending=_late("spending.store", "LedgerSpending", database),
+        removal=_late("retention.store", "LedgerRemoval", database),
+        vault=_late("retention.vault_book", "LedgerVaultBook", database),
+        removable=_late("retention.removable", "LedgerRemovable", database),
+        retained=_late("retention.kept_long_enough", "LedgerRetained", database),
+        hygiene=_late("store.hygiene", "Hygiene", database),
+        board=_late("sessions.board", "LedgerBoard", database),
+        gauges=_late("keeper.gauges", "LedgerGauges", database),
         close=database.close,
     )
 
@@ -151,3 +153,25 @@ def _open_postgres(url: str, *, create: bool, upgrade: bool, patience: float | N
             hint="Install it with: pip install 'sexton[postgres]'",
         ) from None
     return PostgresDatabase(url, masked(url), create=create, upgrade=upgrade, deadline=patience)
+
+
+class _Late:
+    """Stands for a part of the ledger until somebody asks it for something."""
+
+    def __init__(self, module: str, name: str, database: Database) -> None:
+        self._module = module
+        self._name = name
+        self._database = database
+
+    def __getattr__(self, asked: str) -> Any:
+        # The function of `importlib` would load a module of its own, and `warnings` with it.
+        module = __import__(f"sexton.{self._module}", fromlist=[self._name])
+        part = getattr(module, self._name)(self._database)
+        # Once found here, it is not looked for again.
+        self.__dict__.update({name: getattr(part, name) for name in dir(part) if name[0] != "_"})
+        return getattr(part, asked)
+
+
+def _late(module: str, name: str, database: Database) -> Any:
+    """A part of the ledger, loaded when it is first used."""
+    return _Late(module, name, database)

@@ -26,11 +26,9 @@ from sexton.errors import (
 )
 from sexton.store import forking
 from sexton.store.database import HIDDEN
-from sexton.store.deadline import DEADLINE
 from sexton.store.migrations import has_ledger, migrate_postgres
-from sexton.store.postgres_connection import PooledConnection
-from sexton.store.postgres_pool import NoConnection, Pool
-from sexton.store.postgres_settings import connection_settings, learn
+from sexton.store.postgres_connection import PooledConnection, connection_settings, learn
+from sexton.store.postgres_pool import DEADLINE, NoConnection, Pool
 from sexton.store.rows import Row
 from sexton.store.statements import statements
 

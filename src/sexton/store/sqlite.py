@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 from weakref import WeakSet
@@ -17,12 +17,72 @@ from sexton.store import forking, sqlite_file
 from sexton.store.group_commit import GroupCommit
 from sexton.store.rows import Row
 from sexton.store.sqlite_readers import Readers, leave_alone
-from sexton.store.sqlite_transaction import SqliteTransaction, Writer
-from sexton.store.whereabouts import Whereabouts
+from sexton.store.statements import statements
 
 T = TypeVar("T")
 
 _COMMON = (apsw.IOError, apsw.BusyError, LedgerGone)  # no job can help it, each would meet it again
+
+
+class SqliteTransaction:
+    """Statements, one after the other; unless read to its end, a result would not commit."""
+
+    __slots__ = ("cursor",)
+
+    _text = statements("sqlite")
+
+    def __init__(self, cursor: apsw.Cursor) -> None:
+        self.cursor = cursor
+
+    def all(self, name: str, /, **values: Any) -> list[Row]:
+        return self.cursor.execute(self._text[name], values).fetchall()
+
+    def one(self, name: str, /, **values: Any) -> Row | None:
+        rows = self.cursor.execute(self._text[name], values).fetchall()
+        return rows[0] if rows else None
+
+    def many(self, name: str, rows: Iterable[Mapping[str, Any]], /) -> None:
+        # A list: no step of ours runs within the engine, where a signal handler could not read.
+        self.cursor.executemany(self._text[name], list(rows)).fetchall()
+
+
+class Writer(SqliteTransaction):
+    """A connection that may write; to make another cursor for each write takes time.
+
+    `may_be_relaxed` is set before the connection stops syncing its commits and cleared after it
+    syncs them again. An exception between any two steps leaves it set.
+    """
+
+    __slots__ = ("connection", "may_be_relaxed")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection.cursor())
+        self.connection = connection
+        self.may_be_relaxed = False
+
+    def sync(self, durable: bool) -> None:
+        """Have the next commit reach the disk before it returns, or not."""
+        if not durable:
+            self.may_be_relaxed = True
+            self.cursor.execute("PRAGMA synchronous = NORMAL")  # the next durable commit syncs all
+        elif self.may_be_relaxed:
+            self.cursor.execute("PRAGMA synchronous = FULL")
+            self.may_be_relaxed = False
+
+    def commit(self, job: Callable[[SqliteTransaction], T], durable: bool) -> T:
+        """Run a job in a transaction of its own, which is rolled back if anything fails."""
+        execute = self.cursor.execute
+        try:
+            self.sync(durable)
+            execute("BEGIN IMMEDIATE")
+            done = job(self)
+            execute("COMMIT")
+            return done
+        except BaseException:
+            with suppress(apsw.ConnectionClosedError):  # by a signal handler
+                if self.connection.in_transaction:
+                    execute("ROLLBACK")
+            raise
 
 
 class SqliteDatabase:
@@ -35,7 +95,7 @@ class SqliteDatabase:
 
     def __init__(self, path: str | os.PathLike[str], patience: float | None = None) -> None:
         self.path = os.path.abspath(path)  # the program may change its directory
-        self._whereabouts: Whereabouts | None = None
+        self._whereabouts: sqlite_file.Whereabouts | None = None
         self._closed = self._let_go = False
         self._patience = patience or sqlite_file.PATIENCE
         self._pid = os.getpid()
@@ -76,7 +136,7 @@ class SqliteDatabase:
     def statement(self, name: str, /, **values: Any) -> list[Row]:
         return self.write(lambda tx: tx.all(name, **values))
 
-    def fold(self) -> None:
+    def checkpoint(self) -> None:
         """Copy the log into the file as far as nobody needs it; whoever writes goes on."""
         self._check_usable()
         loan = self._readers.borrow()
@@ -157,7 +217,7 @@ class SqliteDatabase:
             self._refuse_closed()
         self._check_here()
         connection = sqlite_file.open_writer(self.path, self._patience)
-        self._whereabouts = Whereabouts(self.path)
+        self._whereabouts = sqlite_file.Whereabouts(self.path)
         self._writer = Writer(connection)
         return self._writer
 

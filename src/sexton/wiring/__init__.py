@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from sexton.liveness.membership import Membership
     from sexton.processes.overseer import Overseer
     from sexton.retention.collection import Collection
+    from sexton.retention.disk_space import Space
     from sexton.retention.removal_context import Means
     from sexton.retention.restore import Restored
     from sexton.sessions.agent_worker import AgentWorker
-    from sexton.store.hygiene_ports import Space
     from sexton.store.ledger import Ledger
 
 

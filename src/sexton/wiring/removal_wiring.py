@@ -56,7 +56,7 @@ def means(opened: Sexton) -> Means:
         archive_age=settings.archive.max_age,
         garbage=garbage(opened, True),
         actor=opened.actor,
-        pace=Pace(opened.clock, opened.ledger.hygiene.fold),
+        pace=Pace(opened.clock, opened.ledger.hygiene.checkpoint),
         drift=opened.clock.now().timestamp() - opened.clock.elapsed(),
     )
 

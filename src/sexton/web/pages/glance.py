@@ -14,12 +14,13 @@ from sexton.homes.home_ports import HomeRecord
 from sexton.keeper.keeper_context import Estate
 from sexton.keeper.ledger_figures import today
 from sexton.liveness.leaks import Leaks, count_leaks
+from sexton.liveness.registered_workers import LastSweep
 from sexton.liveness.standing import Standing, tally
+from sexton.retention.disk_space import Space
 from sexton.spending.budget_standing import NOWHERE, standings
 from sexton.spending.model import Scope, Unit, Who
 from sexton.spending.spending_ports import Standing as Meter
-from sexton.store.hygiene_ports import LedgerSize, Space
-from sexton.store.journal import LastSweep
+from sexton.store.hygiene import LedgerSize
 from sexton.web.answers.overview_answers import history
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
