@@ -264,7 +264,9 @@ def test_a_keeper_of_an_observed_home_tells_what_it_would_have_reaped_and_what_w
 
     before = scene.sql("SELECT * FROM sessions"), scene.sql("SELECT * FROM messages")
     home = kept(plain)
-    assert home["shadow"] == {"recorded": 0, "contradicted": 0, "since": None}
+    assert home["shadow"] == {
+        "home": "hermes", "recorded": 0, "contradicted": 0, "since": None,
+    }  # fmt: skip
     assert home["open_by"] == {"live": 0, "waiting": 0, "leaked": 0, "unproven": 3}
     golden("doctor", "a keeper of an observed home has found nothing", shadow())
     for _ in range(2):

@@ -144,7 +144,7 @@ def test_shared_options_work_at_every_level(
     session = cli.talk("a", "hello")
     capsys.readouterr()
     assert run([each.replace("LEDGER", cli.url) for each in arguments]) == 0
-    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == [session]
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)["items"]] == [session]
 
 
 def test_the_environment_names_the_ledger_and_an_option_overrides_it(
@@ -154,9 +154,9 @@ def test_the_environment_names_the_ledger_and_an_option_overrides_it(
     monkeypatch.setenv("SEXTON_LEDGER", cli.url)
     capsys.readouterr()
     assert run(["sessions", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["id"] == session
+    assert json.loads(capsys.readouterr().out)["items"][0]["id"] == session
     assert run(["--ledger", "nowhere.db", "sessions", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+    assert json.loads(capsys.readouterr().out)["items"] == []
 
 
 @pytest.mark.parametrize(

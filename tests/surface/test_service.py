@@ -97,7 +97,7 @@ def test_a_real_systemd_runs_the_keeper_until_it_is_uninstalled(user: Path, tmp_
     assert done.returncode == 0, (done.stdout, done.stderr)
     status = json.loads((tmp_path / "status").read_text())
     assert status["running"] is True
-    kinds = [each["kind"] for each in json.loads((tmp_path / "workers").read_text())]
+    kinds = [each["kind"] for each in json.loads((tmp_path / "workers").read_text())["items"]]
     assert kinds == ["keeper"]  # systemd heard that it was ready only after it had registered
     file = Path(json.loads((tmp_path / "installed").read_text())["file"])
     assert not file.exists()

@@ -32,7 +32,7 @@ EMPTY = {
     "/v1/plan": {"held", "observed", "troubles"},
     "/v1/budgets": {"items"},
     "/v1/findings": {"items"},
-    "/v1/leaks": {"last", "shadow"},
+    "/v1/leaks": {"shadow"},
     "/v1/notifications": {"items"},
 }
 """The lists that nothing is in: a plan that nothing holds back, of homes that can be read; no

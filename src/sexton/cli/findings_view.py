@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sexton.cli.terminal import heading, is_plain, say, write
 from sexton.core.message import one_line
 from sexton.core.wording import counted, size
-from sexton.operations.questions.finding_questions import finding_record
 
 if TYPE_CHECKING:
     from sexton.cli.examination import HomeReport
@@ -35,6 +34,8 @@ def shape(report: HomeReport) -> dict[str, Any]:
     """The findings for a program; null where nothing was looked at."""
     if report.figures is None:
         return {"findings": None, "reclaimable_bytes": None}
+    from sexton.operations.questions.finding_questions import finding_record
+
     return {
         "findings": [finding_record(each) for each in report.findings],
         "reclaimable_bytes": _reclaimable(report.findings),

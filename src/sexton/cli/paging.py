@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from sexton.cli.terminal import note, page
+from sexton.errors import InputInvalid
+from sexton.operations.cursors import read_place
 
 CHUNK = 500
 
@@ -38,6 +40,17 @@ class Pages:
             if self.rest is None:
                 return
             left -= len(found["items"])
+
+
+def check_cursor(ctx: click.Context, after: str | None) -> None:
+    """Refuse what no page has given as its next place."""
+    if after is not None:
+        try:
+            read_place(after)
+        except InputInvalid as problem:
+            raise click.UsageError(
+                f"{problem}; the page before says which one to use", ctx
+            ) from None
 
 
 def by_ref(after: str | None) -> int | None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, get_type_hints
+from datetime import timedelta
+from types import UnionType
+from typing import Any, TypeAlias, get_args, get_type_hints
 
+from sexton.errors import InputInvalid
 from sexton.operations.changes import (
     applying,
     budget_changes,
@@ -22,6 +25,7 @@ from sexton.operations.changes import (
     restoring,
 )
 from sexton.operations.verb_proposal import Proposal
+from sexton.settings.quantities import parse_duration
 
 Parameters: TypeAlias = Mapping[str, tuple[Any, Any]]
 
@@ -53,6 +57,32 @@ class Verb:
     def parameters(self) -> Parameters:
         """What a caller says."""
         return parameters_of(self.propose)
+
+
+def plain(hint: Any) -> Any:
+    """A type without None beside it."""
+    if isinstance(hint, UnionType):
+        (hint,) = (each for each in get_args(hint) if each is not type(None))
+    return hint
+
+
+def said_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, in the types that are asked for; lengths of time come as text."""
+    hints = {name: plain(hint) for name, (hint, _) in parameters_of(function).items()}
+    return {
+        name: _span(name, value) if hints[name] is timedelta else value
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _span(name: str, text: str) -> timedelta:
+    span = parse_duration(text)
+    if not span:
+        raise InputInvalid(
+            f"{name}: {text!r} is no length of time", hint="Write it like 12h or 7d."
+        )
+    return span
 
 
 def parameters_of(function: Callable[..., Any]) -> Parameters:

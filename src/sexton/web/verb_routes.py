@@ -7,17 +7,16 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import StrEnum
-from types import UnionType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from fastapi import Query
 
 from sexton.core.session import NAME_LIMIT
 from sexton.keeper.sealing import is_digest_of
 from sexton.operations.changes.applying import from_text
-from sexton.operations.registry import Verb, parameters_of
+from sexton.operations.registry import Verb, parameters_of, said_of
+from sexton.operations.registry import plain as plain_type
 from sexton.operations.verb_proposal import Proposal
-from sexton.settings.quantities import parse_duration
 from sexton.web.api.inputs import LARGEST, Limit, Span, Storable, StorableOrNone
 from sexton.web.desk import Desk
 from sexton.web.proposals import Written
@@ -34,16 +33,6 @@ def propose(desk: Desk, verb: Verb, given: Mapping[str, Any]) -> Proposal:
     proposal = verb.propose(desk.asker, **said_of(verb.propose, given))
     desk.proposals.add(proposal)
     return proposal
-
-
-def said_of(asked: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, in the types that are asked for; lengths of time come as text."""
-    hints = {name: hint for name, (hint, _) in parameters_of(asked).items()}
-    return {
-        name: parse_duration(value) if hints[name] is timedelta else value
-        for name, value in given.items()
-        if value is not None
-    }
 
 
 def confirmed(desk: Desk, digest: str) -> Proposal:
@@ -99,7 +88,7 @@ def _usual(default: Any, *, is_page: bool) -> Any:
 
 def _asked(hint: Any, *, may_be_empty: bool) -> Any:
     """How a parameter is asked for in a query."""
-    plain = _without_none(hint)
+    plain = plain_type(hint)
     if plain is bool:
         return bool
     if plain is str and may_be_empty:
@@ -109,12 +98,6 @@ def _asked(hint: Any, *, may_be_empty: bool) -> Any:
 
 def choices_of(hint: Any) -> list[str]:
     """The members of a closed set; none of any other type."""
-    plain = _without_none(hint)
+    plain = plain_type(hint)
     is_set = isinstance(plain, type) and issubclass(plain, StrEnum)
     return [each.value for each in plain] if is_set else []
-
-
-def _without_none(hint: Any) -> Any:
-    if isinstance(hint, UnionType):
-        (hint,) = (each for each in get_args(hint) if each is not type(None))
-    return hint

@@ -11,7 +11,7 @@ from sexton.cli.cli_homes import estate_of, observe_all
 from sexton.cli.cli_opening import attaching, chosen_settings, chosen_url, existing, missing
 from sexton.cli.command import Command, shared
 from sexton.cli.keeper_notice import note_keeper
-from sexton.cli.paging import Pages, after_option, tell_pages
+from sexton.cli.paging import Pages, after_option, check_cursor, tell_pages
 from sexton.cli.terminal import Column, note, page, table
 from sexton.core.session import State
 from sexton.core.wording import ago, moment_of
@@ -72,6 +72,7 @@ def command(
     Where no ledger is yet, the list is empty.
     """
     options = shared(ctx)
+    check_cursor(ctx, after)
     refusal = missing(chosen_url(options))
     if home is None and refusal is not None:
         chosen_settings(options)  # a mistake in the settings is told all the same

@@ -16,10 +16,9 @@ from sexton.operations import thing_records as things
 from sexton.operations.asker import Asker
 from sexton.operations.question_registry import QUESTIONS
 from sexton.operations.questions.budget_questions import budgets_of
-from sexton.operations.registry import VERBS, parameters_of
+from sexton.operations.registry import VERBS, parameters_of, plain, said_of
 from sexton.operations.verb_proposal import Going, Proposal
 from sexton.processes.listed import view
-from sexton.settings.quantities import parse_duration
 from sexton.wiring import Sexton
 from sexton.wiring.reaching import everywhere
 
@@ -121,12 +120,7 @@ class Answers:
         parameters = parameters_of(asked)
 
         def tool(**given: Any) -> dict[str, Any]:
-            said = {
-                name: parse_duration(value) if isinstance(default, timedelta) else value
-                for name, (_, default) in parameters.items()
-                if (value := given.get(name)) is not None
-            }
-            return dict(answer(asked(self._asker, **said)))
+            return dict(answer(asked(self._asker, **said_of(asked, given))))
 
         signature = inspect.Signature(
             [
@@ -134,7 +128,7 @@ class Answers:
                     name,
                     inspect.Parameter.KEYWORD_ONLY,
                     default=_usual(default),
-                    annotation=str | None if isinstance(default, timedelta) else hint,
+                    annotation=str | None if plain(hint) is timedelta else hint,
                 )
                 for name, (hint, default) in parameters.items()
             ],

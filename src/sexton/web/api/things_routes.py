@@ -11,12 +11,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sexton.operations.question_registry import QUESTIONS
+from sexton.operations.registry import said_of
 from sexton.web.answers import overview_answers as overview
 from sexton.web.answers.activity import AllActive
 from sexton.web.api.documented import answers
 from sexton.web.api.inputs import Span, as_span
 from sexton.web.desk import Desk
-from sexton.web.verb_routes import said_of, with_query
+from sexton.web.verb_routes import with_query
 
 
 def router(desk: Desk) -> APIRouter:
