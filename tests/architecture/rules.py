@@ -56,7 +56,7 @@ NOTHING_NAMES = frozenset({
 
 DECIDES = (
     "core/*.py", "*/model.py", "*/policy.py",
-    "liveness/evidence.py", "liveness/mass_death.py", "liveness/silence.py",
+    "liveness/evidence.py", "liveness/mass_death.py", "liveness/missed_heartbeats.py",
     "processes/handling.py", "processes/masking.py",
     "resets/*.py", "rules/rulebook.py", "sessions/family.py", "sessions/opened.py",
     "retention/blast_radius.py", "retention/collection.py", "retention/disk_budget.py",

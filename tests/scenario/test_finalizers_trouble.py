@@ -18,7 +18,7 @@ import pytest
 from sexton.core.message import Message
 from sexton.errors import LedgerError
 from sexton.finalizers.duty import Duty
-from sexton.finalizers.effects.tagged import carriers, tag_of
+from sexton.finalizers.effects.job_processes import carriers, tag_of
 from sexton.finalizers.job import EffectFailed, EffectPostponed, Job
 from sexton.finalizers.policy import MOST_CRASHES, Rate, RetryPolicy
 from sexton.finalizers.runner import Runner

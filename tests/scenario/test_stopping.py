@@ -17,9 +17,9 @@ import pytest
 
 from sexton.core.clock import SystemClock
 from sexton.core.record import replace
-from sexton.processes.grips import PlainGrip
 from sexton.processes.hunting import Hunt
 from sexton.processes.model import TAG_VARIABLE, Process
+from sexton.processes.pidfds import PlainGrip
 from sexton.processes.process_ports import Ending, Spared, Stopped
 from sexton.processes.process_table import ancestors, owner, read_row, read_table, tags_of
 from sexton.processes.refusals import DEEP as DEEP_IN_KERNEL

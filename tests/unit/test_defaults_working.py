@@ -15,7 +15,7 @@ import pytest
 from sexton.core.plan import Reason
 from sexton.core.session import NATIVE
 from sexton.errors import SettingsInvalid
-from sexton.finalizers.effects import unshared
+from sexton.finalizers.effects import fork_safety
 from sexton.finalizers.job import Wanted
 from sexton.finalizers.model import Finalization
 from sexton.finalizers.policy import next_try
@@ -204,7 +204,7 @@ def test_a_model_has_five_minutes_and_all_else_one(
     program = {"name": "endless", "kind": "command", "command": ["sh", "-c", FOR_EVER]}
     sexton = opened(finalizers(program))
     over(sexton)
-    start = unshared.opened
+    start = fork_safety.opened
 
     def start_slowly(*given: Any) -> Any:
         """The program is at work for a minute before whoever started it goes on."""

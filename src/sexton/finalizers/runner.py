@@ -27,8 +27,8 @@ from sexton.finalizers.job import (
     Stoppable,
 )
 from sexton.finalizers.model import Finalization
-from sexton.finalizers.pace import Pace
 from sexton.finalizers.policy import MOST_CRASHES, is_excused, next_try
+from sexton.finalizers.throttle import Pace
 from sexton.finalizers.unseen import Unseen
 from sexton.store.ledger import Ledger
 

@@ -10,15 +10,9 @@ from sexton.core.machine_ports import Clock
 from sexton.liveness.process_identity import boot_id, host, pid_namespace, stands_for_somebody_alive
 from sexton.processes import refusals
 from sexton.processes.claims import Claim, Claims, Known, is_there, known_as, line
-from sexton.processes.grips import (
-    Grip,
-    PidfdGrip,
-    PlainGrip,
-    may_be_signalled,
-    wait_for_any,
-)
 from sexton.processes.masking import masked
 from sexton.processes.model import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
+from sexton.processes.pidfds import Grip, PidfdGrip, PlainGrip, may_be_signalled, wait_for_any
 from sexton.processes.process_ports import NOTHING, Ending, Spared, Stopped, never
 from sexton.processes.process_table import (
     ZOMBIES,

@@ -11,7 +11,7 @@ import signal
 
 from sexton.core.record import replace
 from sexton.liveness.process_identity import SystemProcesses, has_pidfs
-from sexton.processes.grips import has_pidfds
+from sexton.processes.pidfds import has_pidfds
 from sexton.processes.process_ports import Newborn
 from sexton.processes.process_table import owner, read_row, tags_of
 

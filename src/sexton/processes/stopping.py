@@ -13,9 +13,9 @@ from datetime import timedelta
 
 from sexton.core.machine_ports import Clock
 from sexton.processes.claims import Known
-from sexton.processes.grips import has_pidfds
 from sexton.processes.hunting import Hunt
 from sexton.processes.model import Process
+from sexton.processes.pidfds import has_pidfds
 from sexton.processes.process_ports import NOTHING, Ending, Spared, Stopped, never
 
 QUIET = 2

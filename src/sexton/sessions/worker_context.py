@@ -17,8 +17,8 @@ from sexton.errors import (
 )
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.membership import Membership
+from sexton.liveness.missed_heartbeats import Watch
 from sexton.liveness.policy import judge, kept_proof
-from sexton.liveness.silence import Watch
 from sexton.rules.rulebook import InForce
 from sexton.sessions.turns import Turns
 from sexton.spending.guards import Guards

@@ -18,7 +18,7 @@ from sexton.liveness.standing import Standing, standing_of
 from sexton.operations import thing_records as things
 from sexton.operations import values
 from sexton.operations.session_facts import facts
-from sexton.processes.listed import of_session
+from sexton.processes.watched_processes import of_session
 from sexton.retention.model import AWAY
 from sexton.spending.budget_standing import explained, standings, who
 from sexton.spending.budgets import WARN_AT

@@ -10,8 +10,8 @@ import hashlib
 from datetime import timedelta
 
 from sexton.core.machine_ports import Clock
-from sexton.processes.grips import has_pidfds
 from sexton.processes.hunting import Hunt
+from sexton.processes.pidfds import has_pidfds
 from sexton.processes.process_ports import Ending
 from sexton.processes.stopping import LAST_WAIT, Stopper
 
