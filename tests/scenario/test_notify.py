@@ -19,8 +19,7 @@ import pytest
 from sexton.core.plan import Reason
 from sexton.core.session import Session
 from sexton.errors import ExtraMissing, LedgerBusy, SettingsInvalid
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.model import FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
 from sexton.keeper.keeper import Keeper
 from sexton.liveness.policy import LivenessPolicy

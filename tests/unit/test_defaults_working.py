@@ -16,8 +16,7 @@ from sexton.core.plan import Reason
 from sexton.core.session import NATIVE
 from sexton.errors import SettingsInvalid
 from sexton.finalizers.effects import fork_safety
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization
+from sexton.finalizers.model import Finalization, Wanted
 from sexton.finalizers.policy import next_try
 from sexton.finalizers.runner import Runner
 from sexton.keeper.keeper import Keeper

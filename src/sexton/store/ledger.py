@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sexton.core.record import record
 
 if TYPE_CHECKING:  # an agent does not pay for ports it never uses
-    from sexton.finalizers.job import Backfill, Dues, Finalizing
+    from sexton.finalizers.store import LedgerBackfill, LedgerDues, LedgerFinalizing
     from sexton.homes.home_ports import Homes
     from sexton.liveness.liveness_ports import Reaping, Samples
     from sexton.notifications.outbox_ports import Outbox
@@ -44,9 +44,9 @@ class Ledger:
     homes: Homes
     reaping: Reaping
     samples: Samples
-    finalizing: Finalizing
-    backfill: Backfill
-    dues: Dues
+    finalizing: LedgerFinalizing
+    backfill: LedgerBackfill
+    dues: LedgerDues
     compression: Compression
     outbox: Outbox
     registry: Registry

@@ -40,7 +40,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         samples=late("liveness.samples", "LedgerSamples", database),
         finalizing=late("finalizers.store", "LedgerFinalizing", database),
         backfill=late("finalizers.store", "LedgerBackfill", database),
-        dues=late("finalizers.dues", "LedgerDues", database),
+        dues=late("finalizers.store", "LedgerDues", database),
         compression=late("sessions.compression_store", "LedgerCompression", database),
         outbox=late("notifications.store", "LedgerOutbox", database),
         registry=late("processes.store", "LedgerProcesses", database),

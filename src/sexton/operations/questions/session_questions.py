@@ -9,7 +9,7 @@ from typing import Final
 from typing_extensions import TypedDict
 
 from sexton.core.session import NATIVE, Relation, Session, State
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.evidence import Evidence, Verdict

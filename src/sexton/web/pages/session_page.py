@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sexton.core.session import NATIVE, Session, State
 from sexton.errors import SessionNotFound
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.standing import Standing, standing_of
