@@ -179,7 +179,9 @@ def _worldly_imports(module: Module) -> Iterator[str]:
 
 def _worldly_calls(module: Module) -> Iterator[str]:
     for node in module.nodes:
-        if isinstance(node, ast.Name) and node.id in WORLD - GENERATES.get(module.inside, set()):
+        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store):  # a field's name
+            continue
+        if node.id in WORLD - GENERATES.get(module.inside, set()):
             yield module.at(node, f"uses {node.id}")
 
 

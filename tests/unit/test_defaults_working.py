@@ -400,7 +400,7 @@ class Waiting:
 @shows("keeper.sweep_every")
 def test_a_keeper_sweeps_every_minute(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, keepers, waited = Waiting(), list[Keeper](), list[float]()
-    monkeypatch.setattr(keeping, "DeathWatch", lambda: waiting)
+    monkeypatch.setattr(keeping, "PidfdWatch", lambda: waiting)
 
     def swept(_: Sweep) -> None:
         waited.append(waiting.waited)

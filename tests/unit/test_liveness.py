@@ -10,9 +10,8 @@ import pytest
 from sexton.core.session import Session
 from sexton.keeper.preconditions import as_seen
 from sexton.liveness.evidence import Evidence, Sight, Verdict
-from sexton.liveness.liveness_ports import Left
 from sexton.liveness.missed_heartbeats import Look, Watch, listen
-from sexton.liveness.model import Holder, Identity, Worker
+from sexton.liveness.model import Holder, Identity, Left, Worker
 from sexton.liveness.policy import (
     HOME,
     LivenessPolicy,

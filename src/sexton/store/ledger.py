@@ -10,7 +10,7 @@ from sexton.core.record import record
 if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.finalizers.store import LedgerBackfill, LedgerDues, LedgerFinalizing
     from sexton.homes.home_ports import Homes
-    from sexton.liveness.liveness_ports import Reaping, Samples
+    from sexton.liveness.store import LedgerReaping, LedgerSamples
     from sexton.notifications.outbox_ports import Outbox
     from sexton.processes.process_ports import Registry
     from sexton.retention.removal_ports import Removable, Removal, VaultBook
@@ -42,8 +42,8 @@ class Ledger:
     journal: Journal
     policies: PolicyStore
     homes: Homes
-    reaping: Reaping
-    samples: Samples
+    reaping: LedgerReaping
+    samples: LedgerSamples
     finalizing: LedgerFinalizing
     backfill: LedgerBackfill
     dues: LedgerDues

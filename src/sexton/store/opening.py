@@ -37,7 +37,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         policies=LedgerPolicies(database),
         homes=late("homes.store", "LedgerHomes", database),
         reaping=late("liveness.store", "LedgerReaping", database),
-        samples=late("liveness.samples", "LedgerSamples", database),
+        samples=late("liveness.store", "LedgerSamples", database),
         finalizing=late("finalizers.store", "LedgerFinalizing", database),
         backfill=late("finalizers.store", "LedgerBackfill", database),
         dues=late("finalizers.store", "LedgerDues", database),
