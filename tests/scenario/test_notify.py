@@ -25,8 +25,7 @@ from sexton.keeper.keeper import Keeper
 from sexton.liveness.policy import LivenessPolicy
 from sexton.notifications import sender as notify
 from sexton.notifications.channels import NotifyPlan, channels
-from sexton.notifications.model import Event, Letter, LetterState
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event, Letter, LetterState
 from sexton.notifications.policy import RETRY, Interest
 from sexton.notifications.sender import Messenger
 from sexton.resets.policy import Mode, ResetPolicy

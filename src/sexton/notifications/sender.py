@@ -15,8 +15,7 @@ from sexton.core.troubles import Troubles
 from sexton.finalizers.job import EffectFailed
 from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.finalizers.policy import next_try
-from sexton.notifications.model import Event, Letter, Notice
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event, Letter, Notice
 from sexton.notifications.policy import (
     RETRY,
     Interest,

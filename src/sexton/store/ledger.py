@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.finalizers.store import LedgerBackfill, LedgerDues, LedgerFinalizing
     from sexton.homes.home_ports import Homes
     from sexton.liveness.store import LedgerReaping, LedgerSamples
-    from sexton.notifications.outbox_ports import Outbox
+    from sexton.notifications.store import LedgerOutbox
     from sexton.processes.process_ports import Registry
     from sexton.retention.removal_ports import Removable, Removal, VaultBook
     from sexton.retention.retention_ports import Retained
@@ -48,7 +48,7 @@ class Ledger:
     backfill: LedgerBackfill
     dues: LedgerDues
     compression: Compression
-    outbox: Outbox
+    outbox: LedgerOutbox
     registry: Registry
     spending: Spending
     removal: Removal
