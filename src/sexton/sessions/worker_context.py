@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sexton.core.machine_ports import Clock, ProcessTable
-    from sexton.processes.process_ports import Overseeing
+    from sexton.processes.overseer import Overseer
     from sexton.sessions.watermarks import Watermark
     from sexton.spending.pricing import Tariff
     from sexton.store.ledger import Ledger
@@ -51,7 +51,7 @@ class Desk:
     rules: Callable[[int | None], InForce]
     membership: Membership
     actor: str
-    overseer: Callable[[], Overseeing]
+    overseer: Callable[[], Overseer]
     tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     directory: Callable[[str], Path]

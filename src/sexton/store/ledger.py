@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # an agent does not pay for ports it never uses
     from sexton.homes.home_ports import Homes
     from sexton.liveness.store import LedgerReaping, LedgerSamples
     from sexton.notifications.store import LedgerOutbox
-    from sexton.processes.process_ports import Registry
+    from sexton.processes.store import LedgerProcesses
     from sexton.retention.removal_ports import Removable, Removal, VaultBook
     from sexton.retention.retention_ports import Retained
     from sexton.sessions.board_ports import Board, Gauges
@@ -49,7 +49,7 @@ class Ledger:
     dues: LedgerDues
     compression: Compression
     outbox: LedgerOutbox
-    registry: Registry
+    registry: LedgerProcesses
     spending: Spending
     removal: Removal
     vault: VaultBook

@@ -24,7 +24,7 @@ from sexton.homes.hermes.installed import find_installed
 from sexton.homes.hermes.running import Background
 from sexton.homes.home_ports import AGES, Cohort, HomeRecord
 from sexton.liveness.standing import open_sessions
-from sexton.processes.beginnings import begun_at
+from sexton.processes.process_table import begun_at
 from sexton.resets.policy import ResetPolicy
 from sexton.rules.rulebook import decode
 from sexton.settings.settings_values import HomeSetting
