@@ -24,11 +24,10 @@ from sexton.core.clock import SystemClock
 from sexton.core.plan import Result
 from sexton.core.schedule import Schedule
 from sexton.core.session import Relation
-from sexton.finalizers.duty import Duty
 from sexton.finalizers.effects.memory_file import MemoryFile
 from sexton.finalizers.job import Job
 from sexton.finalizers.policy import Owing
-from sexton.finalizers.runner import Runner
+from sexton.finalizers.runner import Duty, Runner
 from sexton.keeper.apply import apply
 from sexton.keeper.observe import observe_home
 from sexton.keeper.propose import survey

@@ -56,7 +56,7 @@ NOTHING_NAMES = frozenset({
 
 DECIDES = (
     "core/*.py", "*/model.py", "*/policy.py",
-    "liveness/evidence.py", "liveness/mass_death.py", "liveness/silence.py",
+    "liveness/evidence.py", "liveness/mass_death.py", "liveness/missed_heartbeats.py",
     "processes/handling.py", "processes/masking.py",
     "resets/*.py", "rules/rulebook.py", "sessions/family.py", "sessions/opened.py",
     "retention/blast_radius.py", "retention/collection.py", "retention/disk_budget.py",
@@ -179,7 +179,9 @@ def _worldly_imports(module: Module) -> Iterator[str]:
 
 def _worldly_calls(module: Module) -> Iterator[str]:
     for node in module.nodes:
-        if isinstance(node, ast.Name) and node.id in WORLD - GENERATES.get(module.inside, set()):
+        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store):  # a field's name
+            continue
+        if node.id in WORLD - GENERATES.get(module.inside, set()):
             yield module.at(node, f"uses {node.id}")
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from sexton.core.message import draft
 from sexton.core.session import Relation, Session
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.model import FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
-from sexton.liveness.liveness_ports import Lost
+from sexton.liveness.model import Lost
 from sexton.rules.rulebook import Rulebook, digest, encode
 from sexton.sessions.compression_ports import Shortening
 from sexton.store.ledger import Ledger

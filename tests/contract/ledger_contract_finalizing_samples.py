@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sexton.core.session import Session
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook, digest, encode
 from sexton.store.ledger import Ledger

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sexton.core.session import State
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing import end_now, reap_it

@@ -16,7 +16,7 @@ from sexton.core.record import replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session
 from sexton.errors import SessionRewound
-from sexton.liveness.liveness_ports import Lost
+from sexton.liveness.model import Lost
 from sexton.sessions.session_ports import Batch, WorkerUnknown
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import wanted

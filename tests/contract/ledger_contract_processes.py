@@ -9,8 +9,7 @@ from sexton.core.record import replace
 from sexton.core.session import Session, State
 from sexton.homes.home_ports import Sighting
 from sexton.liveness.model import Identity
-from sexton.processes.model import Doing, Figures, Process, ProcessKind
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Doing, Ending, Figures, Process, ProcessKind
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter
 from tests.contract.ledger_contract_samples import (

@@ -8,8 +8,7 @@ from typing import Any
 from sexton.core.plan import ReapSession, Reason
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session, State
-from sexton.liveness.liveness_ports import Lost, Sample, ShadowCount
-from sexton.liveness.model import Worker
+from sexton.liveness.model import Lost, Sample, ShadowCount, Worker
 from sexton.sessions.session_ports import Appended
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (

@@ -22,8 +22,7 @@ from sexton.liveness.process_identity import SystemProcesses, pidfs_inode, start
 from sexton.processes.claims import Known
 from sexton.processes.hunting import Hunt
 from sexton.processes.masking import masked
-from sexton.processes.model import Process, ProcessKind
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Ending, Process, ProcessKind
 from sexton.processes.process_table import read_command
 from sexton.processes.stopping import Stopper
 from tests.crash.running import order

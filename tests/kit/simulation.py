@@ -18,9 +18,9 @@ from math import inf
 
 from sexton.liveness.evidence import Evidence, Sight, Verdict
 from sexton.liveness.mass_death import Doubt, doubt
+from sexton.liveness.missed_heartbeats import Look, Watch, listen
 from sexton.liveness.model import Identity, Worker
 from sexton.liveness.policy import judge
-from sexton.liveness.silence import Look, Watch, listen
 from tests.kit.simulation_world import (
     BEAT_EVERY,
     DAY,

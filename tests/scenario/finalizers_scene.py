@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from sexton.core.machine_ports import Clock, ProcessTable
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization
+from sexton.finalizers.model import Finalization, Wanted
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.wiring import Sexton

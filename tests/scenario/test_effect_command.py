@@ -22,8 +22,8 @@ import pytest
 from sexton.core.clock import SystemClock
 from sexton.core.message import Message
 from sexton.finalizers.effects.command_effect import Command, CommandPlan
+from sexton.finalizers.effects.job_processes import VARIABLE, carriers, stop, tag_of
 from sexton.finalizers.effects.program_talk import Talk
-from sexton.finalizers.effects.tagged import VARIABLE, carriers, stop, tag_of
 from sexton.finalizers.job import EffectFailed, EffectPostponed
 from tests.golden import golden
 from tests.kit.nursery import Nursery

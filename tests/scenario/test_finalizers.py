@@ -18,10 +18,9 @@ from sexton.core.clock import SystemClock
 from sexton.core.machine_ports import Clock
 from sexton.core.session import State
 from sexton.errors import BudgetExceeded
-from sexton.finalizers.duty import Duty
 from sexton.finalizers.job import Job
 from sexton.finalizers.policy import RetryPolicy
-from sexton.finalizers.runner import Runner
+from sexton.finalizers.runner import Duty, Runner
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton

@@ -17,11 +17,10 @@ import pytest
 
 from sexton.core.message import Message
 from sexton.errors import LedgerError
-from sexton.finalizers.duty import Duty
-from sexton.finalizers.effects.tagged import carriers, tag_of
+from sexton.finalizers.effects.job_processes import carriers, tag_of
 from sexton.finalizers.job import EffectFailed, EffectPostponed, Job
 from sexton.finalizers.policy import MOST_CRASHES, Rate, RetryPolicy
-from sexton.finalizers.runner import Runner
+from sexton.finalizers.runner import Duty, Runner
 from sexton.finalizers.store import LedgerFinalizing
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton

@@ -16,8 +16,8 @@ import pytest
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.plugin_background import Background
 from sexton.integrations.hermes_plugin.trying import Trying
-from sexton.processes.listed import hints, of_session
 from sexton.processes.model import Doing
+from sexton.processes.watched_processes import hints, of_session
 from sexton.wiring.visitor import visit
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import House

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sexton.notifications.policy import ANNOUNCE_STOP, LEAVE_PROCESS
-from sexton.processes.listed import of_session
 from sexton.processes.model import Doing, Watched
+from sexton.processes.watched_processes import of_session
 from sexton.wiring import Sexton
 from tests.scenario.finalizers_scene import configure, open_house, wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, OWNER, Conversations, conversations

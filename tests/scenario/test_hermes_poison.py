@@ -17,7 +17,7 @@ from sexton.homes.hermes.condition import Machine, condition_of
 from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.home import HermesHome
 from sexton.liveness.process_identity import SystemProcesses
-from sexton.processes.beginnings import begun_at
+from sexton.processes.process_table import begun_at
 from sexton.testing import ManualClock
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene

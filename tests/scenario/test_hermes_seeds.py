@@ -24,8 +24,8 @@ from sexton.core.plan import Plan
 from sexton.keeper.keeper_log import HeldLines
 from sexton.keeper.observe import observe_home
 from sexton.notifications.policy import ANNOUNCE_STOP
-from sexton.processes.listed import hints, of_session
 from sexton.processes.model import Doing, Watched
+from sexton.processes.watched_processes import hints, of_session
 from sexton.resets.policy import OWN_TIME
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.testing import ManualClock

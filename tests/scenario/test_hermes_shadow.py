@@ -13,7 +13,7 @@ from sexton.core.plan import Result
 from sexton.homes.hermes.home import HermesHome
 from sexton.keeper.observe import observe_home
 from sexton.keeper.swept import Sweep
-from sexton.liveness.liveness_ports import ShadowCount
+from sexton.liveness.model import ShadowCount
 from sexton.liveness.policy import LivenessPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import HomeSetting, Settings

@@ -20,8 +20,8 @@ from sexton.homes.hermes.findings.finding import Finding, Level
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_log import HeldLines
 from sexton.processes.handling import ProcessPolicy
-from sexton.processes.listed import hints, view
 from sexton.processes.model import Doing, Watched
+from sexton.processes.watched_processes import hints, view
 from sexton.resets.policy import OWN_TIME, span
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings

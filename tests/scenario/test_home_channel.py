@@ -16,8 +16,7 @@ from sexton.core.record import replace
 from sexton.finalizers.job import EffectFailed
 from sexton.notifications.channels import NotifyPlan, channels
 from sexton.notifications.hermes_send import HermesSend, SendPlan
-from sexton.notifications.model import Event, Letter, LetterState, Notice
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event, Letter, LetterState, Notice
 from sexton.notifications.policy import Interest, Occasion
 from sexton.notifications.sender import Messenger
 from sexton.settings.settings_values import HomeSetting, NotifySetting, Settings

@@ -19,15 +19,13 @@ import pytest
 from sexton.core.plan import Reason
 from sexton.core.session import Session
 from sexton.errors import ExtraMissing, LedgerBusy, SettingsInvalid
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.model import FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
 from sexton.keeper.keeper import Keeper
 from sexton.liveness.policy import LivenessPolicy
 from sexton.notifications import sender as notify
 from sexton.notifications.channels import NotifyPlan, channels
-from sexton.notifications.model import Event, Letter, LetterState
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event, Letter, LetterState
 from sexton.notifications.policy import RETRY, Interest
 from sexton.notifications.sender import Messenger
 from sexton.resets.policy import Mode, ResetPolicy

@@ -30,12 +30,11 @@ from sexton.errors import (
 from sexton.processes.after_session import handle_processes, settle_processes
 from sexton.processes.agent_processes import KEPT, SpawnedProcess
 from sexton.processes.handling import Handling, Occasion, ProcessPolicy
-from sexton.processes.model import TAG_VARIABLE, Doing, Process
+from sexton.processes.hunting import NO_PIDFD, UNPROVEN
+from sexton.processes.model import TAG_VARIABLE, Doing, Ending, Process, Stopped
 from sexton.processes.overseer import BLINKS
 from sexton.processes.policy import LEAST_CPU
-from sexton.processes.process_ports import Ending, Stopped
 from sexton.processes.process_table import ZOMBIES, read_command, read_row, tags_of
-from sexton.processes.refusals import NO_PIDFD, UNPROVEN
 from sexton.processes.sampling import Sampler
 from sexton.processes.stopping import Stopper
 from sexton.processes.stops import UNBORN, stop_processes

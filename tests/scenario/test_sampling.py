@@ -16,11 +16,10 @@ import pytest
 from sexton.core.clock import SystemClock
 from sexton.core.record import replace
 from sexton.processes import process_table
+from sexton.processes.hunting import UNREADABLE
 from sexton.processes.listening import Ports
-from sexton.processes.model import Doing, Look, Presence, Process
+from sexton.processes.model import Doing, Ending, Look, Presence, Process
 from sexton.processes.policy import Judgement, judge
-from sexton.processes.process_ports import Ending
-from sexton.processes.refusals import UNREADABLE
 from sexton.processes.sampling import Sampler, presence
 from sexton.processes.stopping import Stopper
 from tests.layers import unavailable

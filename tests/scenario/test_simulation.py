@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sexton.liveness.evidence import Evidence, Verdict
+from sexton.liveness.missed_heartbeats import listen
 from sexton.liveness.policy import judge
-from sexton.liveness.silence import listen
 from tests.crash.days import GOING_ON, REVIVED, live
 from tests.kit import simulation
 from tests.kit.simulation import Outcome, simulate

@@ -26,7 +26,7 @@ from sexton.errors import (
     SextonError,
     UsageInvalid,
 )
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_session import OpenSession

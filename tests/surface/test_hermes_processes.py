@@ -17,7 +17,7 @@ import yaml
 from sexton.errors import ProcessesRunning
 from sexton.homes.hermes.kernel import began
 from sexton.liveness.process_identity import start_tick
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Ending
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.process_programs import eventually, lives
 from tests.surface.program import Cli

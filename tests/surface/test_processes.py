@@ -13,8 +13,7 @@ import pytest
 
 from sexton.core.record import replace
 from sexton.processes.agent_processes import SpawnedProcess
-from sexton.processes.model import Doing, Figures
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Doing, Ending, Figures
 from sexton.processes.process_table import read_command, tags_of
 from sexton.sessions.agent_session import OpenSession
 from sexton.wiring import Sexton

@@ -23,7 +23,7 @@ from sexton.cli.terminal import cells
 from sexton.core.clock import SystemClock
 from sexton.core.session import Session, State
 from sexton.homes.home_ports import Sighting
-from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Sample
 from tests.golden import golden
 from tests.surface.program import Cli
 

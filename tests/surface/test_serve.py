@@ -20,7 +20,7 @@ import sexton.web
 from sexton.cli import run
 from sexton.core.plan import Outcome, ReapSession, Reason, Result, Seen
 from sexton.liveness.evidence import Evidence, Verdict
-from sexton.liveness.last_alive import LastAlive
+from sexton.liveness.reaper import LastAlive
 from sexton.store.opening import open_ledger
 from sexton.testing import START
 from sexton.web.web_serving import listening

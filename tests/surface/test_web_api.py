@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sexton.keeper.sealing import digest_of
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Ending
 from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings

@@ -17,9 +17,8 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Session
 from sexton.homes.home_ports import Sighting
 from sexton.keeper.keeper import Keeper
-from sexton.liveness.death_watch import DeathWatch
-from sexton.liveness.liveness_ports import Sample
-from sexton.liveness.model import Worker
+from sexton.liveness.death_watch import PidfdWatch
+from sexton.liveness.model import Sample, Worker
 from sexton.liveness.policy import LivenessPolicy
 from sexton.liveness.standing import samples
 from sexton.rules.rulebook import Rulebook
@@ -47,8 +46,8 @@ def opened(url: str, manual_clock: ManualClock) -> Iterator[Sexton]:
 
 
 @pytest.fixture
-def watch() -> Iterator[DeathWatch]:
-    with closing(DeathWatch()) as made:
+def watch() -> Iterator[PidfdWatch]:
+    with closing(PidfdWatch()) as made:
         yield made
 
 
@@ -66,7 +65,7 @@ def worker_of(held: Sexton, session: str) -> Worker:
     return found.worker
 
 
-def test_a_killed_process_wakes_whoever_watches_it_once(url: str, watch: DeathWatch) -> None:
+def test_a_killed_process_wakes_whoever_watches_it_once(url: str, watch: PidfdWatch) -> None:
     with sexton.open(url) as held, holder(url, "a", "cli") as (process, session):
         watch.watch([worker_of(held, session).identity])
         assert not watch.wait(0)
@@ -75,7 +74,7 @@ def test_a_killed_process_wakes_whoever_watches_it_once(url: str, watch: DeathWa
         assert not watch.wait(0)
 
 
-def test_another_process_with_the_same_pid_is_not_watched(url: str, watch: DeathWatch) -> None:
+def test_another_process_with_the_same_pid_is_not_watched(url: str, watch: PidfdWatch) -> None:
     with sexton.open(url) as held, holder(url, "a", "cli") as (process, session):
         identity = worker_of(held, session).identity
         watch.watch([replace(identity, started=identity.started + 1, inode=None)])
@@ -84,7 +83,7 @@ def test_another_process_with_the_same_pid_is_not_watched(url: str, watch: Death
         assert not watch.wait(0.1)
 
 
-def test_a_watch_that_was_woken_never_waits_again(watch: DeathWatch) -> None:
+def test_a_watch_that_was_woken_never_waits_again(watch: PidfdWatch) -> None:
     watch.wake()
     assert not watch.wait(NEVER)
     assert not watch.wait(NEVER)

@@ -27,8 +27,8 @@ from sexton.homes.hermes.hermes_places import DATABASE
 from sexton.homes.hermes.inherited import OwnRules, limits
 from sexton.liveness.evidence import Verdict
 from sexton.liveness.membership import Membership
+from sexton.liveness.missed_heartbeats import Watch, listen
 from sexton.liveness.model import Worker
-from sexton.liveness.silence import Watch, listen
 from sexton.processes.model import Doing
 from sexton.processes.stopping import Stopper
 from sexton.resets.policy import limit_warning, reset_reason

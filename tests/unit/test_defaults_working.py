@@ -15,9 +15,8 @@ import pytest
 from sexton.core.plan import Reason
 from sexton.core.session import NATIVE
 from sexton.errors import SettingsInvalid
-from sexton.finalizers.effects import unshared
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization
+from sexton.finalizers.effects import fork_safety
+from sexton.finalizers.model import Finalization, Wanted
 from sexton.finalizers.policy import next_try
 from sexton.finalizers.runner import Runner
 from sexton.keeper.keeper import Keeper
@@ -204,7 +203,7 @@ def test_a_model_has_five_minutes_and_all_else_one(
     program = {"name": "endless", "kind": "command", "command": ["sh", "-c", FOR_EVER]}
     sexton = opened(finalizers(program))
     over(sexton)
-    start = unshared.opened
+    start = fork_safety.opened
 
     def start_slowly(*given: Any) -> Any:
         """The program is at work for a minute before whoever started it goes on."""
@@ -401,7 +400,7 @@ class Waiting:
 @shows("keeper.sweep_every")
 def test_a_keeper_sweeps_every_minute(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, keepers, waited = Waiting(), list[Keeper](), list[float]()
-    monkeypatch.setattr(keeping, "DeathWatch", lambda: waiting)
+    monkeypatch.setattr(keeping, "PidfdWatch", lambda: waiting)
 
     def swept(_: Sweep) -> None:
         waited.append(waiting.waited)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sexton.homes.hermes.condition import Condition, Machine, Small, condition_of
 from sexton.liveness.process_identity import SystemProcesses, start_tick
-from sexton.processes.beginnings import begun_at
+from sexton.processes.process_table import begun_at
 from sexton.testing import ManualClock
 from tests.contract.examples import examples
 

@@ -10,8 +10,8 @@ import pytest
 from sexton.core.session import Session
 from sexton.keeper.preconditions import as_seen
 from sexton.liveness.evidence import Evidence, Sight, Verdict
-from sexton.liveness.liveness_ports import Left
-from sexton.liveness.model import Holder, Identity, Worker
+from sexton.liveness.missed_heartbeats import Look, Watch, listen
+from sexton.liveness.model import Holder, Identity, Left, Worker
 from sexton.liveness.policy import (
     HOME,
     LivenessPolicy,
@@ -24,7 +24,6 @@ from sexton.liveness.policy import (
     stalled_for,
 )
 from sexton.liveness.reaper import children_first
-from sexton.liveness.silence import Look, Watch, listen
 from tests.golden import golden
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from sexton.liveness.mass_death import Doubt, doubt
+from sexton.liveness.missed_heartbeats import Look
 from sexton.liveness.policy import LivenessPolicy
-from sexton.liveness.silence import Look
 
 POLICY = LivenessPolicy()
 HOLD = 3 * POLICY.ttl.total_seconds()

@@ -18,11 +18,11 @@ import pytest
 from sexton.errors import PlatformUnsupported
 from sexton.liveness import process_identity as processes
 from sexton.liveness.evidence import Evidence, Sight, Verdict
+from sexton.liveness.missed_heartbeats import Watch
 from sexton.liveness.model import Identity, Worker
 from sexton.liveness.policy import LivenessPolicy, judge
 from sexton.liveness.process_identity import SystemProcesses
-from sexton.liveness.silence import Watch
-from sexton.processes.grips import has_pidfds
+from sexton.processes.pidfds import has_pidfds
 from tests.golden import golden
 from tests.scenario.process_programs import HEADLESS, eventually, is_headless
 

@@ -13,7 +13,7 @@ import yaml
 
 from sexton.errors import SettingsInvalid
 from sexton.finalizers.effects.command_effect import KEY_VARIABLE
-from sexton.finalizers.effects.tagged import VARIABLE
+from sexton.finalizers.effects.job_processes import VARIABLE
 from sexton.processes.model import TAG_VARIABLE
 from sexton.resets.policy import Mode
 from sexton.settings.environment import VARIABLES

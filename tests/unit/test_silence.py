@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.liveness.silence import Look, Watch, listen
+from sexton.liveness.missed_heartbeats import Look, Watch, listen
 
 GAP = 180.0
 

@@ -1,16 +1,18 @@
-"""What the keeper needs to do end-of-session work at least once, with one owner at a time."""
+"""What a finalizer's effect gets for a job, and how it says that the job is not done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, timedelta
+import errno
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from sexton.core.message import Message
 from sexton.core.record import record
 from sexton.core.session import Session
-from sexton.finalizers.model import Due, Finalization, FinalizationState
-from sexton.store.journal import Entry
+
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
+PAUSE = timedelta(minutes=1)
 
 
 class ClaimLost(Exception):
@@ -55,6 +57,11 @@ class EffectPostponed(Exception):
         self.until = until
 
 
+def shortage(problem: OSError | None) -> timedelta | None:
+    """When to try again if this machine lacks what it will have again, which is nobody's fault."""
+    return PAUSE if problem is not None and problem.errno in SHORTAGES else None
+
+
 @record
 class Job:
     """A finalization as the program that carries it out sees it.
@@ -91,94 +98,3 @@ class Stoppable(Protocol):
 
     def stop(self) -> None:
         """Stop what is running, which then is postponed, and begin nothing any more."""
-
-
-@record
-class Wanted:
-    """Which finalizations to look at; None means any."""
-
-    state: FinalizationState | None = None
-    finalizer: str | None = None
-    home: str | None = None
-    session: str | None = None
-
-
-class Finalizing(Protocol):
-    """The finalizations of a ledger. They are owed from the transaction that ends a session."""
-
-    def claim(
-        self, worker: str, finalizers: Sequence[str], limit: int, now: datetime
-    ) -> list[Finalization]:
-        """Take on pending work whose time has come, oldest first; each is one worker's only.
-
-        It counts as a try when its outcome is reported, as a crash if its worker dies.
-        """
-
-    def memo(self, taken: Finalization) -> bytes | None:
-        """What an earlier attempt wrote down."""
-
-    def memoise(self, taken: Finalization, memo: bytes) -> bool:
-        """Write down what must not be asked for twice; False if the claim was lost."""
-
-    def finish(self, taken: Finalization, note: str, now: datetime) -> bool:
-        """Done: the memo is dropped, and a session with nothing left to do is finalized."""
-
-    def put_back(
-        self,
-        taken: Finalization,
-        error: str,
-        again: datetime | None,
-        now: datetime,
-        *,
-        counted: bool = True,
-    ) -> bool:
-        """Not done: tried again from a moment on, or given up for good (None)."""
-
-    def free(self, now: datetime) -> int:
-        """Make work pending again whose worker has left or was declared dead, which is counted.
-
-        What is to wait for longer than anything does has waited long enough.
-        """
-
-    def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
-        """Finalizations, newest first."""
-
-    def tally(self) -> dict[tuple[str, FinalizationState], int]:
-        """How much work of each finalizer is not done, by how it stands."""
-
-    def decide(
-        self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
-    ) -> bool:
-        """A person's word: dead ones are pending again, pending or dead ones count as done."""
-
-    def spend(self, finalizer: str, day: date, calls: int, most: int) -> bool:
-        """Take calls from a day's budget, all or none."""
-
-
-@record
-class Backlog:
-    """Sessions that ended before a finalizer was there, and how much was said in them."""
-
-    sessions: int
-    messages: int
-    bytes: int
-
-
-class Backfill(Protocol):
-    """Work for sessions that ended before there was a finalizer."""
-
-    def estimate(self, finalizer: str, since: datetime) -> Backlog:
-        """What would be owed for sessions that ended since a moment."""
-
-    def owe(self, finalizer: str, since: datetime, limit: int, now: datetime) -> int:
-        """Let so many of them owe it, those that ended first; how many do from now on."""
-
-
-class Dues(Protocol):
-    """What sessions owe, as the rule in the database decides it."""
-
-    def of(self, sessions: Sequence[int], rules: str | None = None) -> list[Due]:
-        """What these sessions owe to every finalizer; of open ones, if they ended now.
-
-        `rules` is the text of a rulebook that is not in force. Changes nothing.
-        """

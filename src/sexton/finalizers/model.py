@@ -1,4 +1,4 @@
-"""A piece of end-of-session work that is owed, running, done or given up."""
+"""End-of-session jobs: pending, running, done or dead, and which sessions owe them."""
 
 from __future__ import annotations
 
@@ -85,3 +85,22 @@ class Due:
     def owes(self) -> bool:
         """Whether there is something to do that no job covers."""
         return self.verdict is DueVerdict.OWES
+
+
+@record
+class Wanted:
+    """Which finalizations to look at; None means any."""
+
+    state: FinalizationState | None = None
+    finalizer: str | None = None
+    home: str | None = None
+    session: str | None = None
+
+
+@record
+class Backlog:
+    """Sessions that ended before a finalizer was there, and how much was said in them."""
+
+    sessions: int
+    messages: int
+    bytes: int

@@ -8,28 +8,27 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import datetime, timedelta
 from functools import partial
 
 from sexton.core.machine_ports import Clock
 from sexton.core.message import Message, one_line
+from sexton.core.record import made, record
 from sexton.core.session import Session
 from sexton.core.troubles import Troubles
 from sexton.errors import LedgerError, SextonError
-from sexton.finalizers.duty import Duty
-from sexton.finalizers.heard import Heard
 from sexton.finalizers.job import (
     ClaimLost,
+    Effect,
     EffectFailed,
     EffectPostponed,
     Job,
     Stoppable,
 )
-from sexton.finalizers.model import Finalization
-from sexton.finalizers.pace import Pace
-from sexton.finalizers.policy import MOST_CRASHES, is_excused, next_try
-from sexton.finalizers.unseen import Unseen
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
+from sexton.finalizers.policy import MOST_CRASHES, Rate, RetryPolicy, is_excused, next_try
+from sexton.finalizers.throttle import Pace
 from sexton.store.ledger import Ledger
 
 SHORTEST_WAIT = timedelta(seconds=2)
@@ -38,6 +37,17 @@ SHORTEST_WAIT = timedelta(seconds=2)
 Report = Callable[[], object]
 Transcript = Callable[[Session, int, int], Iterator[Message]]
 """The messages of a session after one number, up to another."""
+
+
+@record
+class Duty:
+    """How one finalizer's work is done, and how much of it at once."""
+
+    effect: Effect
+    concurrency: int = 4
+    rate: Rate | None = None
+    daily_calls: int | None = None
+    retry: RetryPolicy = made(RetryPolicy)
 
 
 class Runner:
@@ -295,3 +305,56 @@ class Runner:
             waiting, self._unreported = self._unreported, []
         for report in waiting:
             report()
+
+
+class Heard:
+    """Counts the messages that are read: a foreign home may have dropped some since."""
+
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
+        self._found = expected
+
+    def __call__(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages; where none is left there is nothing to be done, now or later."""
+        found = 0
+        for message in messages:
+            found += 1
+            yield message
+        self._found = found
+        if not found:
+            raise EffectFailed("its home holds none of its messages any more", hopeless=True)
+
+    @property
+    def lack(self) -> str:
+        """What to add to a note, if some were gone."""
+        if self._found >= self._expected:
+            return ""
+        return f"; its home held only {self._found} of {self._expected} messages"
+
+
+LOOK_EVERY = 60.0
+MOST = 1000
+
+
+class Unseen:
+    """Looks now and then for jobs that are ours by the ledger and in nobody's hands here.
+
+    A ledger that breaks off while it is asked for jobs may have given them all the same, and
+    nobody else takes on what belongs to a worker that lives.
+    """
+
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._looked = clock.monotonic()
+
+    def of(self, worker: str, in_hand: Callable[[], Set[int] | None]) -> list[Finalization]:
+        """Such work; none while it is not known what is in hand (None), which is asked last."""
+        now = self._clock.monotonic()
+        if now - self._looked < LOOK_EVERY:
+            return []
+        running = self._ledger.finalizing.page(Wanted(state=FinalizationState.RUNNING), None, MOST)
+        self._looked, known = now, in_hand()
+        if known is None:
+            return []
+        return [each for each in running if each.worker == worker and each.ref not in known]

@@ -12,9 +12,17 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from sexton.core.message import one_line
-from sexton.finalizers.job import Backlog, Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.core.session import State
+from sexton.finalizers.model import (
+    Backlog,
+    Due,
+    DueVerdict,
+    Finalization,
+    FinalizationState,
+    Wanted,
+)
 from sexton.finalizers.policy import LONGEST_WAIT, after_death
+from sexton.rules.rulebook import owings
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
@@ -31,7 +39,7 @@ _END_OF_TIME = 2**62
 
 
 class LedgerFinalizing:
-    """Implements `ports.finalizing.Finalizing`."""
+    """The finalizations of a ledger. They are owed from the transaction that ends a session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,7 +47,11 @@ class LedgerFinalizing:
     def claim(
         self, worker: str, finalizers: Sequence[str], limit: int, now: datetime
     ) -> list[Finalization]:
-        """Native work and that of homes on the worker's host; none for a worker taken for dead."""
+        """Take on pending work whose time has come, oldest first; each is one worker's only.
+
+        It counts as a try when its outcome is reported, as a crash if its worker dies. A worker
+        gets native work and that of homes on its host; one that was taken for dead gets none.
+        """
 
         def job(tx: Transaction) -> list[rows.Row]:
             taken = tx.all(
@@ -55,13 +67,16 @@ class LedgerFinalizing:
         return [_finalization(row) for row in self._database.write(job)]
 
     def memo(self, taken: Finalization) -> bytes | None:
+        """What an earlier attempt wrote down."""
         row = self._database.read(lambda tx: tx.one("find_memo", ref=taken.ref))
         return None if row is None else row[0]
 
     def memoise(self, taken: Finalization, memo: bytes) -> bool:
+        """Write down what must not be asked for twice; False if the claim was lost."""
         return bool(self._database.statement("memoise", **_fence(taken), memo=memo))
 
     def finish(self, taken: Finalization, note: str, now: datetime) -> bool:
+        """Done: the memo is dropped, and a session with nothing left to do is finalized."""
         values = _fence(taken) | {"note": _words(note), "now": micros(now)}
 
         def job(tx: Transaction) -> bool:
@@ -89,6 +104,7 @@ class LedgerFinalizing:
         *,
         counted: bool = True,
     ) -> bool:
+        """Not done: tried again from a moment on, or given up for good (None)."""
         values = _fence(taken) | {
             "state": FinalizationState.PENDING if again else FinalizationState.DEAD,
             "again": maybe_micros(again),
@@ -107,9 +123,11 @@ class LedgerFinalizing:
         return self._database.write(job)
 
     def free(self, now: datetime) -> int:
-        """Whoever dies again and again with the same work in its hands may die of it.
+        """Make work pending again whose worker has left or was declared dead, which is counted.
 
-        A clock that was far ahead may have put work off for as long, which nobody meant.
+        What is to wait for longer than anything does has waited long enough: a clock that was far
+        ahead may have put it off. Whoever dies again and again with the same work in its hands
+        may die of it.
         """
 
         def job(tx: Transaction) -> int:
@@ -126,6 +144,7 @@ class LedgerFinalizing:
         return self._database.write(job)
 
     def page(self, wanted: Wanted, after: int | None, limit: int) -> list[Finalization]:
+        """Finalizations, newest first."""
         values: dict[str, Any] = {
             "finalizer": wanted.finalizer,
             "home": wanted.home,
@@ -143,13 +162,17 @@ class LedgerFinalizing:
         return [_finalization(row) for row in found]
 
     def tally(self) -> dict[tuple[str, FinalizationState], int]:
+        """How much work of each finalizer is not done, by how it stands."""
         found = self._database.read(lambda tx: tx.all("tally_finalizations"))
         return {(row[0], FinalizationState(row[1])): row[2] for row in found}
 
     def decide(
         self, ref: int, state: FinalizationState, now: datetime, entry: Entry | None = None
     ) -> bool:
-        """The entry is journalled in the same transaction."""
+        """A person's word: dead ones are pending again, pending or dead ones count as done.
+
+        An entry is journalled in the same transaction.
+        """
         names = {
             FinalizationState.PENDING: "retry_finalization",
             FinalizationState.DONE: "discard_finalization",
@@ -170,6 +193,7 @@ class LedgerFinalizing:
         return self._database.write(job)
 
     def spend(self, finalizer: str, day: date, calls: int, most: int) -> bool:
+        """Take calls from a day's budget, all or none."""
         values = {"finalizer": finalizer, "day": day.isoformat(), "calls": calls, "most": most}
 
         def job(tx: Transaction) -> bool:
@@ -180,21 +204,66 @@ class LedgerFinalizing:
 
 
 class LedgerBackfill:
-    """Implements `ports.finalizing.Backfill`."""
+    """Work for sessions that ended before there was a finalizer."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def estimate(self, finalizer: str, since: datetime) -> Backlog:
+        """What would be owed for sessions that ended since a moment."""
         values = {"finalizer": finalizer, "since": micros(since)}
         row = self._database.read(lambda tx: tx.one("count_backfill", **values))
         assert row is not None
         return Backlog(sessions=row[0], messages=row[1], bytes=row[2])
 
     def owe(self, finalizer: str, since: datetime, limit: int, now: datetime) -> int:
+        """Let so many of them owe it, those that ended first; how many do from now on."""
         values: dict[str, Any] = {"finalizer": finalizer, "since": micros(since)}
         values |= {"limit": limit, "now": micros(now)}
         return len(self._database.write(lambda tx: tx.all("backfill", **values)))
+
+
+class LedgerDues:
+    """What sessions owe, as the rule in the database decides it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, sessions: Sequence[int], rules: str | None = None) -> list[Due]:
+        """What these sessions owe to every finalizer; of open ones, if they ended now.
+
+        `rules` is the text of a rulebook that is not in force; it stands in place of the stored
+        one. Changes nothing.
+        """
+        refs = json.dumps(list(sessions))
+        if rules is None:
+            return _dues(self._database.read(lambda tx: tx.all("find_dues", refs=refs)))
+        drafted = [row for owing in owings(rules) for row in owing.rows()]
+        text = json.dumps([[row[name] for name in _OWING] for row in drafted])
+        return _dues(
+            self._database.read(lambda tx: tx.all("find_drafted_dues", refs=refs, rules=text))
+        )
+
+
+_OWING = ("finalizer", "source", "min_messages")
+
+
+def _dues(found: Sequence[rows.Row]) -> list[Due]:
+    return [
+        Due(
+            session=row[0],
+            finalizer=row[1],
+            verdict=DueVerdict(row[2]),
+            since=row[3],
+            through=row[4],
+            least=row[5],
+            state=State(row[6]),
+            source=row[7],
+            message_count=row[8],
+            byte_count=row[9],
+        )
+        for row in found
+    ]
 
 
 def _lock(tx: Transaction, session: int) -> None:

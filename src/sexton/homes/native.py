@@ -13,8 +13,7 @@ from sexton.core.record import replace
 from sexton.core.session import NATIVE, Session
 from sexton.homes.home_ports import Due, Ended, Known, Sighting
 from sexton.liveness.evidence import Evidence
-from sexton.liveness.liveness_ports import Lost
-from sexton.liveness.model import Identity
+from sexton.liveness.model import Identity, Lost
 from sexton.processes.model import Process
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger

@@ -29,7 +29,7 @@ from sexton.keeper.keeper_context import Estate
 from sexton.keeper.moved import what_else, what_keeps, what_moved
 from sexton.keeper.observe import observe_home
 from sexton.keeper.recheck import Recheck
-from sexton.liveness.recorded import recorded
+from sexton.liveness.shadow import recorded
 from sexton.retention.file_retention import file_chunks, put_files_away
 from sexton.retention.heaps import Scan, orphans
 from sexton.retention.load import BACK_SINCE, brought_back, chunks

@@ -21,7 +21,7 @@ from sexton.core.session import NATIVE
 from sexton.errors import HomeObserved
 from sexton.homes.home_ports import Home
 from sexton.keeper.keeper_context import Estate
-from sexton.liveness.recorded import entry_of
+from sexton.liveness.shadow import entry_of
 from sexton.resets.terminals import is_for_size, open_in_terminal
 from sexton.store.journal import Entry
 

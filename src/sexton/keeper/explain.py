@@ -9,7 +9,7 @@ from typing import assert_never
 
 from sexton.core.plan import EndSession, Held, JournalEntry, ReapSession, Reason, WarnSession
 from sexton.core.session import NATIVE, Session
-from sexton.finalizers.owed import owed
+from sexton.finalizers.job_explanation import owed
 from sexton.keeper.keeper_context import Estate, rules_now
 from sexton.keeper.propose import decide
 from sexton.liveness.evidence import Verdict
@@ -22,9 +22,9 @@ from sexton.liveness.policy import (
     running_turn,
     stalled_for,
 )
-from sexton.processes.listed import of_session
 from sexton.processes.model import Watched
 from sexton.processes.policy import bearing, holding_process
+from sexton.processes.watched_processes import of_session
 from sexton.resets.policy import busy_in_home, holding, standing
 from sexton.retention.explain_removal import garbage, whereabouts
 from sexton.retention.model import AWAY, HERE

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from sexton.core.session import State
-from sexton.liveness.samples import KEEP
+from sexton.liveness.store import KEEP
 from sexton.sessions.board_ports import Figure, Spent
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import micros, moment

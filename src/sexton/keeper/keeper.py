@@ -21,13 +21,12 @@ from sexton.keeper.keeper_log import HeldLines, tell_freed, tell_outcome
 from sexton.keeper.observe import Observed, observe_home
 from sexton.keeper.propose import reschedule_stale, survey
 from sexton.keeper.swept import Sweep
+from sexton.liveness.death_watch import DeathWatch
 from sexton.liveness.evidence import Verdict
-from sexton.liveness.last_alive import LastAlive
-from sexton.liveness.liveness_ports import DeathWatch
 from sexton.liveness.mass_death import Doubt
+from sexton.liveness.missed_heartbeats import Watch, listen
 from sexton.liveness.model import Worker
-from sexton.liveness.reaper import bury
-from sexton.liveness.silence import Watch, listen
+from sexton.liveness.reaper import LastAlive, bury
 from sexton.liveness.standing import take_samples
 from sexton.notifications.sender import Messenger
 from sexton.processes.after_session import settle_processes

@@ -14,10 +14,10 @@ from sexton.errors import SextonError
 from sexton.homes.home_ports import Home, HomeRecord
 from sexton.liveness.evidence import Evidence, Sight
 from sexton.liveness.mass_death import Doubt
+from sexton.liveness.missed_heartbeats import Look, Watch
 from sexton.liveness.model import Worker
 from sexton.liveness.policy import HOME, is_busy, judge
-from sexton.liveness.silence import Look, Watch
-from sexton.processes.hints import hinted
+from sexton.processes.foreign_processes import hinted
 from sexton.processes.model import Process
 from sexton.processes.overseer import Guard, Overseer
 from sexton.resets.policy import ResetPolicy, busy_in_home, schedule

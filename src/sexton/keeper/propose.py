@@ -21,10 +21,9 @@ from sexton.core.session import Session
 from sexton.keeper.keeper_context import Estate, Rules, rules_now
 from sexton.keeper.preconditions import as_seen
 from sexton.liveness.evidence import Evidence
-from sexton.liveness.open_sessions import open_sessions
-from sexton.liveness.orphans import orphans
 from sexton.liveness.policy import HOME, SILENT, LivenessPolicy, reap_reason, running_turn
-from sexton.liveness.reaper import Deaths, find_deaths
+from sexton.liveness.reaper import Deaths, find_deaths, orphans
+from sexton.liveness.standing import open_sessions
 from sexton.processes.model import Watched
 from sexton.processes.overseer import Guard
 from sexton.processes.policy import holding_process, left_to_owner

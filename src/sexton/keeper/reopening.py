@@ -10,8 +10,7 @@ from sexton.core.plan import INTENDED, JournalEntry, Reason, Result
 from sexton.core.record import record, replace
 from sexton.core.session import NATIVE, Session
 from sexton.errors import NothingToUndo
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import FinalizationState
+from sexton.finalizers.model import FinalizationState, Wanted
 from sexton.homes.home_ports import Ended, Sighting
 from sexton.keeper.keeper_context import Estate, Rules, rules_now
 from sexton.resets.policy import reset_reason

@@ -9,13 +9,33 @@ import os
 import select
 import threading
 from collections.abc import Iterable
+from typing import Protocol
 
 from sexton.liveness.evidence import Sight
 from sexton.liveness.model import Identity
 from sexton.liveness.process_identity import SystemProcesses
 
 
-class DeathWatch:
+class DeathWatch(Protocol):
+    """Notices the death of processes on this machine as it happens.
+
+    Tests of the keeper stand in for it: what the kernel tells cannot be made to fail at will.
+    """
+
+    def watch(self, identities: Iterable[Identity]) -> None:
+        """Watch exactly these, as far as they live here."""
+
+    def wait(self, seconds: float) -> bool:
+        """Let time pass; True as soon as a watched process has died."""
+
+    def wake(self) -> None:
+        """End every wait, now and from now on."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+class PidfdWatch:
     """Waits for the death of any watched process, or to be woken."""
 
     def __init__(self) -> None:

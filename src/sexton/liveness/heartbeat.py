@@ -20,7 +20,7 @@ import time
 from _queue import Empty, SimpleQueue  # the module `queue` loads much else
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary, finalize
 
 from sexton.core.locks import shared_lock
@@ -30,31 +30,19 @@ from sexton.errors import LedgerClosed, SextonError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sexton.liveness.membership import Membership
+
 RETRY = 5.0
 """Seconds after which a failed step is tried again."""
 TRIES = 12
 """How often the thread tries to leave for a worker that nobody refers to any more."""
 
 
-class Member(Protocol):
-    """A worker that the thread keeps alive."""
-
-    @property
-    def ledger_key(self) -> str:
-        """Stands for the ledger: workers of the same one share a thread."""
-
-    def tend(self) -> float | None:
-        """Do what is due now; seconds until the next step, or None if there will be none."""
-
-    def leave(self) -> None:
-        """Leave the ledger; does nothing if that was done, or in a forked child."""
-
-
 class Heartbeat:
     """The members of one ledger, and the thread that tends them while there are any."""
 
     def __init__(self) -> None:
-        self._members: WeakValueDictionary[int, Member] = WeakValueDictionary()
+        self._members: WeakValueDictionary[int, Membership] = WeakValueDictionary()
         self._due: dict[int, float] = {}  # of every member that has not left, collected or not
         self._names = count()
         self._begin()
@@ -68,7 +56,7 @@ class Heartbeat:
         self._late: list[tuple[float, _Departure]] = []
         self._is_silent = False
 
-    def add(self, member: Member, pause: float, depart: Callable[[], object]) -> None:
+    def add(self, member: Membership, pause: float, depart: Callable[[], object]) -> None:
         """Tend a member after a pause, and again whenever it says; then call `depart`."""
         name = next(self._names)
         self._members[name] = member
@@ -84,7 +72,7 @@ class Heartbeat:
         self._start()
         self._news.put(None)
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[Membership]:
         """All members that somebody still refers to."""
         return [member for ref in self._members.valuerefs() if (member := ref()) is not None]
 
@@ -146,7 +134,7 @@ class Heartbeat:
         next_due = min([*live, *(when for when, _ in self._late)], default=math.inf)
         return min(max(next_due - time.monotonic(), 0.0), _LONGEST)
 
-    def _tend(self, member: Member) -> float | None:
+    def _tend(self, member: Membership) -> float | None:
         """Tend one member; seconds until its next step."""
         try:
             return member.tend()
@@ -198,7 +186,7 @@ class Heartbeats:
         self._all: WeakValueDictionary[str, Heartbeat] = WeakValueDictionary()
         self._lock = shared_lock()
 
-    def add(self, member: Member, pause: float, depart: Callable[[], object]) -> None:
+    def add(self, member: Membership, pause: float, depart: Callable[[], object]) -> None:
         """Tend a member after a pause, and again whenever it says.
 
         When nobody refers to it any more, the thread calls `depart`, which must not refer to it.
@@ -210,11 +198,11 @@ class Heartbeats:
             os.register_at_fork(after_in_child=self.in_child)
         self._of(member).add(member, pause, depart)
 
-    def attend(self, member: Member) -> None:
+    def attend(self, member: Membership) -> None:
         """Have the thread of its ledger look at its members now."""
         self._of(member).attend()
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[Membership]:
         """All members that somebody still refers to."""
         return [member for heartbeat in self._known() for member in heartbeat.members()]
 
@@ -223,7 +211,7 @@ class Heartbeats:
         for heartbeat in self._known():
             heartbeat.in_child()
 
-    def _of(self, member: Member) -> Heartbeat:
+    def _of(self, member: Membership) -> Heartbeat:
         with self._lock:
             return self._all.setdefault(member.ledger_key, Heartbeat())
 

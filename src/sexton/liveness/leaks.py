@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from sexton.homes.home_ports import HomeRecord, Started
-from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Sample
 from sexton.liveness.shadow import Shadow, shadow_of
 from sexton.store.ledger import Ledger
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sexton.core.plan import Reason
 from sexton.core.record import made, record
+from sexton.liveness.missed_heartbeats import Look
 from sexton.liveness.policy import LivenessPolicy
-from sexton.liveness.silence import Look
 
 SHARE = 0.2
 """More than this part of the sessions that are held, lost at once without proof, is doubted."""

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from sexton.core.troubles import say
@@ -34,6 +34,7 @@ from sexton.version import __version__
 
 if TYPE_CHECKING:
     from sexton.core.machine_ports import Clock, ProcessTable
+    from sexton.sessions.handle import Handle
     from sexton.store.ledger import Ledger
 
 FORGOTTEN = timedelta(days=6)
@@ -42,13 +43,6 @@ SETTLE = 2.0
 """Seconds after which a forked child that is still there is taken for one that stays."""
 _LOOK_EVERY = 0.05
 _SET_BACK = "the ledger was set back to an earlier state; open sessions are given up"
-
-
-class Holding(Protocol):
-    """A handle of a session."""
-
-    def hold_on(self, *, inherited: bool) -> None:
-        """Make this process a holder of the session, if nobody took it over meanwhile."""
 
 
 class Badge:
@@ -101,7 +95,7 @@ class Membership:
         self.locks: dict[int, threading.RLock] = {}
         self._owes_holding = False
         self._looks = 0
-        self.handles: WeakValueDictionary[int, Holding] = WeakValueDictionary()
+        self.handles: WeakValueDictionary[int, Handle] = WeakValueDictionary()
         self.watermarks = Watermarks(ledger)
         self._obeyed: LivenessPolicy | None = None
         self._allowed = 0.0

@@ -1,10 +1,16 @@
-"""Who holds a session: a process, and how it is told from every other process."""
+"""Who holds a session, what the dead leave behind, and what was counted of both."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sexton.core.record import record
+
+if TYPE_CHECKING:  # a session has holders, so these load this module themselves
+    from sexton.core.plan import Seen
+    from sexton.core.schedule import Schedule
+    from sexton.store.journal import Entry
 
 
 @record
@@ -51,3 +57,50 @@ class Holder:
     joined_at: datetime
     busy_since: datetime | None = None
     progress_at: datetime | None = None
+
+
+@record
+class Left:
+    """An open session that the dead hold: as much of it as its end takes, and all its holders."""
+
+    seen: Seen
+    source: str
+    parent: str | None
+    holders: tuple[str, ...]
+
+
+@record
+class Lost:
+    """A session that is over and is to go on, held by `worker` if there is one.
+
+    `undoes` is the journal's entry of its end, which a person takes back; without one only what
+    was taken for dead goes on.
+    """
+
+    ref: int
+    schedule: Schedule
+    entry: Entry
+    worker: str | None = None
+    undoes: int | None = None
+
+
+@record
+class Sample:
+    """How the open sessions of a home stood at one moment."""
+
+    home: str
+    at: datetime
+    open: int
+    live: int
+    waiting: int
+    leaked: int
+    unproven: int
+
+
+@record
+class ShadowCount:
+    """Reaps that were only recorded for a home, and how many activity proved wrong."""
+
+    home: str
+    recorded: int
+    contradicted: int

@@ -10,8 +10,8 @@ from sexton.core.record import record
 from sexton.core.session import Session
 from sexton.core.setting import setting
 from sexton.liveness.evidence import Evidence, Sight, Verdict
+from sexton.liveness.missed_heartbeats import Watch
 from sexton.liveness.model import Holder, Worker
-from sexton.liveness.silence import Watch
 
 HOME = ""
 """Whose evidence is the home's own, in place of a worker's id."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sexton.core.plan import ReapSession, Reason
+from sexton.core.plan import Outcome, ReapSession, Reason, Result
+from sexton.core.session import Session
 from sexton.keeper.keeper_context import Estate
+from sexton.keeper.preconditions import as_seen
 from sexton.liveness.evidence import Evidence, Verdict
-from sexton.liveness.liveness_ports import Left
 from sexton.liveness.mass_death import SHARE, Doubt, doubt
-from sexton.liveness.model import Worker
-from sexton.liveness.policy import LivenessPolicy, death_reason, kept_proof
+from sexton.liveness.model import Left, Worker
+from sexton.liveness.policy import LivenessPolicy, death_reason, kept_proof, orphan_reason
+from sexton.liveness.standing import open_sessions
 from sexton.sessions.family import depths
 
 
@@ -124,3 +126,62 @@ def children_first(left: Sequence[Left]) -> list[Left]:
     """The sessions in an order in which no parent comes before its child."""
     below = depths({each.seen.id: each.parent for each in left})
     return sorted(left, key=lambda each: -below[each.seen.id])
+
+
+class LastAlive:
+    """When each worker was last seen not to be dead, on the observer's own clock."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, float] = {}
+
+    def saw(self, evidence: Mapping[str, Evidence], now: float) -> None:
+        """Remember a look; whoever is not in it any more is forgotten."""
+        alive = {id: now for id, proof in evidence.items() if proof.verdict is not Verdict.DEAD}
+        self._at = {id: at for id, at in self._at.items() if id in evidence} | alive
+
+    def latencies(self, outcomes: Iterable[Outcome], now: float) -> tuple[float, ...]:
+        """For each session that was reaped, how many seconds ago its last holder was seen alive.
+
+        Of one whose holders had died before anybody looked, nothing is known.
+        """
+        reaps = (
+            each.action
+            for each in outcomes
+            if each.result is Result.DONE and isinstance(each.action, ReapSession)
+        )
+        seen = ([self._at[id] for id, _ in reap.dead if id in self._at] for reap in reaps)
+        return tuple(now - max(times) for times in seen if times)
+
+
+def orphans(estate: Estate, home: str | None = None) -> list[ReapSession]:
+    """What is to be ended in every home or one, children first. Changes nothing.
+
+    What is only suspect is proposed to whoever looks at the plan. In a home that is only
+    observed, what was recorded already is not said again.
+    """
+    wanted = [name for name in estate.records if home in (None, name)]
+    return [reap for name in wanted for reap in _of_home(estate, name)]
+
+
+def _of_home(estate: Estate, home: str) -> Iterator[ReapSession]:
+    reasons = {
+        id: reason
+        for id, proof in estate.owners(home).items()
+        if (reason := orphan_reason(proof, attended=not estate.unattended)) is not None
+    }
+    if not reasons:
+        return
+    told = estate.ledger.samples.recorded(home) if estate.is_observed(home) else ()
+    found = {
+        session.id: session
+        for session in open_sessions(estate.ledger, [home])
+        if session.id in reasons and not session.holders and not session.is_spared
+    }
+    for session in _children_first(found):
+        if (session.id, session.active_at) not in told:
+            yield ReapSession(seen=as_seen(session), reason=reasons[session.id])
+
+
+def _children_first(found: Mapping[str, Session]) -> list[Session]:
+    below = depths({id: session.parent for id, session in found.items()})
+    return sorted(found.values(), key=lambda session: -below[session.id])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from enum import StrEnum
 
@@ -12,8 +12,9 @@ from sexton.homes.home_ports import HomeRecord
 from sexton.keeper.keeper_context import Estate
 from sexton.keeper.ledger_figures import figures
 from sexton.liveness.evidence import Verdict
-from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Sample
 from sexton.liveness.policy import HOME, reap_reason
+from sexton.store.ledger import Ledger
 
 SAMPLE_EVERY = timedelta(minutes=10)
 """All keepers of a ledger together store at most one sample per home in this time."""
@@ -153,3 +154,15 @@ def take_samples(estate: Estate, *, held: int = 0) -> None:
     lacking = [each for each in samples_of(estate, tallies) if each.home not in recent]
     ledger.samples.store(lacking, now)
     ledger.gauges.store(figures(estate, suspect_in(tallies), held), now)
+
+
+PAGE = 500
+
+
+def open_sessions(ledger: Ledger, homes: Iterable[str]) -> Iterator[Session]:
+    """Every open session of some homes, page by page; this costs what is open."""
+    for home in homes:
+        after: Session | None = None
+        while page := ledger.index.open(home, after, PAGE):
+            yield from page
+            after = page[-1]

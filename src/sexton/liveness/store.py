@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 
 from sexton.core.plan import ReapSession, Seen
 from sexton.core.session import Session
-from sexton.liveness.liveness_ports import Left, Lost
-from sexton.liveness.model import Worker
+from sexton.liveness.model import Left, Lost, Sample, ShadowCount, Worker
 from sexton.sessions.store import hold, holders
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
-from sexton.store.rows import maybe_micros, micros, moment
+from sexton.store.rows import maybe_micros, maybe_moment, micros, moment
 
 _SESSION_COLUMNS = 33
 
@@ -26,31 +25,38 @@ Death = tuple[str, int, str]
 
 
 class LedgerReaping:
-    """Implements `ports.Reaping`."""
+    """Workers' beats, and the end of what their death leaves behind."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def beat(self, worker: str) -> int | None:
+        """Raise the worker's counter durably; None if it is declared dead, left or unknown."""
         found = self._database.statement("beat", worker=worker)
         return found[0][0] if found else None
 
     def suspects(self) -> list[Worker]:
+        """Every worker that has not left, and dead ones that still hold something."""
         found = self._database.read(lambda tx: tx.all("all_workers") + tx.all("dead_and_holding"))
         return [rows.worker(row) for row in found]
 
     def sessions_of(self, *workers: str) -> list[Session]:
+        """The open sessions that any of the workers holds, with all their holders."""
         named = json.dumps(workers)
         found = self._database.read(lambda tx: tx.all("sessions_of_worker", workers=named))
         return list(_with_holders(found))
 
     def left_by(self, *workers: str) -> list[Left]:
+        """The same, but for ending them: there may be very many."""
         named = json.dumps(workers)
         found = self._database.read(lambda tx: tx.all("left_by", workers=named))
         return [_left(list(same)) for _, same in groupby(found, key=itemgetter(0))]
 
     def reap(self, reaps: Sequence[tuple[ReapSession, Entry]], now: datetime) -> list[bool]:
-        """A constant number of statements, whatever the number of sessions."""
+        """End each session that still is as seen and whose holders have not beaten since.
+
+        A constant number of statements, whatever the number of sessions.
+        """
 
         def job(tx: Transaction) -> list[bool]:
             ended = _reap(tx, [action for action, _ in reaps], now)
@@ -61,6 +67,10 @@ class LedgerReaping:
         return self._database.write(job)
 
     def declare(self, dead: Sequence[tuple[Worker, str]], now: datetime) -> int:
+        """Record deaths with their evidence, unless the worker has beaten since.
+
+        No dead worker holds a session afterwards that has ended by other means.
+        """
         deaths = json.dumps([(worker.id, worker.beat, evidence) for worker, evidence in dead])
 
         def job(tx: Transaction) -> int:
@@ -72,6 +82,8 @@ class LedgerReaping:
         return self._database.write(job) if dead else 0
 
     def release(self, held: Sequence[tuple[int, str]]) -> None:
+        """Take dead holders off sessions that live on without them, and any off what has ended."""
+
         def job(tx: Transaction) -> None:
             tx.all("lock_sessions", refs=json.dumps([ref for ref, _ in held]))
             tx.all("release_holders", held=json.dumps([(*each, None) for each in held]))
@@ -80,6 +92,11 @@ class LedgerReaping:
             self._database.write(job)
 
     def revive(self, lost: Sequence[Lost], now: datetime) -> list[Session]:
+        """Open sessions again with all they had, which counts as activity; the epoch rises.
+
+        One whose key has gone on in another session, or whose end was undone already, stays.
+        """
+
         def job(tx: Transaction) -> list[Session]:
             tx.all("lock_sessions", refs=json.dumps([each.ref for each in lost]))
             return [found for each in lost if (found := _revive(tx, each, now)) is not None]
@@ -87,9 +104,12 @@ class LedgerReaping:
         return self._database.write(job)
 
     def progress(self, ref: int, worker: str, now: datetime) -> None:
+        """Record that a running turn got on."""
         self._database.statement("make_progress", ref=ref, worker=worker, now=micros(now))
 
     def occupy(self, session: Session, worker: str, now: datetime) -> bool:
+        """Mark the holder of a foreign session busy: its home counts the turns itself."""
+
         def job(tx: Transaction) -> bool:
             if tx.one("lock_open", **rows.fence(session)) is None:
                 return False
@@ -97,6 +117,90 @@ class LedgerReaping:
             return marked is not None
 
         return self._database.write(job)
+
+
+KEEP = timedelta(days=400)
+"""How long samples, figures and recorded reaps are kept."""
+
+
+class LedgerSamples:
+    """What was counted over time, and what was only recorded."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def store(self, samples: Sequence[Sample], now: datetime) -> None:
+        """Keep samples; very old ones are forgotten."""
+
+        def job(tx: Transaction) -> None:
+            tx.many(
+                "store_sample",
+                [
+                    {
+                        "home": sample.home,
+                        "at": micros(sample.at),
+                        "open": sample.open,
+                        "live": sample.live,
+                        "waiting": sample.waiting,
+                        "leaked": sample.leaked,
+                        "unproven": sample.unproven,
+                    }
+                    for sample in samples
+                ],
+            )
+            tx.all("forget_samples", before=micros(now - KEEP))
+            tx.all("forget_shadow_reaps", before=micros(now - KEEP))
+
+        self._database.write(job)
+
+    def since(self, start: datetime) -> list[Sample]:
+        """The samples from a moment on, oldest first."""
+        found = self._database.read(lambda tx: tx.all("samples_since", since=micros(start)))
+        return [
+            Sample(
+                home=row[0],
+                at=moment(row[1]),
+                open=row[2],
+                live=row[3],
+                waiting=row[4],
+                leaked=row[5],
+                unproven=row[6],
+            )
+            for row in found
+        ]
+
+    def record(self, *actions: ReapSession, now: datetime) -> list[bool]:
+        """Write down reaps that were not carried out; False of one that was already."""
+        told = [
+            {
+                "home": action.seen.home,
+                "session": action.seen.id,
+                "now": micros(now),
+                "active_at": micros(action.seen.active_at),
+                "reason": action.reason.code,
+            }
+            for action in actions
+        ]
+
+        def job(tx: Transaction) -> list[bool]:
+            return [tx.one("record_shadow_reap", **values) is not None for values in told]
+
+        return self._database.write(job)
+
+    def recorded(self, home: str) -> frozenset[tuple[str, datetime]]:
+        """The sessions of a home whose reap was only recorded, and when each had been active."""
+        found = self._database.read(lambda tx: tx.all("recorded_reaps", home=home))
+        return frozenset((row[0], moment(row[1])) for row in found)
+
+    def shadows(self) -> list[ShadowCount]:
+        """How the recorded reaps turned out, by home."""
+        found = self._database.read(lambda tx: tx.all("count_shadow_reaps"))
+        return [ShadowCount(home=row[0], recorded=row[1], contradicted=row[2]) for row in found]
+
+    def first_shadow(self, home: str) -> datetime | None:
+        """When the first reap was only recorded for a home."""
+        ((first,),) = self._database.read(lambda tx: tx.all("first_shadow_reap", home=home))
+        return maybe_moment(first)
 
 
 def _revive(tx: Transaction, lost: Lost, now: datetime) -> Session | None:

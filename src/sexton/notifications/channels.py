@@ -17,11 +17,9 @@ from urllib.parse import quote
 from sexton.core.machine_ports import Clock
 from sexton.core.record import record
 from sexton.errors import ExtraMissing, SettingsInvalid
-from sexton.finalizers.effects.http_post import Http, HttpFailed
-from sexton.finalizers.effects.refusal import check
+from sexton.finalizers.effects.http_post import Http, HttpFailed, check
 from sexton.finalizers.job import EffectFailed
-from sexton.notifications.model import Letter
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Letter
 
 HOPELESS = frozenset({400, 410, 413, 422})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from sexton.core.record import record
 
@@ -65,3 +66,10 @@ class Letter:
     not_before: datetime
     finished_at: datetime | None
     last_error: str | None
+
+
+class Channel(Protocol):
+    """A way of reaching people."""
+
+    def deliver(self, letter: Letter) -> None:
+        """Hand the letter over, or EffectFailed; its key is the same on every attempt."""

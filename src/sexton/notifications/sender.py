@@ -12,11 +12,10 @@ from sexton.core.machine_ports import Clock
 from sexton.core.message import one_line
 from sexton.core.plan import Held, JournalEntry, Reason
 from sexton.core.troubles import Troubles
-from sexton.finalizers.job import EffectFailed, Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.job import EffectFailed
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.finalizers.policy import next_try
-from sexton.notifications.model import Event, Letter, Notice
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event, Letter, Notice
 from sexton.notifications.policy import (
     RETRY,
     Interest,

@@ -21,25 +21,30 @@ _END_OF_TIME = 2**62
 
 
 class LedgerOutbox:
-    """Implements `ports.outbox.Outbox`."""
+    """The notices of a ledger. Each is there once for each target, whoever posts it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def known(self, keys: Sequence[str]) -> frozenset[str]:
+        """Which of the keys were posted already, to whatever target."""
         listed = json.dumps(list(keys))
         found = self._database.read(lambda tx: tx.all("known_notices", keys=listed))
         return frozenset(row[0] for row in found)
 
     def post(self, notices: Sequence[Notice], targets: Iterable[str], now: datetime) -> None:
         # In one order, so that two that post the same wait for one another, not both for ever.
+        """Put notices in for each target; one that is there already stays as it is."""
         ordered = sorted(notices, key=lambda notice: notice.key)
         values = [_row(notice, target, now) for target in sorted(targets) for notice in ordered]
         if values:
             self._database.write(lambda tx: tx.many("post_notice", values))
 
     def claim(self, worker: str, target: str, limit: int, now: datetime) -> list[Letter]:
-        """None for a worker that left or was taken for dead."""
+        """Take on letters whose time has come, oldest first; each is one worker's only.
+
+        None for a worker that left or was taken for dead.
+        """
         values = {"worker": worker, "target": target, "limit": limit, "now": micros(now)}
 
         def job(tx: Transaction) -> list[rows.Row]:
@@ -49,9 +54,11 @@ class LedgerOutbox:
         return [_letter(row) for row in self._database.write(job)]
 
     def finish(self, taken: Letter, now: datetime) -> bool:
+        """Delivered; False if the claim was lost."""
         return bool(self._database.statement("finish_letter", **_fence(taken), now=micros(now)))
 
     def put_back(self, taken: Letter, error: str, again: datetime | None, now: datetime) -> bool:
+        """Not delivered: tried again from a moment on, or given up for good (None)."""
         values = _fence(taken) | {
             "state": LetterState.PENDING if again else LetterState.FAILED,
             "again": maybe_micros(again),
@@ -61,6 +68,11 @@ class LedgerOutbox:
         return bool(self._database.statement("put_back_letter", **values))
 
     def free(self, worker: str, now: datetime) -> int:
+        """Make letters pending again that this worker, one taken for dead or one that left had.
+
+        What is to wait for longer than anything does has waited long enough.
+        """
+
         def job(tx: Transaction) -> int:
             tx.all("hasten_letters", now=micros(now), latest=micros(now + LONGEST_WAIT))
             return len(tx.all("free_letters", worker=worker, now=micros(now)))
@@ -68,9 +80,11 @@ class LedgerOutbox:
         return self._database.write(job)
 
     def forget(self, before: datetime) -> int:
+        """Drop what was posted before a moment, delivered or not."""
         return len(self._database.statement("forget_letters", before=micros(before)))
 
     def page(self, state: LetterState | None, after: int | None, limit: int) -> list[Letter]:
+        """Letters, newest first."""
         values: dict[str, Any] = {
             "before": _END_OF_TIME if after is None else after,
             "limit": limit,
@@ -82,7 +96,10 @@ class LedgerOutbox:
         return [_letter(row) for row in self._database.read(lambda tx: tx.all(name, **values))]
 
     def held_since(self, sessions: Sequence[int], now: datetime) -> Mapping[int, datetime]:
-        """Writes only if others are held back than before."""
+        """Since when each of the sessions is held back, these being all that are.
+
+        Writes only if others are held back than before.
+        """
         before = self._database.read(lambda tx: tx.all("all_held"))
         if {row[0] for row in before} != set(sessions):
             before = self._database.write(lambda tx: _remember(tx, sessions, now))

@@ -12,7 +12,7 @@ from sexton.processes.model import Process
 from sexton.wiring.reaching import everywhere, reaching
 
 if TYPE_CHECKING:
-    from sexton.liveness.silence import Watch
+    from sexton.liveness.missed_heartbeats import Watch
     from sexton.wiring import Sexton
 
 BY_OPERATOR = "asked for by an operator"

@@ -8,9 +8,8 @@ from sexton.core.wording import iso
 from sexton.keeper.reopening import Reopened
 from sexton.liveness.worker_view import SeenWorker
 from sexton.operations import said
-from sexton.processes.model import Watched
+from sexton.processes.model import Stopped, Watched
 from sexton.processes.policy import bearing
-from sexton.processes.process_ports import Stopped
 from sexton.retention.removal_ports import VaultFile
 from sexton.retention.restore import Restored
 from sexton.spending.budgets import free_from

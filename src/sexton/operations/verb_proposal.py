@@ -16,7 +16,7 @@ from sexton.keeper.apply import new_receipt
 from sexton.keeper.sealing import digest_of
 from sexton.operations import planned, said, values
 from sexton.operations.asker import Asker
-from sexton.processes.process_ports import never
+from sexton.processes.model import never
 
 FORMAT: Final = "sexton-proposal"
 SHOWN = 1000

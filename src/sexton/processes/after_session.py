@@ -26,11 +26,10 @@ from sexton.notifications.policy import (
     process_stopping,
 )
 from sexton.processes.handling import Handling, Occasion, occasion_of
-from sexton.processes.listed import view
-from sexton.processes.model import Doing, Process
+from sexton.processes.model import Doing, Process, Told
 from sexton.processes.policy import OVER, Judgement
-from sexton.processes.process_ports import Told
 from sexton.processes.stops import STOPPED, Due, entry, session_of, since_end, stop_due
+from sexton.processes.watched_processes import view
 from sexton.resets.ending_kind import told_reset
 from sexton.resets.policy import next_boundary
 

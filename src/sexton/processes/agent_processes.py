@@ -15,7 +15,9 @@ from sexton.core.record import replace
 from sexton.core.session import Session, check_name
 from sexton.errors import InputInvalid, LedgerError, ProcessNotFound, SessionError
 from sexton.liveness.model import Identity
-from sexton.processes.given import (
+from sexton.processes.masking import masked
+from sexton.processes.model import Description, Ending, Process, Spared, Stopped
+from sexton.processes.process_arguments import (
     Program,
     end_of,
     environment_of,
@@ -25,9 +27,6 @@ from sexton.processes.given import (
     place_of,
     program_of,
 )
-from sexton.processes.masking import masked
-from sexton.processes.model import Process
-from sexton.processes.process_ports import Description, Ending, Spared, Stopped
 from sexton.sessions.worker_context import Desk
 
 Reach = Callable[[Callable[[Session], Process | None]], Process]

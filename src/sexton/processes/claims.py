@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sexton.processes.model import Process
-from sexton.processes.process_ports import Spared
+from sexton.processes.model import Process, Spared
 from sexton.processes.process_table import ZOMBIES, Row, read_row, tags_of
 
 Known = tuple[int, int]

@@ -8,19 +8,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sexton.core.machine_ports import Clock
 from sexton.liveness.process_identity import boot_id, host, pid_namespace, stands_for_somebody_alive
-from sexton.processes import refusals
 from sexton.processes.claims import Claim, Claims, Known, is_there, known_as, line
-from sexton.processes.grips import (
-    Grip,
-    PidfdGrip,
-    PlainGrip,
-    may_be_signalled,
-    wait_for_any,
-)
 from sexton.processes.masking import masked
-from sexton.processes.model import SHOWN_COMMAND, TAG_VARIABLE, Process, cut
-from sexton.processes.process_ports import NOTHING, Ending, Spared, Stopped, never
+from sexton.processes.model import (
+    NOTHING,
+    SHOWN_COMMAND,
+    TAG_VARIABLE,
+    Ending,
+    Process,
+    Spared,
+    Stopped,
+    cut,
+    never,
+)
+from sexton.processes.pidfds import Grip, PidfdGrip, PlainGrip, may_be_signalled, wait_for_any
 from sexton.processes.process_table import (
+    SLEEPS_DEEPLY,
     ZOMBIES,
     Row,
     children_of,
@@ -32,6 +35,31 @@ from sexton.processes.process_table import (
     read_table,
     tags_of,
 )
+
+OURSELVES = "it is this process, one it was started by, or the first of all"
+OTHERS = "it belongs to another user"
+CHANGED = "it runs another command now than the one that was shown"
+UNPROVEN = "nothing but its pid and start time speaks for it, which a stranger may have"
+UNREADABLE = "the processes of this machine can not be read"
+MOVES = "it is replaced by another one more quickly than it can be held on to"
+NO_ROOM = "too many files are open here to look at it or to hold on to it"
+NO_PIDFD = "this system has no pidfds, so a signal might reach a stranger"
+FORBIDDEN = "it may not be signalled"
+DEEP = "it sleeps in the kernel and hears no signal"
+LATE = "it did not end in time"
+UNTOLD = "it was not signalled any more"
+"""Why a process is not stopped, as people are told."""
+
+
+def still_there(pid: int, sent: signal.Signals | None, *, is_waited_for: bool) -> str:
+    """Why a process that was found is there still: what it was sent last, and what it does."""
+    row = read_row(pid)
+    if row is not None and row.state == SLEEPS_DEEPLY:
+        return DEEP
+    if is_waited_for:
+        return LATE
+    return f"{sent.name} was sent, but not waited for" if sent else UNTOLD
+
 
 Proof = Callable[[int, Grip], bool]
 
@@ -90,7 +118,7 @@ class Hunt:
         """
         pids = newest_first()
         if os.getpid() not in pids:  # what does not even show us shows nothing
-            self._refused |= {known_as(root): refusals.UNREADABLE for root in self._roots}
+            self._refused |= {known_as(root): UNREADABLE for root in self._roots}
         before = set(self._held)
         self._lost.clear()
         self._short.clear()
@@ -132,7 +160,7 @@ class Hunt:
         except ProcessLookupError:
             return
         except PermissionError:
-            self._refused[each] = refusals.FORBIDDEN
+            self._refused[each] = FORBIDDEN
 
     def wait(self, seconds: float, ending: Ending, clock: Clock) -> None:
         """Let time pass until anybody ends, and note who did."""
@@ -153,7 +181,7 @@ class Hunt:
         told += [self._told(each, Ending.REFUSED, why) for each, why in self._refused.items()]
         told += [self._told(each, Ending.SPARED, why) for each, why in self._spared.items()]
         for each in self._lost:
-            why = refusals.NO_ROOM if each in self._short else refusals.MOVES
+            why = NO_ROOM if each in self._short else MOVES
             told.append(self._told(each, left, why))
         for root in self._roots:
             known = known_as(root)
@@ -191,7 +219,7 @@ class Hunt:
             if pid in self._since_birth and stands_for_somebody_alive(self._since_birth[pid]):
                 return True  # nobody else can have had the pid since
             if not self._confirmed:
-                self._refused[(pid, root.identity.started)] = refusals.UNPROVEN
+                self._refused[(pid, root.identity.started)] = UNPROVEN
             return self._confirmed
 
         return is_the_one
@@ -220,9 +248,7 @@ class Hunt:
         if known in self._held or self._is_settled(known):
             return False
         if row.pid in self._shielded or not (self._pidfds or self._confirmed):
-            self._refused[known] = (
-                refusals.OURSELVES if row.pid in self._shielded else refusals.NO_PIDFD
-            )
+            self._refused[known] = OURSELVES if row.pid in self._shielded else NO_PIDFD
             return False
         claim = self._claims.on(row)
         self._rows[known] = claim if isinstance(claim, int) else of
@@ -254,10 +280,10 @@ class Hunt:
             self._spared[known] = claim
             return False
         if proved and user != os.getuid():
-            self._refused[known] = refusals.OTHERS
+            self._refused[known] = OTHERS
             return False
         if proved and self._shown.get(known, command) != command:
-            self._refused[known] = refusals.CHANGED
+            self._refused[known] = CHANGED
             return False
         return proved
 
@@ -283,7 +309,7 @@ class Hunt:
     def _told(self, each: Known, ending: Ending, why: str = "") -> Stopped:
         if ending is Ending.STAYS and not why:
             sent = self._sent.get(each)
-            why = refusals.still_there(each[0], sent, is_waited_for=not self.given_up())
+            why = still_there(each[0], sent, is_waited_for=not self.given_up())
         command = self._commands.get(each, "?")
         return Stopped(
             pid=each[0], command=command, ending=ending, why=why, row=self._rows.get(each, 0)

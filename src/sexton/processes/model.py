@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -193,3 +193,78 @@ def tags_in(value: str) -> list[str]:
 def tagged(inherited: str | None, tag: str) -> str:
     """What a new process is to carry, so that it is also known to whoever started its starter."""
     return f"{inherited}:{tag}" if inherited else tag
+
+
+NOTHING: Mapping[int, int] = {}
+"""No pidfds are kept."""
+
+
+def never() -> bool:
+    """Nobody wants to give up."""
+    return False
+
+
+class Told(NamedTuple):
+    """When people were told something of a process, and whether that is now."""
+
+    at: datetime
+    is_news: bool
+
+
+class Description(NamedTuple):
+    """A running process of this machine; its age in seconds.
+
+    `unfit` says why it can not be anybody's background process, where that is so.
+    """
+
+    identity: Identity
+    command: list[str]
+    cwd: str
+    age: float
+    unfit: str = ""
+
+
+class Newborn(NamedTuple):
+    """A process that was just started, and a pidfd of it where there are any."""
+
+    identity: Identity
+    pidfd: int | None
+
+
+class Ending(StrEnum):
+    """How the stopping of one process went."""
+
+    TERM = "ended by TERM"
+    KILL = "ended by KILL"
+    GONE = "was gone"
+    FOUND = "would be stopped"
+    REFUSED = "refused"
+    SPARED = "spared"
+    STAYS = "still there"
+
+
+@record
+class Stopped:
+    """One process of a tree and how its stopping went; `why` where it is still there.
+
+    `row` is the registered process to whose tree it belongs.
+    """
+
+    pid: int
+    command: str
+    ending: Ending
+    why: str = ""
+    row: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be stopped of it: what is spared is somebody else's."""
+        return self.ending in (Ending.TERM, Ending.KILL, Ending.GONE, Ending.SPARED)
+
+
+class Spared(NamedTuple):
+    """A process that is left alone with all that it started, its tag if it has one, and why."""
+
+    identity: Identity
+    tag: str | None
+    why: str

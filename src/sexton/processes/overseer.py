@@ -9,7 +9,7 @@ from sexton.core.machine_ports import Clock
 from sexton.core.session import Session
 from sexton.processes.handling import ProcessPolicy
 from sexton.processes.masking import masked
-from sexton.processes.model import Doing, Look, Presence, Process, Watched
+from sexton.processes.model import Description, Doing, Look, Newborn, Presence, Process, Watched
 from sexton.processes.policy import (
     Judgement,
     is_fresh,
@@ -17,13 +17,9 @@ from sexton.processes.policy import (
     told,
     watched,
 )
-from sexton.processes.process_ports import (
-    Description,
-    Newborn,
-    ProcessSampler,
-    ProcessStopper,
-    Registry,
-)
+from sexton.processes.sampling import Sampler
+from sexton.processes.stopping import ProcessStopper
+from sexton.processes.store import LedgerProcesses
 from sexton.resets.policy import ResetPolicy
 from sexton.rules.rulebook import Rulebook
 
@@ -47,8 +43,8 @@ class Overseer:
 
     def __init__(
         self,
-        registry: Registry,
-        sampler: ProcessSampler,
+        registry: LedgerProcesses,
+        sampler: Sampler,
         stopper: ProcessStopper,
         clock: Clock,
         rules: Callable[[], Rulebook],

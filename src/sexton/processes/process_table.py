@@ -223,6 +223,16 @@ def _readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
+def begun_at(pid: int) -> float | None:
+    """Its start in seconds since 1970; None if there is no such process, or it may not be seen."""
+    import psutil  # noqa: PLC0415  # agents never ask
+
+    try:
+        return float(psutil.Process(pid).create_time())
+    except (psutil.Error, ValueError, OverflowError):
+        return None
+
+
 def _table_by_psutil() -> dict[int, Row]:
     import psutil  # noqa: PLC0415  # only where there is no /proc
 

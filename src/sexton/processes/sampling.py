@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,11 +18,9 @@ from sexton.liveness.process_identity import (
     pidfs_inode,
 )
 from sexton.processes.claims import line
-from sexton.processes.leaves import leaf_command
 from sexton.processes.listening import Known, Ports
-from sexton.processes.model import Look, Member, Presence, Process
-from sexton.processes.newborn import recognise
-from sexton.processes.process_ports import Description, Newborn
+from sexton.processes.model import Description, Look, Member, Newborn, Presence, Process
+from sexton.processes.pidfds import has_pidfds
 from sexton.processes.process_table import (
     ZOMBIES,
     Row,
@@ -56,6 +55,11 @@ class Sampler:
     def look(
         self, processes: Sequence[Process], *, new_ports: int | None = None
     ) -> Mapping[int, Look]:
+        """One look at each and at all that it started, by row; one pass for all of them.
+
+        Ports are found of at most `new_ports` that were not looked at before, of all if None:
+        who does not judge by this look need not have them all.
+        """
         here = (host(), boot_id(), pid_namespace())
         near = [each for each in processes if _place(each) == here]
         table = read_table() if near else {}
@@ -78,9 +82,11 @@ class Sampler:
         }
 
     def wait(self, seconds: float) -> None:
+        """Let time pass between two looks."""
         self._clock.sleep(seconds)
 
     def describe(self, pid: int) -> Description | None:
+        """Which process has the pid, and what it runs; None if none does."""
         try:
             inode = pidfs_inode(pid)
         except ProcessLookupError:
@@ -94,9 +100,11 @@ class Sampler:
         return Description(who, read_command(pid), read_cwd(pid), seconds, _unfit(row))
 
     def recognise(self, pid: int, tag: str) -> Newborn | None:
+        """Which process came of one that this one started with a tag; None if that is not sure."""
         return recognise(pid, tag)
 
     def leaf(self, pid: int) -> list[str]:
+        """What the process runs that listens or works below that pid; nothing if it is gone."""
         return leaf_command(pid)
 
     def _presences(
@@ -236,3 +244,65 @@ def _member(row: Row) -> Member:
 
 def _ports_of(pids: Iterable[int], ports: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(sorted({port for pid in pids for port in ports.get(pid, ())}))
+
+
+def leaf_command(pid: int) -> list[str]:
+    """What the process that listens or works below a pid runs: not the shell around it.
+
+    Of those that have started nobody else, one that listens comes first, then who used most of a
+    processor.
+    """
+    table = read_table()
+    if pid not in table:
+        return []
+    living = {each: row for each, row in table.items() if row.state not in ZOMBIES}
+    children = children_of(living)
+    leaves = [
+        each for each in descendants(pid, children) if each in living and each not in children
+    ] or [pid]
+    ports = Ports().of({(each, table[each].started) for each in leaves})
+    best = max(
+        leaves, key=lambda each: (bool(ports.get(each)), table[each].cpu, table[each].started)
+    )
+    return read_command(best)
+
+
+def recognise(pid: int, tag: str) -> Newborn | None:
+    """The process that was started with a tag, proved, held by a pidfd; None if it is gone.
+
+    Its pid alone does not say: where children are collected by whoever (SIGCHLD ignored, a reaper
+    that waits for any), it may have ended already, and its pid be a stranger's. Its caller closes
+    the pidfd.
+    """
+    try:
+        pidfd = os.pidfd_open(pid) if has_pidfds() else None
+    except OSError:
+        return None
+    row, user, is_tagged = read_row(pid), owner(pid), tag in tags_of(pid)
+    is_ours = is_tagged or (row is not None and row.parent == os.getpid() and _we_collect())
+    if row is None or user is None or not is_ours or not _is_uncollected(pidfd):
+        if pidfd is not None:
+            os.close(pidfd)
+        return None
+    inode = os.fstat(pidfd).st_ino if pidfd is not None and has_pidfs() else None
+    myself = SystemProcesses().myself()
+    who = replace(myself, pid=pid, started=row.started, inode=inode, uid=user)
+    return Newborn(who, pidfd)
+
+
+def _we_collect() -> bool:
+    """Whether a child that ended keeps its pid until somebody waits for it."""
+    return signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN
+
+
+def _is_uncollected(pidfd: int | None) -> bool:
+    """Whether the pid was the process's own all the time that the pidfd is open."""
+    if pidfd is None:
+        return True
+    try:
+        signal.pidfd_send_signal(pidfd, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is another user's by now, and there
+        return True
+    return True

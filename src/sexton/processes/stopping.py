@@ -10,13 +10,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from typing import Protocol
 
 from sexton.core.machine_ports import Clock
 from sexton.processes.claims import Known
-from sexton.processes.grips import has_pidfds
 from sexton.processes.hunting import Hunt
-from sexton.processes.model import Process
-from sexton.processes.process_ports import NOTHING, Ending, Spared, Stopped, never
+from sexton.processes.model import NOTHING, Ending, Process, Spared, Stopped, never
+from sexton.processes.pidfds import has_pidfds
 
 QUIET = 2
 """So many passes that find nobody in a row: who was just being born is found by the second."""
@@ -25,6 +25,39 @@ LONG_QUIET = 10
 LOOK_EVERY = 0.02
 LAST_WAIT = 5.0
 """Seconds for the kernel to end what was killed."""
+
+
+class ProcessStopper(Protocol):
+    """Stops processes of this machine that are proved to be ours.
+
+    Tests stand in for it with a kernel in which nobody dies.
+    """
+
+    def stop(
+        self,
+        processes: Sequence[Process],
+        grace: timedelta,
+        *,
+        confirmed: bool = False,
+        held: Mapping[int, int] = NOTHING,
+        spare: Sequence[Spared] = (),
+        given_up: Callable[[], bool] = never,
+    ) -> list[Stopped]:
+        """Stop each with all that it started: TERM, after the grace KILL, until it is given up.
+
+        Confirmed by a person who was shown the command of each, pid and start time are proof
+        enough; one that runs another command by then is refused.
+        `held` are pidfds by pid, kept since the processes were started.
+        """
+
+    def find(
+        self,
+        processes: Sequence[Process],
+        *,
+        confirmed: bool = False,
+        spare: Sequence[Spared] = (),
+    ) -> list[Stopped]:
+        """What `stop` would do with each, without doing it."""
 
 
 class Stopper:

@@ -13,9 +13,8 @@ from sexton.core.record import replace
 from sexton.keeper.keeper_context import Estate
 from sexton.processes.handling import Occasion
 from sexton.processes.masking import masked
-from sexton.processes.model import Process
+from sexton.processes.model import Ending, Process, Spared, Stopped, never
 from sexton.processes.policy import AWAITED
-from sexton.processes.process_ports import Ending, Spared, Stopped, never
 from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.processes")

@@ -10,8 +10,7 @@ from typing import Any
 from sexton.core.record import as_dict, replace
 from sexton.core.session import Session, State
 from sexton.liveness.model import Identity
-from sexton.processes.model import Doing, Figures, Process, ProcessKind
-from sexton.processes.process_ports import Told
+from sexton.processes.model import Doing, Figures, Process, ProcessKind, Told
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
@@ -26,7 +25,7 @@ _END_OF_TIME = 2**62
 
 
 class LedgerProcesses:
-    """Implements `ports.processes.Registry`."""
+    """The background processes of sessions. They survive whoever registered them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -34,6 +33,10 @@ class LedgerProcesses:
     def register(
         self, process: Process, session: Session, moved: tuple[Entry, datetime] | None = None
     ) -> Process | None:
+        """Add a process to an open session; None if it ended or the fence fell.
+
+        If it was another session's before, `moved` is journalled there.
+        """
         place = {"session": session.ref}
         values = _values(process) | place | {"id": session.id, "epoch": session.epoch}
         names = ("host", "boot_id", "pid", "started")
@@ -55,6 +58,7 @@ class LedgerProcesses:
         return None if row is None else _process(row)
 
     def identify(self, process: Process, identity: Identity, now: datetime) -> bool:
+        """Say which process came of one that was about to be started."""
         named = {"ref": process.ref, "pid": identity.pid, "started": identity.started}
         place = {"host": process.identity.host, "boot_id": process.identity.boot_id}
 
@@ -66,19 +70,23 @@ class LedgerProcesses:
         return self._database.write(job)
 
     def running(self) -> list[Process]:
+        """Every process, on any host, that is not known to have ended, oldest first."""
         found = self._database.read(lambda tx: tx.all("running_processes"))
         return [_process(row) for row in found]
 
     def of_session(self, ref: int) -> list[Process]:
+        """Those of one session."""
         found = self._database.read(lambda tx: tx.all("processes_of_session", session=ref))
         return [_process(row) for row in found]
 
     def page(self, before: int | None, limit: int) -> list[Process]:
+        """All processes, newest first, those that ended as well."""
         place = {"before": _END_OF_TIME if before is None else before, "limit": limit}
         found = self._database.read(lambda tx: tx.all("page_processes", **place))
         return [_process(row) for row in found]
 
     def judge(self, found: Sequence[tuple[int, Doing, Figures]], now: datetime) -> None:
+        """Store what processes were seen doing, so that every view says the same."""
         values = [
             {
                 "ref": ref,
@@ -92,6 +100,7 @@ class LedgerProcesses:
             self._database.write(lambda tx: tx.many("judge_process", values))
 
     def end(self, ref: int, how: str, now: datetime, entry: Entry | None = None) -> bool:
+        """Record that a process is gone; False if that was known."""
         return self._change("end_process", entry, now, ref=ref, how=how, now=micros(now))
 
     def keep(
@@ -103,12 +112,17 @@ class LedgerProcesses:
         *,
         by_agent: bool = False,
     ) -> bool:
+        """Protect a process from being stopped by policy, or do so no more; False if it has ended.
+
+        What a person protects stays a person's: an agent does not undo it, which is False, too.
+        """
         if kept:
             own = int(by_agent)
             return self._change("keep_process", entry, now, ref=ref, kept_by_agent=own)
         return self._change("release_process", entry, now, ref=ref, by_person=int(not by_agent))
 
     def tell(self, ref: int, what: str, now: datetime, entry: Entry | None = None) -> Told | None:
+        """Record that people are told something of it, each thing once; None if it has ended."""
         about = {"ref": ref, "what": what}
 
         def told(tx: Transaction) -> Told | None:
@@ -125,6 +139,8 @@ class LedgerProcesses:
         return self._database.read(told) or self._database.write(job)
 
     def forget(self, now: datetime) -> int:
+        """Drop what ended a week ago, and what nobody has seen for a month."""
+
         def job(tx: Transaction) -> int:
             ended = tx.all("forget_ended_processes", before=micros(now - KEEP))
             return len(ended) + len(tx.all("forget_lost_processes", before=micros(now - LOST)))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sexton.processes.agent_processes import Facts, SpawnedProcess
-    from sexton.processes.given import Program
     from sexton.processes.model import Process, Watched
+    from sexton.processes.process_arguments import Program
     from sexton.rules.rulebook import InForce
     from sexton.sessions.awaiting import Awaited
     from sexton.sessions.compression import Summarise

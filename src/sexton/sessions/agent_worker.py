@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sexton.core.machine_ports import Clock
     from sexton.liveness.membership import Membership
     from sexton.processes.agent_processes import SpawnedProcess
-    from sexton.processes.given import Program
+    from sexton.processes.process_arguments import Program
     from sexton.rules.rulebook import InForce
     from sexton.store.ledger import Ledger
 

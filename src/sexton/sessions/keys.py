@@ -20,7 +20,7 @@ from sexton.errors import (
     SessionEnded,
     SessionNotFound,
 )
-from sexton.liveness.liveness_ports import Lost
+from sexton.liveness.model import Lost
 from sexton.liveness.policy import dead_holders, is_busy, running_turn
 from sexton.resets.policy import holding, reset_reason
 from sexton.sessions.opened import Opened, Previous

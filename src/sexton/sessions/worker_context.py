@@ -17,8 +17,8 @@ from sexton.errors import (
 )
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.membership import Membership
+from sexton.liveness.missed_heartbeats import Watch
 from sexton.liveness.policy import judge, kept_proof
-from sexton.liveness.silence import Watch
 from sexton.rules.rulebook import InForce
 from sexton.sessions.turns import Turns
 from sexton.spending.guards import Guards
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sexton.core.machine_ports import Clock, ProcessTable
-    from sexton.processes.process_ports import Overseeing
+    from sexton.processes.overseer import Overseer
     from sexton.sessions.watermarks import Watermark
     from sexton.spending.pricing import Tariff
     from sexton.store.ledger import Ledger
@@ -51,7 +51,7 @@ class Desk:
     rules: Callable[[int | None], InForce]
     membership: Membership
     actor: str
-    overseer: Callable[[], Overseeing]
+    overseer: Callable[[], Overseer]
     tariff: Callable[[str], Tariff | None] = lambda _: None
     stop_processes: Callable[[Session], object] = lambda _: None
     directory: Callable[[str], Path]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from sexton.core.record import record
 
 if TYPE_CHECKING:  # an agent does not pay for parts it never uses
-    from sexton.finalizers.job import Backfill, Dues, Finalizing
+    from sexton.finalizers.store import LedgerBackfill, LedgerDues, LedgerFinalizing
     from sexton.homes.home_ports import Homes
-    from sexton.liveness.liveness_ports import Reaping, Samples
     from sexton.liveness.registered_workers import RegisteredWorkers
-    from sexton.notifications.outbox_ports import Outbox
-    from sexton.processes.process_ports import Registry
+    from sexton.liveness.store import LedgerReaping, LedgerSamples
+    from sexton.notifications.store import LedgerOutbox
+    from sexton.processes.store import LedgerProcesses
     from sexton.retention.removal_ports import Removable, Removal, VaultBook
     from sexton.retention.retention_ports import Retained
     from sexton.rules.store import PolicyStore
@@ -44,14 +44,14 @@ class Ledger:
     journal: Journal
     policies: PolicyStore
     homes: Homes
-    reaping: Reaping
-    samples: Samples
-    finalizing: Finalizing
-    backfill: Backfill
-    dues: Dues
+    reaping: LedgerReaping
+    samples: LedgerSamples
+    finalizing: LedgerFinalizing
+    backfill: LedgerBackfill
+    dues: LedgerDues
     compression: Compression
-    outbox: Outbox
-    registry: Registry
+    outbox: LedgerOutbox
+    registry: LedgerProcesses
     spending: Spending
     removal: Removal
     vault: VaultBook

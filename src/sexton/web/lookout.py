@@ -8,7 +8,7 @@ from dataclasses import replace
 import sexton.wiring.loaded  # noqa: F401  # the thread loads nothing itself
 from sexton.core.troubles import Troubles
 from sexton.keeper.keeper_context import Estate
-from sexton.liveness.silence import Watch, listen
+from sexton.liveness.missed_heartbeats import Watch, listen
 from sexton.wiring import Sexton
 
 LISTEN_EVERY = 5.0

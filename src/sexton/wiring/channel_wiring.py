@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sexton.notifications.channels import NotifyPlan, channels
-from sexton.notifications.model import Event
-from sexton.notifications.outbox_ports import Channel
+from sexton.notifications.model import Channel, Event
 from sexton.notifications.policy import Interest
 from sexton.notifications.sender import Messenger
 from sexton.wiring.home_channels import home_channels

@@ -23,8 +23,8 @@ from sexton.homes.hermes.inherited import OwnRules, limits
 from sexton.homes.hermes.installed import find_installed
 from sexton.homes.hermes.running import Background
 from sexton.homes.home_ports import AGES, Cohort, HomeRecord
-from sexton.liveness.open_sessions import open_sessions
-from sexton.processes.beginnings import begun_at
+from sexton.liveness.standing import open_sessions
+from sexton.processes.process_table import begun_at
 from sexton.resets.policy import ResetPolicy
 from sexton.rules.rulebook import decode
 from sexton.settings.settings_values import HomeSetting

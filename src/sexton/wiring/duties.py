@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sexton.core.machine_ports import Clock
-from sexton.finalizers.duty import Duty
 from sexton.finalizers.effects.chat import ChatPlan
 from sexton.finalizers.effects.command_effect import Command, CommandPlan
 from sexton.finalizers.effects.entry_point import EntryPoint, EntryPointPlan
@@ -13,6 +12,7 @@ from sexton.finalizers.effects.memory_effect import Memory, MemoryPlan
 from sexton.finalizers.effects.webhook import Webhook, WebhookPlan
 from sexton.finalizers.job import EffectFailed
 from sexton.finalizers.policy import Rate, RetryPolicy
+from sexton.finalizers.runner import Duty
 from sexton.settings.settings_values import FinalizerKind, FinalizerSetting, Settings
 
 

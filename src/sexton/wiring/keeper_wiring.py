@@ -14,7 +14,7 @@ from sexton.core.session import Session
 from sexton.errors import HomeNotFound
 from sexton.keeper.keeper import Keeper
 from sexton.keeper.keeper_context import Estate
-from sexton.liveness.death_watch import DeathWatch
+from sexton.liveness.death_watch import PidfdWatch
 from sexton.retention.model import AWAY
 from sexton.wiring.removal_wiring import read_removed
 
@@ -31,7 +31,7 @@ log = logging.getLogger("sexton.finalizers")
 def keeper(opened: Sexton, worker: AgentWorker, *, watchful: bool) -> Keeper:
     """A keeper that is not running yet."""
     every = opened.settings.keeper.sweep_every.total_seconds()
-    deaths = DeathWatch() if watchful and hasattr(os, "pidfd_open") else None
+    deaths = PidfdWatch() if watchful and hasattr(os, "pidfd_open") else None
     return Keeper(
         lambda: _unattended(opened.estate()),
         lambda: worker.id,

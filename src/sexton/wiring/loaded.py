@@ -14,7 +14,6 @@ import sexton.finalizers.store
 import sexton.homes.native
 import sexton.homes.store
 import sexton.keeper.gauges
-import sexton.liveness.samples
 import sexton.liveness.store
 import sexton.notifications.store
 import sexton.processes.store

@@ -16,7 +16,7 @@ from sexton.cli.config import check_view
 from sexton.cli.terminal import note
 from sexton.core.clock import SystemClock
 from sexton.errors import SettingsInvalid, SextonError
-from sexton.liveness.open_sessions import open_sessions
+from sexton.liveness.standing import open_sessions
 from sexton.retention.policy import Retention
 from sexton.retention.remains import Remains
 from sexton.sessions.session_ports import Place

@@ -17,8 +17,8 @@ from sexton.cli.report.report_shadow import shadow_words
 from sexton.cli.terminal import document, note, progress, say, write
 from sexton.core.wording import counted, number, share, stamp
 from sexton.liveness.leaks import Leaks
-from sexton.liveness.samples import KEEP
 from sexton.liveness.standing import SAMPLED
+from sexton.liveness.store import KEEP
 from sexton.operations.asker import Asker
 from sexton.operations.questions.leak_questions import (
     all_counted,

@@ -10,8 +10,7 @@ from typing import Any
 
 from sexton.core.machine_ports import Clock
 from sexton.core.record import record
-from sexton.finalizers.effects.http_post import Answer, Http, HttpFailed
-from sexton.finalizers.effects.refusal import check, unanswered
+from sexton.finalizers.effects.http_post import Answer, Http, HttpFailed, check, unanswered
 from sexton.finalizers.job import EffectFailed
 
 WHO = "the model's endpoint"

@@ -18,12 +18,11 @@ from datetime import timedelta
 from sexton.core.machine_ports import Clock
 from sexton.core.message import one_line
 from sexton.core.record import record
+from sexton.finalizers.effects.fork_safety import opened
+from sexton.finalizers.effects.job_processes import LAST_WAIT, VARIABLE, stop, tag_of
 from sexton.finalizers.effects.payload import document
 from sexton.finalizers.effects.program_talk import Talk
-from sexton.finalizers.effects.refusal import shortage
-from sexton.finalizers.effects.tagged import LAST_WAIT, VARIABLE, stop, tag_of
-from sexton.finalizers.effects.unshared import opened
-from sexton.finalizers.job import EffectFailed, EffectPostponed, Job
+from sexton.finalizers.job import EffectFailed, EffectPostponed, Job, shortage
 
 KEY_VARIABLE = "SEXTON_IDEMPOTENCY_KEY"
 LAST_WORDS = 800

@@ -12,16 +12,18 @@ import queue
 import socket
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from http import HTTPStatus
 from typing import IO, Any
 from urllib.parse import SplitResult, urlsplit
 
 from sexton.core.machine_ports import Clock
 from sexton.core.record import record
+from sexton.finalizers.job import EffectFailed, shortage
 
 MOST_BYTES = 1_000_000
 HEADERS = 2_000_000
@@ -250,3 +252,32 @@ def _connect(addresses: list[Any], deadline: _Deadline) -> socket.socket:
         else:
             return connected
     raise trouble
+
+
+OUTAGES = frozenset({429, 502, 503, 504})
+"""What a server says to everybody."""
+
+
+def unanswered(who: str, problem: HttpFailed) -> EffectFailed:
+    """The failure to be raised if no answer came at all."""
+    after = shortage(problem.problem)
+    return EffectFailed(f"{who} failed: {problem}", after=after, outage=True)
+
+
+def check(answer: Answer, who: str, hopeless: Set[int], now: datetime) -> None:
+    """Raise EffectFailed unless the server accepted; nothing of its words, which may quote ours."""
+    status = answer.status
+    if 200 <= status < 300:
+        return
+    problem = f"{who} answered {status}{_phrase(status)}"
+    if 300 <= status < 400:
+        raise EffectFailed(f"{problem}; redirects are not followed")
+    after = retry_after(answer, now) if status in (429, 503) else None
+    raise EffectFailed(problem, after=after, hopeless=status in hopeless, outage=status in OUTAGES)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        return ""

@@ -18,9 +18,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sexton.core.machine_ports import Clock
-from sexton.finalizers.effects.refusal import shortage
-from sexton.finalizers.effects.unshared import closed, opened
-from sexton.finalizers.job import EffectFailed
+from sexton.finalizers.effects.fork_safety import closed, opened
+from sexton.finalizers.job import EffectFailed, shortage
 
 LOCK_WAIT = 30.0
 LOOK_EVERY = 0.01

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from sexton.core.machine_ports import Clock
-from sexton.finalizers.effects.unshared import closed
+from sexton.finalizers.effects.fork_safety import closed
 
 TAIL = 2000
 PIECE = 65_536

@@ -11,9 +11,8 @@ from urllib.parse import quote
 
 from sexton.core.machine_ports import Clock
 from sexton.core.record import record
-from sexton.finalizers.effects.http_post import Http, HttpFailed
+from sexton.finalizers.effects.http_post import Http, HttpFailed, check, unanswered
 from sexton.finalizers.effects.payload import document
-from sexton.finalizers.effects.refusal import check, unanswered
 from sexton.finalizers.job import EffectFailed, Job
 
 IN_MEMORY = 1_000_000

@@ -18,7 +18,7 @@ from sexton.operations.question_registry import QUESTIONS
 from sexton.operations.questions.budget_questions import budgets_of
 from sexton.operations.registry import VERBS, parameters_of, plain, said_of
 from sexton.operations.verb_proposal import Going, Proposal
-from sexton.processes.listed import view
+from sexton.processes.watched_processes import view
 from sexton.wiring import Sexton
 from sexton.wiring.reaching import everywhere
 

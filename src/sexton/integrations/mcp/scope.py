@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sexton.core.session import NATIVE, Session
 from sexton.errors import InputInvalid, SessionNotFound
-from sexton.processes.hints import proved
+from sexton.processes.foreign_processes import proved
 from sexton.processes.model import TAG_VARIABLE, Process, tags_in
 from sexton.sessions.session_ports import Filter
 from sexton.wiring import Sexton

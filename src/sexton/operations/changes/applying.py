@@ -20,8 +20,8 @@ from sexton.operations.asker import Asker
 from sexton.operations.outlook import outlook
 from sexton.operations.questions.home_questions import check_home
 from sexton.operations.verb_proposal import Done, Going, Proposal, Step
-from sexton.processes.listed import of_session
 from sexton.processes.policy import listed, running
+from sexton.processes.watched_processes import of_session
 from sexton.retention.proposal import with_retention
 from sexton.retention.recover import recover
 from sexton.rules.rulebook import Rulebook

@@ -13,8 +13,8 @@ from sexton.keeper.preconditions import as_seen
 from sexton.operations.asker import Asker
 from sexton.operations.changes.applying import RESET, of_plan
 from sexton.operations.verb_proposal import Proposal
-from sexton.processes.listed import of_session
 from sexton.processes.policy import listed, running
+from sexton.processes.watched_processes import of_session
 from sexton.store.ledger import Ledger
 
 AGAIN = "Can be undone until its conversation goes on."

@@ -9,8 +9,7 @@ from typing import Final
 from sexton.core.plan import Reason, Result
 from sexton.core.wording import counted, number, size
 from sexton.errors import InputInvalid
-from sexton.finalizers.job import Backlog, Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.model import Backlog, Finalization, FinalizationState, Wanted
 from sexton.operations import said
 from sexton.operations.asker import Asker
 from sexton.operations.questions.job_questions import each_job, wanted_jobs

@@ -22,8 +22,7 @@ from sexton.operations.verb_proposal import (
     outcome,
     proposed,
 )
-from sexton.processes.model import Process
-from sexton.processes.process_ports import Ending, Stopped
+from sexton.processes.model import Ending, Process, Stopped
 from sexton.processes.stops import (
     as_they_run,
     spared,

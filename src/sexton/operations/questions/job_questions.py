@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.operations import said, values
 from sexton.operations.asker import Asker
 from sexton.operations.cursors import cut

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from sexton.core.wording import iso
 from sexton.homes.home_ports import Started
 from sexton.liveness.leaks import Counted, Leaks, count_leaks
-from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Sample
 from sexton.liveness.shadow import Shadow
 from sexton.operations.asker import Asker
 from sexton.operations.questions.home_questions import check_home

@@ -11,9 +11,9 @@ from sexton.operations import said
 from sexton.operations import thing_records as things
 from sexton.operations.asker import Asker
 from sexton.operations.cursors import cut
-from sexton.processes.hints import proved
-from sexton.processes.listed import view
+from sexton.processes.foreign_processes import proved
 from sexton.processes.model import Process
+from sexton.processes.watched_processes import view
 
 
 class Processes(TypedDict):

@@ -9,7 +9,7 @@ from typing import Final
 from typing_extensions import TypedDict
 
 from sexton.core.session import NATIVE, Relation, Session, State
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.evidence import Evidence, Verdict
@@ -19,7 +19,7 @@ from sexton.operations import thing_records as things
 from sexton.operations.asker import Asker
 from sexton.operations.cursors import read_place, read_spot, write_place, write_spot
 from sexton.operations.questions.budget_questions import BudgetInWords, budgets_of
-from sexton.processes.listed import of_session
+from sexton.processes.watched_processes import of_session
 from sexton.retention.model import AWAY
 from sexton.sessions.board_ports import Order, Search
 from sexton.sessions.session_ports import Filter

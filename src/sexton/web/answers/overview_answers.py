@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from sexton.core.session import State
 from sexton.core.wording import iso
 from sexton.keeper.ledger_figures import Name, figures, today
-from sexton.liveness.liveness_ports import Sample
+from sexton.liveness.model import Sample
 from sexton.liveness.standing import Standing, tally
 from sexton.operations.questions.home_questions import Home, home_record
 from sexton.operations.said import Moment

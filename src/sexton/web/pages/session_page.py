@@ -11,14 +11,14 @@ from starlette.responses import Response
 
 from sexton.core.session import NATIVE, Session, State
 from sexton.errors import SessionNotFound
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 from sexton.keeper.explain import explain
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.standing import Standing, standing_of
 from sexton.operations import thing_records as things
 from sexton.operations import values
 from sexton.operations.session_facts import facts
-from sexton.processes.listed import of_session
+from sexton.processes.watched_processes import of_session
 from sexton.retention.model import AWAY
 from sexton.spending.budget_standing import explained, standings, who
 from sexton.spending.budgets import WARN_AT

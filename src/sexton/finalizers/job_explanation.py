@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sexton.core.session import Session, State
-from sexton.finalizers.job import Wanted
-from sexton.finalizers.model import Finalization, FinalizationState
+from sexton.finalizers.model import Finalization, FinalizationState, Wanted
 from sexton.finalizers.policy import why
 from sexton.keeper.keeper_context import Estate
 

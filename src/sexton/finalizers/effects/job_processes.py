@@ -10,9 +10,9 @@ import hashlib
 from datetime import timedelta
 
 from sexton.core.machine_ports import Clock
-from sexton.processes.grips import has_pidfds
 from sexton.processes.hunting import Hunt
-from sexton.processes.process_ports import Ending
+from sexton.processes.model import Ending
+from sexton.processes.pidfds import has_pidfds
 from sexton.processes.stopping import LAST_WAIT, Stopper
 
 __all__ = ["LAST_WAIT", "VARIABLE", "carriers", "stop", "tag_of"]
