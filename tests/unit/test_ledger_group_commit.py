@@ -266,8 +266,19 @@ def test_a_thread_that_was_lost_is_replaced_and_the_stop_waits_for_none(
     dead.join(240)
     for turn, lost in enumerate((dead, threading.Thread(target=int))):  # one was never started
         group._thread = lost
-        numbers = range(100 * turn + 1, 100 * turn + 91, 3)
-        assert len(race([partial(publish, database, n) for n in numbers])) == 30
+        begun = threading.Event()
+
+        def first(_: Transaction, begun: threading.Event = begun) -> int:
+            begun.set()
+            wait_until(lambda: group._boarding.tickets)
+            return 0
+
+        def second(number: int = 3 * turn + 1, begun: threading.Event = begun) -> int:
+            assert begun.wait(240)
+            return publish(database, number)
+
+        jobs: list[Callable[[], int]] = [partial(database.write, first), second]
+        assert race(jobs) == [0, turn + 1]
         assert group._thread is not lost
     orphan = threading.Thread(target=group._loop, daemon=True)
     orphan.start()
