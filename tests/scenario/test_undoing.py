@@ -16,8 +16,8 @@ from sexton.core.record import replace as changed
 from sexton.core.session import NATIVE, State
 from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.keeper.apply import apply
-from sexton.retention.empty import empty, empty_expired
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.purge import empty, empty_expired
 from sexton.retention.recover import recover
 from sexton.retention.removal_ports import Intent, Release, Removal
 from sexton.retention.undo import files_to_undo, removed_with, undo

@@ -37,7 +37,7 @@ from sexton.resets.policy import (
 )
 from sexton.resets.terminals import open_in_terminal
 from sexton.rules.rulebook import Rulebook
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 
 CHUNK = 500
 

@@ -18,7 +18,7 @@ from sexton.homes.home_ports import Home
 from sexton.liveness.model import Identity
 from sexton.processes.model import Process
 from sexton.processes.overseer import Overseer
-from sexton.sessions.session_ports import Filter, SessionIndex
+from sexton.sessions.model import Filter, SessionIndex
 
 AMONG = 50
 """Among so many of a key's newest sessions the one is looked for that started a process."""

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
-from sexton.retention.collect import family_of
-from sexton.retention.collection import Collection, find
+from sexton.retention.garbage import Collection, find
+from sexton.retention.garbage_collection import family_of
 from sexton.store.ledger import Ledger
 
 

@@ -15,7 +15,7 @@ from sexton.core.plan import RemoveFiles
 from sexton.core.record import replace
 from sexton.core.session import Session
 from sexton.errors import SextonError
-from sexton.retention.clear import clear
+from sexton.retention.deletion import clear
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import Holds, Intent, Release, VaultFile, VaultState
 from sexton.retention.vault_ports import (

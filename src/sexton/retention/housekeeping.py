@@ -12,9 +12,9 @@ from sexton.keeper.apply import apply
 from sexton.keeper.keeper_context import Estate
 from sexton.retention.blast_radius import bounded, loses
 from sexton.retention.disk_budget import disk_warning
-from sexton.retention.heaps import Scan
+from sexton.retention.disk_relief import Relieved, disk_use, shortage
+from sexton.retention.file_scan import Scan
 from sexton.retention.proposal import Proposal, propose
-from sexton.retention.relieve import Relieved, disk_use, shortage
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_pace import Pace
 from sexton.retention.retain import Due

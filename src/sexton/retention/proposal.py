@@ -8,10 +8,10 @@ from sexton.core.plan import Held, Plan
 from sexton.core.record import record, replace
 from sexton.core.session import NATIVE
 from sexton.keeper.keeper_context import Estate
+from sexton.retention.disk_relief import Relieved, relieved, shortage
 from sexton.retention.everything import hold_all
-from sexton.retention.heaps import Scan
+from sexton.retention.file_scan import Scan
 from sexton.retention.policy import Retention
-from sexton.retention.relieve import Relieved, relieved, shortage
 from sexton.retention.retain import Due, Found, kept_long_enough
 from sexton.retention.trees import by_tree
 from sexton.rules.rulebook import Rulebook

@@ -14,7 +14,7 @@ from sexton.retention.model import Member
 from sexton.retention.removal_ports import Sieve, StoredSession
 from sexton.retention.vault_ports import StoredMessage
 from sexton.sessions.message_store import last_within
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import Row, maybe_moment, micros, moment
 

@@ -11,10 +11,10 @@ from sexton.core.machine_ports import Clock
 from sexton.core.plan import Reason
 from sexton.core.session import NATIVE
 from sexton.errors import HomeNotFound, VaultElsewhere, VaultMissing
-from sexton.retention.collection import Collection
+from sexton.retention.garbage import Collection
+from sexton.retention.home_storage import HomeRows
 from sexton.retention.removal_pace import Pace
 from sexton.retention.removal_ports import VaultFile, WantedFiles
-from sexton.retention.row_ports import HomeRows
 from sexton.retention.vault_ports import Header, SessionFiles, Vault, VaultKind
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger

@@ -12,7 +12,7 @@ from sexton.core.record import record
 from sexton.core.session import State
 from sexton.retention.model import Member
 from sexton.retention.vault_ports import StoredMessage, VaultKind, Written
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.journal import Entry
 
 

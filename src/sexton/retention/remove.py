@@ -20,12 +20,12 @@ from sexton.core.plan import ArchiveSession, Removing
 from sexton.core.record import replace
 from sexton.core.session import State
 from sexton.errors import SextonError
-from sexton.retention.clear import clear
+from sexton.retention.deletion import clear
 from sexton.retention.foreign import let_stay
-from sexton.retention.load import Load, contents, take
+from sexton.retention.protection import SPARED
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import Departure, Intent, Move, VaultFile, VaultState
-from sexton.retention.shielding import SPARED
+from sexton.retention.vault_contents import Load, contents, take
 from sexton.retention.vault_ports import FileChanged, VaultKind, Written
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from sexton.retention.remains import Remains
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 
 
 class Retained(Protocol):

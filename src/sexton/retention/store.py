@@ -11,6 +11,7 @@ from sexton.core.plan import Reason
 from sexton.core.record import replace
 from sexton.core.session import NATIVE
 from sexton.errors import HomeNotFound
+from sexton.retention.protection import SPARED
 from sexton.retention.removal_ports import (
     Departure,
     End,
@@ -21,7 +22,6 @@ from sexton.retention.removal_ports import (
     VaultFile,
     VaultState,
 )
-from sexton.retention.shielding import SPARED
 from sexton.retention.vault_book import vault_files
 from sexton.retention.vault_ports import Written
 from sexton.store.database import Database, Transaction

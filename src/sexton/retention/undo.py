@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
 from sexton.errors import HomeError, NothingToUndo, VaultError
-from sexton.retention.collect import family_of
+from sexton.retention.garbage_collection import family_of
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_ports import Holds, VaultFile
 from sexton.retention.restore import Restored, bring_back

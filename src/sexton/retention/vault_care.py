@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sexton.keeper.keeper_context import Estate
-from sexton.retention.empty import discard_aged, empty_expired
+from sexton.retention.purge import discard_aged, empty_expired
 from sexton.retention.recover import recover
 from sexton.retention.removal_context import Means
 

@@ -13,7 +13,7 @@ from sexton.errors import InvalidMessage, SessionEnded
 from sexton.liveness.policy import UNATTENDED
 from sexton.sessions.handle import Handle
 from sexton.sessions.keys import Opening, reset, revive
-from sexton.sessions.session_ports import Batch
+from sexton.sessions.model import Batch
 from sexton.sessions.worker_context import Desk
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sexton.core.session import Session, State
 from sexton.errors import InputInvalid
 from sexton.sessions.board_ports import Found, Live, Order, Search, Spot
 from sexton.sessions.index import with_holders
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import maybe_moment, micros, moment

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from sexton.core.plan import JournalEntry
 from sexton.core.record import record
 from sexton.core.session import Session, State
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 
 
 @record

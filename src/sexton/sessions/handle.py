@@ -20,7 +20,7 @@ from sexton.sessions.worker_context import Desk
 if TYPE_CHECKING:
     from sexton.core.message import Message
     from sexton.rules.rulebook import InForce
-    from sexton.sessions.session_ports import Appended
+    from sexton.sessions.model import Appended
     from sexton.sessions.watermarks import Watermark
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from sexton.core.plan import Seen
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session, State
 from sexton.liveness.model import Holder, Worker
-from sexton.sessions.session_ports import Filter, Place
+from sexton.sessions.model import Filter, Place
 from sexton.sessions.store import holders
 from sexton.store import rows
 from sexton.store.database import Database, Transaction

@@ -8,7 +8,7 @@ from typing import Any
 
 from sexton.core.message import Draft, Message
 from sexton.errors import SessionRewound
-from sexton.sessions.session_ports import Appended, Batch
+from sexton.sessions.model import Appended, Batch
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import micros

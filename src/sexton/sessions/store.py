@@ -10,7 +10,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Relation, Session
 from sexton.errors import LedgerBusy
 from sexton.liveness.model import Holder
-from sexton.sessions.session_ports import Appended, Birth, WorkerUnknown
+from sexton.sessions.model import Appended, Birth, WorkerUnknown
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # an agent does not pay for parts it never uses
     from sexton.rules.store import PolicyStore
     from sexton.sessions.board_ports import Board, Gauges
     from sexton.sessions.compression_ports import Compression
-    from sexton.sessions.session_ports import Messages, SessionBook, SessionIndex
+    from sexton.sessions.model import Messages, SessionBook, SessionIndex
     from sexton.spending.spending_ports import Spending
     from sexton.store.hygiene import Hygiene
     from sexton.store.journal import Journal

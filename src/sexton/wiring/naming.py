@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sexton.core.session import Session, check_name
 from sexton.errors import SessionAmbiguous, SessionNotFound
-from sexton.sessions.session_ports import SessionIndex
+from sexton.sessions.model import SessionIndex
 
 SHORTEST = 4
 """So many characters of an id are enough to name a session, if no other begins like that."""

@@ -15,7 +15,7 @@ from sexton.core.message import Message, one_line
 from sexton.core.session import Session
 from sexton.core.wording import iso, stamp
 from sexton.operations import values as shapes
-from sexton.sessions.session_ports import Messages
+from sexton.sessions.model import Messages
 
 PAGE_BYTES = 4_000_000
 

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from sexton.homes.hermes.statements import EARLIEST, LATEST
-from sexton.retention.row_ports import Taken, as_text
+from sexton.retention.home_storage import Taken, as_text
 from sexton.retention.vault_ports import StoredMessage
 
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"

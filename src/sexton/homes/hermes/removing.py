@@ -24,7 +24,7 @@ from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
 from sexton.homes.hermes.writable import refuse_unwritable
-from sexton.retention.row_ports import PutRow, Removed, Taken, as_text
+from sexton.retention.home_storage import PutRow, Removed, Taken, as_text
 from sexton.retention.vault_ports import StoredMessage
 
 AIM, QUIET_AIM = 0.2, 0.4

@@ -22,7 +22,7 @@ from sexton.operations.questions.budget_questions import BudgetInWords, budgets_
 from sexton.processes.watched_processes import of_session
 from sexton.retention.model import AWAY
 from sexton.sessions.board_ports import Order, Search
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 
 WAITING: Final = "waiting"
 """Nobody holds it: a conversation that waits for its next message."""

@@ -9,11 +9,11 @@ from datetime import datetime
 from sexton.core.plan import Held, Plan, TrashSession
 from sexton.core.session import Relation
 from sexton.keeper.keeper_context import Estate
-from sexton.retention.collection import Collection, Finding, find
+from sexton.retention.garbage import Collection, Finding, find
 from sexton.retention.model import HERE, Member
 from sexton.retention.removal_ports import Sieve
 from sexton.sessions.family import Family
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger
 
 PAGE = 2000

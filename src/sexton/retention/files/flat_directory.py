@@ -15,9 +15,9 @@ from sexton.retention.files.descriptors import (
     status_of,
     unfit_kind,
 )
+from sexton.retention.files.file_listing import Entry, files_of
 from sexton.retention.files.file_removal import remove_all
-from sexton.retention.files.looking import Entry, files_of
-from sexton.retention.files.putting_back import put_all
+from sexton.retention.files.file_restore import put_all
 from sexton.retention.vault_ports import FileContent, FileNames, FilesOfSession, FoundFile, PutBack
 
 

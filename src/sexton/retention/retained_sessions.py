@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sexton.retention.remains import Remains
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import Row, micros

@@ -18,9 +18,9 @@ from sexton.retention.files.descriptors import (
     opened,
     opened_private,
 )
+from sexton.retention.files.file_listing import files_of, hollow, walk
 from sexton.retention.files.file_removal import remove_all, remove_empty
-from sexton.retention.files.looking import files_of, hollow, walk
-from sexton.retention.files.putting_back import make_all, put_all
+from sexton.retention.files.file_restore import make_all, put_all
 from sexton.retention.vault_ports import FileContent, FilesOfSession, FoundFile, PutBack, Refused
 
 _OWNER = re.compile(r"[0-9a-f]{40}")
