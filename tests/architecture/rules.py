@@ -58,9 +58,9 @@ DECIDES = (
     "core/*.py", "*/model.py", "*/policy.py",
     "liveness/evidence.py", "liveness/mass_death.py", "liveness/missed_heartbeats.py",
     "processes/handling.py", "processes/masking.py",
-    "resets/*.py", "rules/rulebook.py", "sessions/family.py", "sessions/opened.py",
+    "resets/*.py", "rules/rulebook.py", "sessions/family.py",
     "retention/blast_radius.py", "retention/disk_budget.py", "retention/garbage.py",
-    "retention/protection.py", "retention/remains.py",
+    "retention/protection.py",
     "spending/breaker.py", "spending/budgets.py", "spending/loop_detection.py",
     "spending/pricing.py", "spending/runaway.py",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 from sexton.core.message import draft
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Relation, Session, State
-from sexton.sessions.compression_ports import Shortening
+from sexton.sessions.compression_store import Shortening
 from sexton.sessions.model import Appended, Filter
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (

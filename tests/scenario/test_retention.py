@@ -24,8 +24,8 @@ from sexton.notifications.model import Event
 from sexton.retention import retain
 from sexton.retention.files.flat_directory import FlatFiles
 from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.model import VaultState, WantedFiles
 from sexton.retention.proposal import with_retention
-from sexton.retention.removal_ports import VaultState, WantedFiles
 from sexton.settings.loader import load
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
 from sexton.errors import InputInvalid
-from sexton.sessions.board_ports import Spot
+from sexton.sessions.board import Spot
 from sexton.sessions.model import Place
 
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")

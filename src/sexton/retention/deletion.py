@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sexton.core.session import NATIVE
 from sexton.retention.foreign import leave_again
+from sexton.retention.model import FileContent, Holds, VaultFile, VaultState
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, VaultFile, VaultState
-from sexton.retention.vault_ports import FileContent
 
 
 def clear(

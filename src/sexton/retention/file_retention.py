@@ -16,15 +16,19 @@ from sexton.core.record import replace
 from sexton.core.session import Session
 from sexton.errors import SextonError
 from sexton.retention.deletion import clear
-from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, Intent, Release, VaultFile, VaultState
-from sexton.retention.vault_ports import (
+from sexton.retention.model import (
     FileChanged,
     FilesOfSession,
+    Holds,
+    Intent,
+    Release,
     SessionContent,
+    VaultFile,
     VaultKind,
+    VaultState,
     Written,
 )
+from sexton.retention.removal_context import Means
 
 MOST_BYTES = 64_000_000
 MOST_SESSIONS = 500

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from sexton.core.plan import Reason
 from sexton.core.session import State
 from sexton.retention.home_storage import OF_HOME, TOGETHER, as_text
+from sexton.retention.model import Part, VaultFile
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Part, VaultFile
 
 STAYS = Reason("changed", "it was changed in its home while it was being removed")
 

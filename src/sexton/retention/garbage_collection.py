@@ -10,8 +10,7 @@ from sexton.core.plan import Held, Plan, TrashSession
 from sexton.core.session import Relation
 from sexton.keeper.keeper_context import Estate
 from sexton.retention.garbage import Collection, Finding, find
-from sexton.retention.model import HERE, Member
-from sexton.retention.removal_ports import Sieve
+from sexton.retention.model import HERE, Member, Sieve
 from sexton.sessions.family import Family
 from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger

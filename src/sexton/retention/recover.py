@@ -10,8 +10,8 @@ from sexton.errors import HomeError, VaultError
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.model import Worker
 from sexton.retention.deletion import clear_again
+from sexton.retention.model import VaultFile, VaultState
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import VaultFile, VaultState
 from sexton.retention.restore import finish, remove_file
 
 AGAIN = Reason("undo", "whoever brought it back died meanwhile")

@@ -22,11 +22,19 @@ from sexton.core.session import State
 from sexton.errors import SextonError
 from sexton.retention.deletion import clear
 from sexton.retention.foreign import let_stay
+from sexton.retention.model import (
+    Departure,
+    FileChanged,
+    Intent,
+    Move,
+    VaultFile,
+    VaultKind,
+    VaultState,
+    Written,
+)
 from sexton.retention.protection import SPARED
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Departure, Intent, Move, VaultFile, VaultState
 from sexton.retention.vault_contents import Load, contents, take
-from sexton.retention.vault_ports import FileChanged, VaultKind, Written
 
 
 class PutAway(NamedTuple):

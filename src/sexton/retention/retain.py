@@ -24,7 +24,7 @@ from sexton.keeper.keeper_context import Estate
 from sexton.retention.file_scan import NOBODY, Scan, as_orphan, orphans, owners
 from sexton.retention.garbage_collection import family_of
 from sexton.retention.kept import Keeping, held_by
-from sexton.retention.model import HERE, Member
+from sexton.retention.model import HERE, Member, Remains
 from sexton.retention.policy import (
     Fate,
     Retention,
@@ -34,7 +34,6 @@ from sexton.retention.policy import (
     soonest,
     spared,
 )
-from sexton.retention.remains import Remains
 from sexton.retention.removal_context import Means
 from sexton.sessions.family import Family
 from sexton.sessions.model import Place

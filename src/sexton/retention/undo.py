@@ -8,10 +8,9 @@ from sexton.core.plan import Reason
 from sexton.core.session import Session, State
 from sexton.errors import HomeError, NothingToUndo, VaultError
 from sexton.retention.garbage_collection import family_of
+from sexton.retention.model import Holds, VaultFile, VaultKind
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, VaultFile
 from sexton.retention.restore import Restored, bring_back
-from sexton.retention.vault_ports import VaultKind
 from sexton.store.ledger import Ledger
 
 UNDO = "undo"

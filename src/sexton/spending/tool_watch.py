@@ -19,7 +19,10 @@ from sexton.spending.policy import BreakerPolicy
 
 
 class Watched(Protocol):
-    """Who is asked before a call and told what opened the breaker."""
+    """Who is asked before a call and told what opened the breaker.
+
+    A turn is; a test of the breaker alone stands in for one.
+    """
 
     def before_tool(self) -> None:
         """Refuse the call if a budget has no room for it."""

@@ -17,10 +17,9 @@ from sexton.sessions.worker_context import Desk
 from sexton.spending.budgets import fits, is_near, is_reached, near, tokens, turn_limits
 from sexton.spending.grant import Grant, checked
 from sexton.spending.guard import Guard
-from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit
+from sexton.spending.model import Act, Bound, Budget, Granted, Meter, Scope, Slot, Standing, Unit
 from sexton.spending.policy import SpendRules
 from sexton.spending.pricing import UNPRICED, Tariff, cost, own_tariff
-from sexton.spending.spending_ports import Granted, Slot, Standing
 from sexton.spending.tool_watch import ToolWatch
 from sexton.spending.turn_counts import TurnCounts
 

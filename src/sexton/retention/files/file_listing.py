@@ -18,7 +18,7 @@ from sexton.retention.files.descriptors import (
     unfit_kind,
 )
 from sexton.retention.files.names import DEEPEST
-from sexton.retention.vault_ports import FileChanged, FileContent, FilesOfSession, Refused
+from sexton.retention.model import FileChanged, FileContent, FilesOfSession, Refused
 
 CHUNK = 1 << 18
 

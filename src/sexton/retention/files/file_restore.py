@@ -16,7 +16,7 @@ from sexton.errors import VaultDamaged
 from sexton.retention.files.descriptors import Unfit, make_file, open_plain, reached, status_of
 from sexton.retention.files.file_listing import CHUNK
 from sexton.retention.files.names import LONGEST, unfit
-from sexton.retention.vault_ports import FileContent, PutBack
+from sexton.retention.model import FileContent, PutBack
 
 Fits = Callable[[Sequence[str]], str | None]
 

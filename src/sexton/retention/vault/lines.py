@@ -15,7 +15,7 @@ from typing import Any
 
 from sexton.errors import VaultDamaged, VaultError
 from sexton.retention.files.names import unfit
-from sexton.retention.vault_ports import (
+from sexton.retention.model import (
     FileContent,
     Header,
     SessionContent,
