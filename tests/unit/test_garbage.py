@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.core.session import Relation, State
-from sexton.retention import kept as keeping
+from sexton.retention import protection as keeping
 from sexton.retention import store as removal
 from sexton.retention.garbage import Collection, Finding, find
 from sexton.retention.model import HERE, Member
