@@ -20,8 +20,7 @@ from sexton.core.plan import ArchiveSession, Removing
 from sexton.core.record import replace
 from sexton.core.session import State
 from sexton.errors import SextonError
-from sexton.retention.deletion import clear
-from sexton.retention.foreign import let_stay
+from sexton.retention.deletion import clear, let_stay
 from sexton.retention.model import (
     Departure,
     FileChanged,

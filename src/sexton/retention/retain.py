@@ -23,7 +23,6 @@ from sexton.core.session import NATIVE
 from sexton.keeper.keeper_context import Estate
 from sexton.retention.file_scan import NOBODY, Scan, as_orphan, orphans, owners
 from sexton.retention.garbage_collection import family_of
-from sexton.retention.kept import Keeping, held_by
 from sexton.retention.model import HERE, Member, Remains
 from sexton.retention.policy import (
     Fate,
@@ -34,6 +33,7 @@ from sexton.retention.policy import (
     soonest,
     spared,
 )
+from sexton.retention.protection import Keeping, held_by
 from sexton.retention.removal_context import Means
 from sexton.sessions.family import Family
 from sexton.sessions.model import Place

@@ -13,9 +13,16 @@ from hashlib import sha256
 from itertools import count
 
 from sexton.errors import VaultDamaged
-from sexton.retention.files.descriptors import Unfit, make_file, open_plain, reached, status_of
+from sexton.retention.files.descriptors import (
+    LONGEST,
+    Unfit,
+    make_file,
+    open_plain,
+    reached,
+    status_of,
+    unfit,
+)
 from sexton.retention.files.file_listing import CHUNK
-from sexton.retention.files.names import LONGEST, unfit
 from sexton.retention.model import FileContent, PutBack
 
 Fits = Callable[[Sequence[str]], str | None]

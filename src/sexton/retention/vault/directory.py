@@ -24,9 +24,8 @@ from sexton.retention.files.descriptors import (
     status_of,
 )
 from sexton.retention.model import Header, SessionContent, Written, export_name
-from sexton.retention.vault.checking import CheckedLines
 from sexton.retention.vault.reading import Reader
-from sexton.retention.vault.seals import Tally
+from sexton.retention.vault.seals import CheckedLines, Tally
 from sexton.retention.vault.vault_codec import Format, compressor, decompressed
 from sexton.retention.vault.vault_writing import write_sessions
 
