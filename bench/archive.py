@@ -16,18 +16,13 @@ from bench.figures import OURS, Row, Series, Unit, against, alone, at_most
 from bench.scene import Scene
 from bench.transcripts import Said, transcript
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.retention.files.flat import FlatFiles
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.flat_directory import FlatFiles
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.home_storage import SessionFiles
+from sexton.retention.model import Header, SessionContent, StoredMessage, VaultKind
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.vault_codec import Format, compressor
 from sexton.retention.vault.vault_writing import write_sessions
-from sexton.retention.vault_ports import (
-    Header,
-    SessionContent,
-    SessionFiles,
-    StoredMessage,
-    VaultKind,
-)
 
 NAME = "archive"
 GZIP = "gzip -6"

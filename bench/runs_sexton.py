@@ -34,11 +34,11 @@ from sexton.keeper.propose import survey
 from sexton.liveness.model import Worker
 from sexton.liveness.reaper import bury
 from sexton.resets.policy import Mode, ResetPolicy
-from sexton.retention.collect import collect
+from sexton.retention.garbage_collection import collect
 from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.sessions.session_ports import Birth, Filter, Place
+from sexton.sessions.model import Birth, Filter, Place
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.store.opening import open_ledger
 from sexton.wiring import Sexton

@@ -12,7 +12,7 @@ from statistics import median
 
 from bench.serving import serve
 from sexton.core.schedule import Schedule
-from sexton.sessions.session_ports import Birth
+from sexton.sessions.model import Birth
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.web.access.addresses import address_of

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SessionFenced,
         SextonError,
     )
-    from sexton.sessions.opened import Opened, Previous
+    from sexton.sessions.model import Opened, Previous
     from sexton.wiring import Sexton, open
 
 __all__ = [
@@ -49,8 +49,8 @@ def __getattr__(name: str) -> Any:
 
 
 _ELSEWHERE = {
-    "Opened": "sexton.sessions.opened",
-    "Previous": "sexton.sessions.opened",
+    "Opened": "sexton.sessions.model",
+    "Previous": "sexton.sessions.model",
     "Sexton": "sexton.wiring",
     "open": "sexton.wiring",
 }

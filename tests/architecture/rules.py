@@ -58,11 +58,11 @@ DECIDES = (
     "core/*.py", "*/model.py", "*/policy.py",
     "liveness/evidence.py", "liveness/mass_death.py", "liveness/missed_heartbeats.py",
     "processes/handling.py", "processes/masking.py",
-    "resets/*.py", "rules/rulebook.py", "sessions/family.py", "sessions/opened.py",
-    "retention/blast_radius.py", "retention/collection.py", "retention/disk_budget.py",
-    "retention/remains.py", "retention/shielding.py",
-    "spending/breaker.py", "spending/budgets.py", "spending/fixation.py", "spending/pricing.py",
-    "spending/runaway.py",
+    "resets/*.py", "rules/rulebook.py", "sessions/family.py",
+    "retention/blast_radius.py", "retention/disk_budget.py", "retention/garbage.py",
+    "retention/protection.py",
+    "spending/breaker.py", "spending/budgets.py", "spending/loop_detection.py",
+    "spending/pricing.py", "spending/runaway.py",
 )  # fmt: skip
 """Modules that touch nothing outside: nouns and decisions."""
 TOUCHES = frozenset({"core/clock.py", "core/locks.py", "core/troubles.py", "core/zone.py"})

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from sexton.core.plan import Reason
 from sexton.core.session import State
-from sexton.retention.removal_ports import End, VaultFile
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import End, VaultFile, VaultKind
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_removal_samples import (
     RECEIPT,

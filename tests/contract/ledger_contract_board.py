@@ -12,8 +12,8 @@ import pytest
 from sexton.core.plan import Reason
 from sexton.core.session import NATIVE, State
 from sexton.errors import InputInvalid
-from sexton.sessions.board_ports import Order, Search, Spot
-from sexton.sessions.session_ports import Place
+from sexton.sessions.board import Order, Search, Spot
+from sexton.sessions.model import Place
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_census import home_of, told

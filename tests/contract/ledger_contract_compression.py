@@ -11,8 +11,8 @@ from typing import Any
 from sexton.core.message import draft
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Relation, Session, State
-from sexton.sessions.compression_ports import Shortening
-from sexton.sessions.session_ports import Appended, Filter
+from sexton.sessions.compression_store import Shortening
+from sexton.sessions.model import Appended, Filter
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NO_RULES,

@@ -10,7 +10,7 @@ from sexton.finalizers.model import FinalizationState, Wanted
 from sexton.finalizers.policy import Owing
 from sexton.liveness.model import Lost
 from sexton.rules.rulebook import Rulebook, digest, encode
-from sexton.sessions.compression_ports import Shortening
+from sexton.sessions.compression_store import Shortening
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import TEXTS, shorter, talked
 from tests.contract.ledger_contract_samples import NO_RULES, NOON, at, born, enrol, entry, say

@@ -7,7 +7,7 @@ from typing import Any
 
 from sexton.core.schedule import Schedule
 from sexton.core.session import State
-from sexton.sessions.session_ports import Appended
+from sexton.sessions.model import Appended
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,

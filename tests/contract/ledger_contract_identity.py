@@ -17,7 +17,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session
 from sexton.errors import SessionRewound
 from sexton.liveness.model import Lost
-from sexton.sessions.session_ports import Batch, WorkerUnknown
+from sexton.sessions.model import Batch, WorkerUnknown
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import wanted
 from tests.contract.ledger_contract_finalizing_samples import one_taken, owed

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session, State
 from sexton.homes.home_ports import HomeRecord
-from sexton.sessions.session_ports import Filter, Place
+from sexton.sessions.model import Filter, Place
 from sexton.store.ledger import Ledger
 from tests.contract.examples import examples
 from tests.contract.ledger_contract_samples import (

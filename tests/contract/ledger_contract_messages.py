@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sexton.core.message import draft
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit
-from sexton.sessions.session_ports import Appended, Batch
+from sexton.sessions.model import Appended, Batch
 from sexton.store.ledger import Ledger
 from tests.contract.examples import examples
 from tests.contract.ledger_contract_samples import (

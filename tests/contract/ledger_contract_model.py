@@ -27,7 +27,7 @@ from sexton.core.message import draft
 from sexton.core.plan import Reason
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session, State
-from sexton.sessions.session_ports import Appended, Batch, Birth
+from sexton.sessions.model import Appended, Batch, Birth
 from sexton.store.ledger import Ledger
 from tests.contract.examples import examples
 from tests.contract.ledger_contract_samples import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sexton.core.session import Session, State
-from sexton.sessions.session_ports import Filter, Place
+from sexton.sessions.model import Filter, Place
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import ALL, at, born, enrol, holders, observe, reread
 

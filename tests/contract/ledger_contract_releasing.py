@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sexton.retention.removal_ports import Holds, VaultState
+from sexton.retention.model import Holds, VaultState
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, ended, rule
 from tests.contract.ledger_contract_removal_samples import (

@@ -6,10 +6,8 @@ import json
 from collections.abc import Sequence
 
 from sexton.core.session import Relation, Session, State
-from sexton.retention.model import Member
-from sexton.retention.removal_ports import Sieve, WantedFiles
-from sexton.retention.vault_ports import VaultKind
-from sexton.sessions.session_ports import Place
+from sexton.retention.model import Member, Sieve, VaultKind, WantedFiles
+from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, rule
 from tests.contract.ledger_contract_removal_samples import given_up, intended, over, trashed

@@ -11,8 +11,7 @@ import pytest
 from sexton.core.record import replace
 from sexton.core.session import State
 from sexton.errors import HomeNotFound
-from sexton.retention.removal_ports import Holds, VaultState
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import Holds, VaultKind, VaultState
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, rule
 from tests.contract.ledger_contract_removal_samples import (

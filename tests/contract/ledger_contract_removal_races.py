@@ -7,7 +7,7 @@ from functools import partial
 
 from sexton.core.session import Session, State
 from sexton.finalizers.model import Finalization, FinalizationState
-from sexton.retention.removal_ports import Part, VaultFile, VaultState
+from sexton.retention.model import Part, VaultFile, VaultState
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, owed, rule
 from tests.contract.ledger_contract_removal_samples import (

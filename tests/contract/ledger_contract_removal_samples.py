@@ -11,7 +11,7 @@ import pytest
 from sexton.core.plan import Reason, Seen
 from sexton.core.session import Session, State
 from sexton.errors import SessionRemoved
-from sexton.retention.removal_ports import (
+from sexton.retention.model import (
     Departure,
     End,
     Holds,
@@ -20,9 +20,10 @@ from sexton.retention.removal_ports import (
     Part,
     Release,
     VaultFile,
+    VaultKind,
     VaultState,
+    Written,
 )
-from sexton.retention.vault_ports import VaultKind, Written
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sexton.core.session import State
 from sexton.finalizers.model import FinalizationState
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import VaultKind
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, owed, rule
 from tests.contract.ledger_contract_removal_samples import (

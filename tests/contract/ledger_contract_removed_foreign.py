@@ -7,7 +7,7 @@ from typing import Any
 from sexton.core.record import replace
 from sexton.core.session import NATIVE, Session, State
 from sexton.homes.home_ports import HomeRecord, Sighting
-from sexton.retention.removal_ports import Part, VaultFile
+from sexton.retention.model import Part, VaultFile
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_removal_samples import (
     alone,

@@ -7,9 +7,8 @@ from datetime import timedelta
 from sexton.core.message import draft
 from sexton.core.session import State
 from sexton.finalizers.model import FinalizationState
-from sexton.retention.removal_ports import Part, VaultState
-from sexton.retention.vault_ports import VaultKind
-from sexton.sessions.session_ports import Batch
+from sexton.retention.model import Part, VaultKind, VaultState
+from sexton.sessions.model import Batch
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_finalizing_samples import LOG, owed, rule
 from tests.contract.ledger_contract_removal_samples import (

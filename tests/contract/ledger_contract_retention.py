@@ -7,8 +7,8 @@ from typing import Any
 
 from sexton.core.record import replace
 from sexton.core.session import Session, State
-from sexton.retention.remains import Remains
-from sexton.sessions.session_ports import Place
+from sexton.retention.model import Remains
+from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_compression import shorter
 from tests.contract.ledger_contract_finalizing_samples import LOG, claim, ended, rule

@@ -9,7 +9,7 @@ from sexton.core.plan import ReapSession, Reason
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session, State
 from sexton.liveness.model import Lost, Sample, ShadowCount, Worker
-from sexton.sessions.session_ports import Appended
+from sexton.sessions.model import Appended
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,

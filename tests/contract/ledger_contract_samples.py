@@ -15,7 +15,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Session
 from sexton.homes.home_ports import HomeRecord, Sighting
 from sexton.liveness.model import Identity, Worker
-from sexton.sessions.session_ports import Appended, Batch, Birth, Filter
+from sexton.sessions.model import Appended, Batch, Birth, Filter
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger
 

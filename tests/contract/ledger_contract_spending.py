@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from sexton.core.record import replace
 from sexton.core.usage import Usage
-from sexton.spending.model import Act, Scope, Unit
-from sexton.spending.spending_ports import Refused, Spend, Taken
+from sexton.spending.model import Act, Refused, Scope, Spend, Taken, Unit
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,

@@ -6,8 +6,7 @@ import pytest
 
 from sexton.core.session import Session
 from sexton.errors import LedgerBusy
-from sexton.spending.model import Budget, Scope, Unit
-from sexton.spending.spending_ports import Granted, Slot
+from sexton.spending.model import Budget, Granted, Scope, Slot, Unit
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, reread
 from tests.contract.ledger_contract_spending_samples import (

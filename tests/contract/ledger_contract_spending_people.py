@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sexton.core.plan import Reason
-from sexton.spending.model import Act, Budget, Meter, Scope, Unit, Who
-from sexton.spending.spending_ports import Mark, Refused, Taken
+from sexton.spending.model import Act, Budget, Mark, Meter, Refused, Scope, Taken, Unit, Who
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, entry, journal
 from tests.contract.ledger_contract_spending_samples import (

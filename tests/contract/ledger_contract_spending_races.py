@@ -6,8 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from sexton.spending.model import Scope, Unit
-from sexton.spending.spending_ports import Refused, Taken
+from sexton.spending.model import Refused, Scope, Taken, Unit
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import NOON, at, born, enrol, race
 from tests.contract.ledger_contract_spending_samples import (

@@ -9,8 +9,20 @@ from typing import Any
 from sexton.core.session import Session
 from sexton.core.usage import Usage
 from sexton.spending.budgets import bounds, tokens
-from sexton.spending.model import Bound, Budget, Meter, Scope, Unit, Who
-from sexton.spending.spending_ports import Granted, Refused, Slot, Spend, Standing, Taken
+from sexton.spending.model import (
+    Bound,
+    Budget,
+    Granted,
+    Meter,
+    Refused,
+    Scope,
+    Slot,
+    Spend,
+    Standing,
+    Taken,
+    Unit,
+    Who,
+)
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NOON,

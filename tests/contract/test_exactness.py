@@ -14,7 +14,7 @@ from sexton.core.message import Draft, draft
 from sexton.errors import InvalidMessage, InvalidName
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.sessions.session_ports import Appended, Batch, Filter
+from sexton.sessions.model import Appended, Batch, Filter
 from sexton.store.ledger import Ledger
 from tests.contract.ledger_contract_samples import (
     NO_RULES,

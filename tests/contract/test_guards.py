@@ -22,7 +22,7 @@ import pytest
 
 from sexton.errors import LedgerBusy, LedgerError, SessionEnded, SextonError
 from sexton.rules.rulebook import Rulebook, encode
-from sexton.sessions.session_ports import WorkerUnknown
+from sexton.sessions.model import WorkerUnknown
 from sexton.settings.settings_values import Settings
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger

@@ -16,8 +16,7 @@ from sexton.errors import LedgerBusy
 from sexton.spending import settling
 from sexton.spending import store as spending
 from sexton.spending.budgets import tokens
-from sexton.spending.model import Unit
-from sexton.spending.spending_ports import Slot, Spend, Taken
+from sexton.spending.model import Slot, Spend, Taken, Unit
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.postgres import PostgresTransaction

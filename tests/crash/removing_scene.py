@@ -15,12 +15,18 @@ from sexton.core.record import replace
 from sexton.core.session import Session, State
 from sexton.errors import VaultError
 from sexton.keeper.apply import new_receipt
-from sexton.retention.model import AWAY, HERE
+from sexton.retention.model import (
+    AWAY,
+    HERE,
+    Holds,
+    StoredMessage,
+    VaultFile,
+    VaultState,
+    WantedFiles,
+)
 from sexton.retention.recover import recover
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, VaultFile, VaultState, WantedFiles
-from sexton.retention.vault_ports import StoredMessage
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import ArchiveSettings, Settings, TrashSettings
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

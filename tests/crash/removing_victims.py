@@ -8,9 +8,8 @@ from pathlib import Path
 
 from sexton.keeper.apply import new_receipt
 from sexton.operations.changes.clearing import END_OF_TIME
-from sexton.retention.empty import empty
-from sexton.retention.model import AWAY
-from sexton.retention.removal_ports import WantedFiles
+from sexton.retention.model import AWAY, WantedFiles
+from sexton.retention.purge import empty
 from sexton.retention.undo import removed_with
 from sexton.retention.undo import undo as bring_back
 from sexton.store.opening import open_ledger

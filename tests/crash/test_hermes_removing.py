@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from sexton.core.session import State
-from sexton.retention.removal_ports import WantedFiles
+from sexton.retention.model import WantedFiles
 from sexton.wiring.removal_wiring import NEAR
 from tests.scenario.conftest import hermes, hermes_python, scene
 from tests.scenario.hermes_home import HermesScene

@@ -11,10 +11,10 @@ from typing import Any
 
 from sexton.core.plan import Outcome, Plan, Result
 from sexton.core.session import State
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.own_directories import OwnFiles
 from sexton.retention.removal_context import Means
 from sexton.sessions.agent_session import OpenSession
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import ArchiveSettings, Settings
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from sexton.core.session import Session
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import HomeSetting, Settings
 from sexton.store.opening import open_ledger
 from sexton.wiring import Sexton

@@ -15,7 +15,7 @@ from typing import Any
 from sexton.core.plan import JournalEntry
 from sexton.core.session import Session
 from sexton.rules.rulebook import Rulebook
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import Settings
 from sexton.spending.budget_standing import standings, who
 from sexton.spending.model import Act, Budget, Scope, Unit

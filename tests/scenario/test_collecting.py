@@ -19,8 +19,8 @@ from sexton.errors import NothingToUndo, SessionRemoved, VaultDamaged, VaultMiss
 from sexton.finalizers.policy import Owing
 from sexton.keeper.apply import apply
 from sexton.keeper.plan_file import read_plan, write_plan
-from sexton.retention.collection import Collection
-from sexton.retention.removal_ports import VaultState, WantedFiles
+from sexton.retention.garbage import Collection
+from sexton.retention.model import VaultState, WantedFiles
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import HomeSetting
 from sexton.store.opening import open_ledger

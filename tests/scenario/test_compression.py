@@ -29,8 +29,8 @@ from sexton.rules.rulebook import Rulebook
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.sessions.compression import Summarise
+from sexton.sessions.model import Appended, Batch
 from sexton.sessions.policy import span
-from sexton.sessions.session_ports import Appended, Batch
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

@@ -17,7 +17,7 @@ from sexton.core.clock import SystemClock
 from sexton.core.session import Session
 from sexton.finalizers.policy import Owing
 from sexton.rules.rulebook import Rulebook
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import Settings
 from sexton.spending.model import Budget, Scope, Unit
 from sexton.spending.policy import SpendRules

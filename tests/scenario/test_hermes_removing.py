@@ -16,9 +16,9 @@ from sexton.core.plan import TrashSession
 from sexton.core.session import State
 from sexton.errors import HomeOutgrown, HomeRefused, SessionNotFound, VaultOutdated
 from sexton.homes.hermes.acting import LONG_PATIENCE, PAGES_IN_LOG
+from sexton.retention.home_storage import Removed
 from sexton.retention.removal_context import Means
 from sexton.retention.remove import put_away
-from sexton.retention.row_ports import Removed
 from tests.golden import golden
 from tests.scenario.hermes_home import Hermes, HermesScene
 from tests.scenario.hermes_house import DAY, House, is_sound, make_older, many, reasons

@@ -25,6 +25,7 @@ from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import Rulebook
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import masked, open_ledger
+from sexton.store.sqlite import SqliteDatabase
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton
 from tests.contract.ledger_contract_samples import race
@@ -152,7 +153,9 @@ def test_another_ledger_at_its_place_is_never_taken_for_it(tmp_path: Path) -> No
 def test_what_no_row_can_hold_is_an_invalid_message(tmp_path: Path) -> None:
     with sexton.open(str(tmp_path / "l.db")) as house:
         session = house.worker().session("k")
-        database = house.ledger.messages._database  # type: ignore[attr-defined]
+        database = house.ledger.messages._database
+        assert isinstance(database, SqliteDatabase)
+        assert database._writer is not None
         database._writer.connection.limit(apsw.SQLITE_LIMIT_LENGTH, 50_000)  # else a gigabyte
         with pytest.raises(InvalidMessage) as refused:
             session.append(role="user", content="x" * 60_000)

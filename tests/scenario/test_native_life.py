@@ -27,7 +27,7 @@ from sexton.liveness.model import Identity
 from sexton.liveness.process_identity import SystemProcesses
 from sexton.resets.policy import Mode, ResetPolicy
 from sexton.rules.rulebook import ResetRule, Rulebook
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

@@ -22,10 +22,10 @@ from sexton.core.record import replace
 from sexton.core.session import State
 from sexton.notifications.model import Event
 from sexton.retention import retain
-from sexton.retention.files.flat import FlatFiles
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.flat_directory import FlatFiles
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.model import VaultState, WantedFiles
 from sexton.retention.proposal import with_retention
-from sexton.retention.removal_ports import VaultState, WantedFiles
 from sexton.settings.loader import load
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

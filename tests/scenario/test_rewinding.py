@@ -18,7 +18,7 @@ from sexton.core.session import Session
 from sexton.errors import SessionFenced, SessionNotFound, SessionRewound
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.testing import START, ManualClock
 from sexton.wiring import Sexton
 from sexton.wiring.visitor import visit

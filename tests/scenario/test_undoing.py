@@ -16,13 +16,13 @@ from sexton.core.record import replace as changed
 from sexton.core.session import NATIVE, State
 from sexton.errors import LedgerUnreachable, VaultBusy, VaultDamaged, VaultError, VaultMissing
 from sexton.keeper.apply import apply
-from sexton.retention.empty import empty, empty_expired
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.model import FileContent, Intent, Release, VaultKind
+from sexton.retention.purge import empty, empty_expired
 from sexton.retention.recover import recover
-from sexton.retention.removal_ports import Intent, Release, Removal
+from sexton.retention.store import LedgerRemoval
 from sexton.retention.undo import files_to_undo, removed_with, undo
 from sexton.retention.vault.directory import FileVault
-from sexton.retention.vault_ports import FileContent, VaultKind
 from sexton.settings.loader import load
 from sexton.store.opening import open_ledger
 from sexton.wiring import Sexton
@@ -99,7 +99,7 @@ def test_what_can_not_be_removed_to_the_end_can_still_be_brought_back(house: Hou
 class Unconfirmed:
     """A ledger that lets files go and does not live to say so."""
 
-    def __init__(self, removal: Removal) -> None:
+    def __init__(self, removal: LedgerRemoval) -> None:
         self._removal = removal
 
     def __getattr__(self, name: str) -> Any:

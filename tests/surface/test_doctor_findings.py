@@ -20,7 +20,7 @@ import pytest
 from sexton.core.session import NATIVE
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.liveness.process_identity import start_tick
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.own_directories import OwnFiles
 from tests.golden import golden
 from tests.scenario.hermes_home import HermesScene, in_local_words
 from tests.surface.program import Cli

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from sexton.core.session import NATIVE, State
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.own_directories import OwnFiles
 from sexton.wiring.removal_wiring import NEAR
 from tests.contract.ledger_contract_samples import everything
 from tests.crash.checking import tell

@@ -22,7 +22,7 @@ from sexton.liveness.model import Sample, Worker
 from sexton.liveness.policy import LivenessPolicy
 from sexton.liveness.standing import samples
 from sexton.rules.rulebook import Rulebook
-from sexton.sessions.session_ports import Birth
+from sexton.sessions.model import Birth
 from sexton.settings.settings_values import Settings
 from sexton.store.opening import open_ledger
 from sexton.testing import ManualClock

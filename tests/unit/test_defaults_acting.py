@@ -34,8 +34,7 @@ from sexton.processes.stopping import Stopper
 from sexton.resets.policy import limit_warning, reset_reason
 from sexton.rules.rulebook import Rulebook, decode
 from sexton.sessions.agent_session import OpenSession
-from sexton.sessions.opened import Opened
-from sexton.sessions.session_ports import Birth
+from sexton.sessions.model import Birth, Opened
 from sexton.settings.loader import load
 from sexton.testing import ManualClock
 from sexton.wiring import Sexton

@@ -11,8 +11,8 @@ from sexton.core.record import replace
 from sexton.core.session import Session, State
 from sexton.errors import SettingsInvalid
 from sexton.retention.disk_budget import DiskUse, disk_warning, excess
+from sexton.retention.model import Remains
 from sexton.retention.policy import Fate, Retention, Verdict, judge
-from sexton.retention.remains import Remains
 from sexton.settings.loader import load
 from sexton.settings.settings_values import Settings
 from sexton.testing import ManualClock

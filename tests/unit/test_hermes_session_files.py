@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sexton.errors import PlaceUnsafe, VaultDamaged
 from sexton.homes.hermes.session_files import HermesFileNames
-from sexton.retention.files.flat import FlatFiles
-from sexton.retention.vault_ports import Ownership, PutBack
+from sexton.retention.files.flat_directory import FlatFiles
+from sexton.retention.model import Ownership, PutBack
 from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import file

@@ -19,7 +19,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Limit
 from sexton.rules.rulebook import Rulebook, encode
 from sexton.sessions.message_store import LedgerMessages
-from sexton.sessions.session_ports import Appended, Batch
+from sexton.sessions.model import Appended, Batch
 from sexton.store.database import Transaction
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger

@@ -17,7 +17,7 @@ import pytest
 from sexton.core.session import Session
 from sexton.errors import LedgerBusy, LedgerGone
 from sexton.sessions.message_store import LedgerMessages
-from sexton.sessions.session_ports import Appended
+from sexton.sessions.model import Appended
 from sexton.store import group_commit, sqlite_file
 from sexton.store.database import Transaction
 from sexton.store.group_commit import (

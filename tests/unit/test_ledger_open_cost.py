@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from sexton.core.session import State
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.statements import statements

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sexton.retention.trees import roots
+from sexton.retention.proposal import roots
 from sexton.sessions.family import depths
 
 MANY = 300

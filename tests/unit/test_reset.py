@@ -14,7 +14,6 @@ from sexton.core.endings import EndKind
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session, State
 from sexton.liveness.model import Holder, Identity, Worker
-from sexton.resets.ending_kind import told_reset
 from sexton.resets.policy import (
     Mode,
     ResetPolicy,
@@ -24,6 +23,7 @@ from sexton.resets.policy import (
     reset_reason,
     schedule,
     standing,
+    told_reset,
 )
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

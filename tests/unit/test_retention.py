@@ -8,6 +8,7 @@ import pytest
 
 from sexton.core.record import replace
 from sexton.core.session import Session, State
+from sexton.retention.model import Remains
 from sexton.retention.policy import (
     Fate,
     Protection,
@@ -15,7 +16,6 @@ from sexton.retention.policy import (
     RetentionClass,
     judge,
 )
-from sexton.retention.remains import Remains
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 WEEK = timedelta(days=7)

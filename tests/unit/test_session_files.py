@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from sexton.core.record import replace
 from sexton.errors import PlaceUnsafe, VaultDamaged, VaultError
 from sexton.retention.files.descriptors import unfit_kind
-from sexton.retention.files.looking import walk
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.file_listing import walk
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.model import FileChanged, FileContent, FoundFile, PutBack
 from sexton.retention.vault.directory import FileVault
-from sexton.retention.vault_ports import FileChanged, FileContent, FoundFile, PutBack
 from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import file, put, session

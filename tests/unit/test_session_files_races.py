@@ -15,8 +15,8 @@ from pathlib import Path
 from types import FrameType
 
 from sexton.errors import VaultError
-from sexton.retention.files.own import OwnFiles
-from sexton.retention.vault_ports import FileChanged, FileContent
+from sexton.retention.files.own_directories import OwnFiles
+from sexton.retention.model import FileChanged, FileContent
 from tests.unit.vault_scene import file
 
 Move = Callable[[], None]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sexton.core.session import Session, State
+from sexton.retention.model import Remains
 from sexton.retention.policy import Fate, Retention, RetentionClass
-from sexton.retention.remains import Remains
 from sexton.settings.effect import retention_effect
 from sexton.settings.lint import inert
 from sexton.settings.loader import load, problems

@@ -11,8 +11,7 @@ import psycopg
 
 from sexton.core.session import Session
 from sexton.spending.budgets import tokens
-from sexton.spending.model import Scope, Unit
-from sexton.spending.spending_ports import Spend, Taken
+from sexton.spending.model import Scope, Spend, Taken, Unit
 from sexton.spending.store import take
 from sexton.store.database import Database, Transaction
 from sexton.store.opening import open_database, open_ledger

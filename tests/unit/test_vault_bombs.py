@@ -13,12 +13,12 @@ from types import ModuleType
 import pytest
 
 from sexton.errors import VaultDamaged
+from sexton.retention.model import Written
 from sexton.retention.vault import directory
 from sexton.retention.vault import vault_codec as codec
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.lines import LONGEST, header_line
 from sexton.retention.vault.vault_codec import BLOCK, Format, compressor, decompressed
-from sexton.retention.vault_ports import Written
 from tests.unit.vault_scene import HEADER, taken, zstd
 
 pytestmark = pytest.mark.slow

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sexton.core.record import replace
+from sexton.retention.model import SessionContent, StoredMessage
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.vault_codec import Format
-from sexton.retention.vault_ports import SessionContent, StoredMessage
 from tests.unit.vault_scene import file, put, session, zstd
 
 pytestmark = pytest.mark.slow

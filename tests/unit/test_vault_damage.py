@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 
 from sexton.core.record import replace
 from sexton.errors import VaultDamaged
-from sexton.retention.vault.checking import FILE, MESSAGE, CheckedLines
+from sexton.retention.model import SessionContent, Written
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.lines import header_line
 from sexton.retention.vault.reading import Reader
-from sexton.retention.vault.seals import SEAL, Seals
+from sexton.retention.vault.seals import FILE, MESSAGE, SEAL, CheckedLines, Seals
 from sexton.retention.vault.vault_codec import Format, compressor, decompressed
 from sexton.retention.vault.vault_writing import write_sessions
-from sexton.retention.vault_ports import SessionContent, Written
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken
 

@@ -14,9 +14,9 @@ import pytest
 
 from sexton.core.record import replace
 from sexton.errors import PlaceUnsafe, VaultDamaged, VaultError, VaultMissing
+from sexton.retention.model import FileChanged, SessionContent
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.vault_codec import Format
-from sexton.retention.vault_ports import FileChanged, SessionContent
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, file, plain, put, session, taken
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from sexton.core.record import replace
 from sexton.errors import VaultError
+from sexton.retention.model import FileContent, SessionContent, StoredMessage
 from sexton.retention.vault import lines
-from sexton.retention.vault.checking import CheckedLines
 from sexton.retention.vault.directory import FileVault
 from sexton.retention.vault.reading import Reader
+from sexton.retention.vault.seals import CheckedLines
 from sexton.retention.vault.vault_codec import Format
 from sexton.retention.vault.vault_writing import write_sessions
-from sexton.retention.vault_ports import FileContent, SessionContent, StoredMessage
 from tests.contract.examples import examples
 from tests.golden import golden
 from tests.unit.vault_scene import HEADER, Plain, file, plain, put, session, taken

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sexton.retention.vault_ports import (
+from sexton.retention.model import (
     FileContent,
     Header,
     SessionContent,
     StoredMessage,
-    Vault,
     VaultKind,
     Written,
 )
+from sexton.retention.vault.directory import FileVault
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -83,13 +83,13 @@ def plain(content: SessionContent) -> Plain:
     return dict(content.row), content.owner, messages, finalizations, directories, files
 
 
-def put(vault: Vault, *contents: SessionContent) -> tuple[str, Written]:
+def put(vault: FileVault, *contents: SessionContent) -> tuple[str, Written]:
     """Put sessions into a new file."""
     name = vault.new_name()
     return name, vault.write(name, HEADER, contents)
 
 
-def taken(vault: Vault, name: str, written: Written) -> list[Plain]:
+def taken(vault: FileVault, name: str, written: Written) -> list[Plain]:
     """What comes back of a file."""
     header, sessions = vault.read(name, written)
     assert header == HEADER

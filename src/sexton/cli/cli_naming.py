@@ -10,7 +10,7 @@ import click
 from sexton.cli.cli_opening import existing
 from sexton.cli.command import shared
 from sexton.errors import SextonError
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 
 MOST = 50
 LOOKED_AT = 500

@@ -18,7 +18,7 @@ from sexton.errors import HomeNotFound, SettingsInvalid
 from sexton.wiring.choosing_ledger import load_settings
 
 if TYPE_CHECKING:
-    from sexton.retention.removal_ports import VaultFile
+    from sexton.retention.model import VaultFile
     from sexton.settings.settings_values import HomeSetting
     from sexton.wiring import Sexton
 
@@ -153,7 +153,7 @@ def _files_of(opened: Sexton, place: Path) -> list[VaultFile]:
     from sexton.liveness.process_identity import host
     from sexton.operations.asker import Asker
     from sexton.operations.questions.vault_questions import each_file
-    from sexton.retention.removal_ports import VaultState
+    from sexton.retention.model import VaultState
 
     here, vault = (str(place), host()), means_of(opened).host
     names = {each.name for each in opened.ledger.homes.all() if (each.path, each.host) == here}

@@ -11,7 +11,7 @@ from sexton.cli.plan_view import name_of, show_held
 from sexton.cli.terminal import Column, note, say, table
 from sexton.core.plan import Plan, TrashSession
 from sexton.core.wording import counted, iso, number, size, stamp
-from sexton.retention.heaps import heaps
+from sexton.retention.file_scan import heaps
 from sexton.retention.removal_context import Means
 
 _SOURCES = (

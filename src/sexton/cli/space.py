@@ -12,9 +12,8 @@ from sexton.core.session import NATIVE
 from sexton.core.wording import counted, size
 from sexton.errors import VaultError
 from sexton.retention.disk_space import Space
-from sexton.retention.heaps import heaps
-from sexton.retention.removal_ports import WantedFiles
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.file_scan import heaps
+from sexton.retention.model import VaultKind, WantedFiles
 from sexton.store.hygiene import LedgerSize
 from sexton.wiring import Sexton
 

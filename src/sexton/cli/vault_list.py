@@ -14,7 +14,7 @@ from sexton.cli.vault_view import show_files
 from sexton.core.wording import counted, size
 from sexton.operations.asker import Asker
 from sexton.operations.questions.vault_questions import KeptFile, vault
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import VaultKind
 from sexton.wiring import Sexton
 
 ALL = 1_000_000_000

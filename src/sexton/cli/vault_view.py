@@ -8,8 +8,8 @@ from datetime import datetime
 from sexton.cli.terminal import Column, table
 from sexton.core.wording import ago, ahead, moment_of, number, remaining, size
 from sexton.operations.questions.vault_questions import KeptFile
+from sexton.retention.model import VaultState
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import VaultState
 from sexton.wiring import Sexton
 
 _COLUMNS = (

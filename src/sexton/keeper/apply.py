@@ -31,10 +31,10 @@ from sexton.keeper.observe import observe_home
 from sexton.keeper.recheck import Recheck
 from sexton.liveness.shadow import recorded
 from sexton.retention.file_retention import file_chunks, put_files_away
-from sexton.retention.heaps import Scan, orphans
-from sexton.retention.load import BACK_SINCE, brought_back, chunks
+from sexton.retention.file_scan import Scan, orphans
 from sexton.retention.removal_context import Means
 from sexton.retention.remove import put_away
+from sexton.retention.vault_contents import BACK_SINCE, brought_back, chunks
 
 REAPS_TOGETHER = 500
 OUTDATED = "the policies have changed"

@@ -22,7 +22,7 @@ from sexton.errors import HomeObserved
 from sexton.homes.home_ports import Home
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.shadow import entry_of
-from sexton.resets.terminals import is_for_size, open_in_terminal
+from sexton.resets.policy import is_for_size, open_in_terminal
 from sexton.store.journal import Entry
 
 

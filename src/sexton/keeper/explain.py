@@ -26,10 +26,11 @@ from sexton.processes.model import Watched
 from sexton.processes.policy import bearing, holding_process
 from sexton.processes.watched_processes import of_session
 from sexton.resets.policy import busy_in_home, holding, standing
-from sexton.retention.explain_removal import garbage, whereabouts
+from sexton.retention.garbage_collection import garbage
 from sexton.retention.model import AWAY, HERE
 from sexton.retention.policy import Fate
 from sexton.retention.retain import BACK, brought_back, verdict_of
+from sexton.retention.undo import whereabouts
 from sexton.spending.budget_standing import explained, standings, unpriced, who
 
 RECENT = 10

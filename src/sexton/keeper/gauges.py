@@ -7,18 +7,20 @@ from datetime import datetime
 
 from sexton.core.session import State
 from sexton.liveness.store import KEEP
-from sexton.sessions.board_ports import Figure, Spent
+from sexton.sessions.board import Figure, Spent
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import micros, moment
 
 
 class LedgerGauges:
-    """Implements `ports.board.Gauges`."""
+    """The ledger in numbers, now and over time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def tally(self) -> Mapping[tuple[str, State], int]:
+        """How many sessions of each home are in each state."""
+
         def job(tx: Transaction) -> dict[tuple[str, State], int]:
             return {
                 (home[1], state): count
@@ -30,10 +32,13 @@ class LedgerGauges:
         return self._database.read(job)
 
     def oldest_work(self) -> Mapping[str, datetime]:
+        """Since when the oldest work of each finalizer is owed that is not done yet."""
         found = self._database.read(lambda tx: tx.all("oldest_work"))
         return {finalizer: moment(owed_at) for finalizer, owed_at in found}
 
     def spent_since(self, since: datetime) -> Spent:
+        """What sessions that were active since then have cost, in all their time."""
+
         def job(tx: Transaction) -> list[tuple[int, ...]]:
             return [
                 row
@@ -45,6 +50,7 @@ class LedgerGauges:
         return Spent(*(sum(column) for column in zip(*found, strict=True)))
 
     def store(self, figures: Mapping[str, int], now: datetime) -> None:
+        """Keep figures; very old ones are forgotten."""
         values = [
             {"name": name, "at": micros(now), "value": value} for name, value in figures.items()
         ]
@@ -56,5 +62,6 @@ class LedgerGauges:
         self._database.write(job)
 
     def since(self, start: datetime) -> list[Figure]:
+        """The figures from a moment on, oldest first."""
         found = self._database.read(lambda tx: tx.all("figures_since", since=micros(start)))
         return [Figure(name, moment(at), value) for name, at, value in found]

@@ -31,8 +31,7 @@ from sexton.liveness.standing import take_samples
 from sexton.notifications.sender import Messenger
 from sexton.processes.after_session import settle_processes
 from sexton.processes.watching import watch_processes
-from sexton.retention.housekeeping import Housekeeping
-from sexton.retention.vault_care import tend
+from sexton.retention.housekeeping import Housekeeping, tend
 
 LOOK_EVERY = 5.0
 """Seconds between looks at the beats of others, and at who is new on this host."""

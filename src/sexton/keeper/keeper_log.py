@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sexton.core.message import one_line
 from sexton.core.plan import Held, Outcome, Result
 from sexton.spending.budgets import shown
-from sexton.spending.spending_ports import Freed
+from sexton.spending.model import Freed
 
 log = logging.getLogger("sexton.keeper")
 

@@ -6,7 +6,7 @@ from sexton.core.plan import Action, EndSession, ReapSession, Seen
 from sexton.core.session import NATIVE, Session
 from sexton.keeper.keeper_context import Estate
 from sexton.keeper.recheck import GONE, TAKEN_UP
-from sexton.resets.terminals import is_for_size
+from sexton.resets.policy import is_for_size
 from sexton.retention.model import AWAY
 
 DONE = "it was done already"

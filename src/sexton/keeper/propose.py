@@ -33,11 +33,11 @@ from sexton.resets.policy import (
     busy_in_home,
     holding,
     limit_warning,
+    open_in_terminal,
     reset_reason,
 )
-from sexton.resets.terminals import open_in_terminal
 from sexton.rules.rulebook import Rulebook
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 
 CHUNK = 500
 

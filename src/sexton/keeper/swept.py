@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sexton.core.plan import Held, Outcome
 from sexton.keeper.observe import Observed
 from sexton.processes.after_session import Noted
-from sexton.spending.spending_ports import Freed
+from sexton.spending.model import Freed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
 from sexton.errors import InputInvalid
-from sexton.sessions.board_ports import Spot
-from sexton.sessions.session_ports import Place
+from sexton.sessions.board import Spot
+from sexton.sessions.model import Place
 
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,8 +15,7 @@ from sexton.core.session import Relation, State
 from sexton.finalizers.model import FinalizationState
 from sexton.liveness.evidence import Verdict
 from sexton.processes.model import Doing, Ending, ProcessKind
-from sexton.retention.removal_ports import Holds, VaultState
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import Holds, VaultKind, VaultState
 from sexton.spending.model import Act, Scope, Unit
 
 

@@ -10,11 +10,10 @@ from sexton.liveness.worker_view import SeenWorker
 from sexton.operations import said
 from sexton.processes.model import Stopped, Watched
 from sexton.processes.policy import bearing
-from sexton.retention.removal_ports import VaultFile
+from sexton.retention.model import VaultFile
 from sexton.retention.restore import Restored
 from sexton.spending.budgets import free_from
-from sexton.spending.model import Budget
-from sexton.spending.spending_ports import Standing
+from sexton.spending.model import Budget, Standing
 
 
 def process(each: Watched) -> said.Process:

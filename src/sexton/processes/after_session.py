@@ -30,8 +30,7 @@ from sexton.processes.model import Doing, Process, Told
 from sexton.processes.policy import OVER, Judgement
 from sexton.processes.stops import STOPPED, Due, entry, session_of, since_end, stop_due
 from sexton.processes.watched_processes import view
-from sexton.resets.ending_kind import told_reset
-from sexton.resets.policy import next_boundary
+from sexton.resets.policy import next_boundary, told_reset
 
 log = logging.getLogger("sexton.processes")
 

@@ -18,7 +18,8 @@ from sexton.homes.home_ports import Home
 from sexton.liveness.model import Identity
 from sexton.processes.model import Process
 from sexton.processes.overseer import Overseer
-from sexton.sessions.session_ports import Filter, SessionIndex
+from sexton.sessions.index import LedgerIndex
+from sexton.sessions.model import Filter
 
 AMONG = 50
 """Among so many of a key's newest sessions the one is looked for that started a process."""
@@ -28,7 +29,7 @@ GOES_ON = (EndKind.COMPRESSION, EndKind.BRANCH)
 
 
 def hinted(
-    index: SessionIndex, homes: Mapping[str, Home], here: Identity, known: Sequence[Process]
+    index: LedgerIndex, homes: Mapping[str, Home], here: Identity, known: Sequence[Process]
 ) -> list[Process]:
     """What the homes name beside the processes that are known, each once."""
     seen = {(each.identity.pid, each.identity.started) for each in known}
@@ -56,7 +57,7 @@ def proved(overseer: Overseer, clock: Clock, process: Process) -> Process:
     return replace(process, identity=found.identity)
 
 
-def _attributed(index: SessionIndex, process: Process) -> Process:
+def _attributed(index: LedgerIndex, process: Process) -> Process:
     """The process with its session: a home names that by its id or by its key, or not at all."""
     named = index.find(process.home, process.session) or _of_key(index, process)
     if not named:
@@ -67,7 +68,7 @@ def _attributed(index: SessionIndex, process: Process) -> Process:
     )
 
 
-def _of_key(index: SessionIndex, process: Process) -> list[Session]:
+def _of_key(index: LedgerIndex, process: Process) -> list[Session]:
     """The session of a key that ran when the process was started, or in which that goes on."""
     found = index.page(Filter(home=process.home, key=process.session), None, AMONG)
     found.sort(key=attrgetter("started_at"), reverse=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from sexton.core.endings import NATIVE, EndKind, end_kind
 from sexton.core.plan import Reason
 from sexton.core.record import record, replace
 from sexton.core.schedule import Schedule
@@ -18,9 +19,14 @@ from sexton.resets.calendar import reached, zone_of
 
 _ALL_WARNED = Limit.MESSAGES | Limit.BYTES | Limit.TURNS | Limit.AGE
 
-
 PINNED = Reason("pinned", "it is pinned")
 """What holds back every end that nothing proves to have happened already."""
+
+SAME_MOMENT = timedelta(minutes=1)
+"""By how much the moment of a last activity may differ between a home and its owner."""
+
+PROCESSES_NAMED = 3
+"""The number of processes that a reason names."""
 
 OWN_TIME = timedelta(minutes=15)
 """How long an owner that resets by itself has for it; a gateway of Hermes looks every five."""
@@ -361,3 +367,41 @@ def span(length: timedelta) -> str:
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2]) or "0 s"
+
+
+def told_reset(session: Session, policy: ResetPolicy | None) -> EndKind:
+    """Which reset a session came to whose home says no more than that it was reset.
+
+    What is reaped ends as of its last activity, and what the policy did not ask for a user did.
+    """
+    ended = session.ended_at or session.active_at
+    if ended <= session.active_at:
+        return EndKind.REAP
+    reason = None if policy is None else reset_reason(session, policy, ended + SAME_MOMENT)
+    return EndKind.USER if reason is None else end_kind(reason.code, NATIVE)
+
+
+def is_for_size(wanted: Reason, home: str) -> bool:
+    """Whether a session of that home would end because it has grown too large or too old."""
+    return end_kind(wanted.code, home) is EndKind.SIZE_RESET
+
+
+def open_in_terminal(wanted: Reason, session: Session, proof: Evidence | None) -> Reason | None:
+    """The terminal that holds back a reset for the size of a session, or None.
+
+    A clock does not wait for terminals: the gateway of Hermes, which has the same one, does not.
+    """
+    if proof is None or not is_for_size(wanted, session.home):
+        return None
+    if not proof.terminals:
+        return _unclear(proof)
+    pids = ", ".join(str(pid) for pid, _ in proof.terminals[:PROCESSES_NAMED])
+    words = f"a person may have it open in a terminal (pid {pids}), where its size does not end it"
+    return Reason("terminal", words)
+
+
+def _unclear(proof: Evidence) -> Reason | None:
+    if not proof.unclear:
+        return None
+    words = f"a person may have it open where that is not to be seen: {proof.unclear}"
+    return Reason("terminal", words)

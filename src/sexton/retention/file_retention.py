@@ -8,23 +8,22 @@ completes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sexton.core.plan import RemoveFiles
 from sexton.core.record import replace
 from sexton.core.session import Session
-from sexton.errors import SextonError
-from sexton.retention.clear import clear
-from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, Intent, Release, VaultFile, VaultState
-from sexton.retention.vault_ports import (
-    FileChanged,
+from sexton.retention.deletion import clear
+from sexton.retention.model import (
     FilesOfSession,
+    Release,
     SessionContent,
-    VaultKind,
+    VaultFile,
+    VaultState,
     Written,
 )
+from sexton.retention.removal_context import Means
+from sexton.retention.verified_copy import give_up, intend, write_copy
 
 MOST_BYTES = 64_000_000
 MOST_SESSIONS = 500
@@ -77,7 +76,7 @@ def put_files_away(means: Means, batch: Sequence[RemoveFiles], receipt: str) -> 
         else:
             load.files[owner] = found
     if load.files:
-        _put_away(means, load, _intent(means, batch[0], receipt))
+        _put_away(means, load, intend(means, batch[0], receipt))
     return {
         action.seen.id: load.refused.get(owner, "it has no files any more")
         for owner, action in load.actions.items()
@@ -91,10 +90,7 @@ def _owner(means: Means, action: RemoveFiles) -> str:
     return means.files[seen.home].owner(seen.id) if seen.ref else seen.id
 
 
-def _put_away(means: Means, load: _Load, intent: Intent) -> None:
-    means.establish()
-    file = means.ledger.removal.intend(intent, means.clock.now())
-    means.busy.add(file.ref)
+def _put_away(means: Means, load: _Load, file: VaultFile) -> None:
     try:
         _carry(means, file, load)
     finally:
@@ -144,23 +140,17 @@ def _carry(means: Means, file: VaultFile, load: _Load) -> None:
             return
         _leave_out_moved(means, load, moved)
         means.vault.remove(file.name)
-    _give_up(means, file)
+    give_up(means, file)
 
 
 def _copied(means: Means, file: VaultFile, load: _Load) -> Written | None:
     """A verified copy of exactly what is left to go; None if nothing is."""
-    header = means.header(file)
-    try:
-        while load.files:
-            try:
-                return means.vault.write(file.name, header, _contents(load))
-            except FileChanged as changed:
-                load.leave_out(changed.owner, f"its file {changed}")
-    except BaseException:
-        with suppress(SextonError):  # what can not be undone now is undone by `recover`
-            _give_up(means, file)
-        raise
-    return None
+    return write_copy(
+        means,
+        file,
+        lambda: _contents(load) if load.files else None,
+        lambda changed: load.leave_out(changed.owner, f"its file {changed}"),
+    )
 
 
 def _release(means: Means, file: VaultFile, load: _Load, written: Written) -> Release:
@@ -185,25 +175,5 @@ def _contents(load: _Load) -> Iterator[SessionContent]:
         )
 
 
-def _intent(means: Means, first: RemoveFiles, receipt: str) -> Intent:
-    return Intent(
-        name=means.vault.new_name(),
-        kind=VaultKind.ARCHIVE if first.archived else VaultKind.TRASH,
-        holds=Holds.FILES,
-        home=first.seen.home,
-        source=first.source,
-        host=means.host,
-        place=means.place,
-        worker=means.worker(),
-        receipt=receipt,
-        expires_at=means.until(archived=first.archived),
-    )
-
-
 def _kind(action: RemoveFiles) -> tuple[str, str, bool]:
     return action.seen.home, action.source, action.archived
-
-
-def _give_up(means: Means, file: VaultFile) -> None:
-    means.vault.remove(file.name)
-    means.ledger.removal.forget(file)

@@ -12,9 +12,11 @@ from sexton.keeper.apply import apply
 from sexton.keeper.keeper_context import Estate
 from sexton.retention.blast_radius import bounded, loses
 from sexton.retention.disk_budget import disk_warning
-from sexton.retention.heaps import Scan
+from sexton.retention.disk_relief import Relieved, disk_use, shortage
+from sexton.retention.file_scan import Scan
 from sexton.retention.proposal import Proposal, propose
-from sexton.retention.relieve import Relieved, disk_use, shortage
+from sexton.retention.purge import discard_aged, empty_expired
+from sexton.retention.recover import recover
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_pace import Pace
 from sexton.retention.retain import Due
@@ -29,6 +31,8 @@ FORGOTTEN = 1000
 STEPS = 100
 """So often at most something is forgotten or given back to the disk in one round."""
 LARGE_WAL = 256_000_000
+MOST_DRIFT = 3600.0
+"""By so many seconds the wall clock may have moved by itself and is still believed."""
 
 log = logging.getLogger("sexton.keeper")
 
@@ -179,3 +183,14 @@ def _plan(estate: Estate, due: Sequence[Due]) -> Plan:
         made_at=estate.clock.now(),
         actions=tuple(action for each in due for action in each.actions),
     )
+
+
+def tend(estate: Estate, means: Means, receipt: str) -> None:
+    """Complete what the dead began, discard old archives, and empty what is past its grace.
+
+    A wall clock that was moved does not say how long something has been in the vault.
+    """
+    recover(means, estate.evidence, receipt)
+    if abs(estate.look().drift - means.drift) <= MOST_DRIFT:
+        discard_aged(means)
+        empty_expired(means, receipt)

@@ -10,7 +10,7 @@ from sexton.core.plan import Reason
 from sexton.core.record import made, record
 from sexton.core.session import Session
 from sexton.core.setting import setting
-from sexton.retention.remains import Remains
+from sexton.retention.model import Remains
 
 CUT_SHORT = (EndKind.REAP, EndKind.BUDGET, EndKind.BREAKER)
 """What ended like that has not come to its end by itself."""

@@ -9,9 +9,9 @@ from sexton.core.plan import Reason
 from sexton.errors import HomeError, VaultError
 from sexton.liveness.evidence import Evidence, Verdict
 from sexton.liveness.model import Worker
-from sexton.retention.clear import clear_again
+from sexton.retention.deletion import clear_again
+from sexton.retention.model import VaultFile, VaultState
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import VaultFile, VaultState
 from sexton.retention.restore import finish, remove_file
 
 AGAIN = Reason("undo", "whoever brought it back died meanwhile")

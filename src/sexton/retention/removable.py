@@ -10,11 +10,9 @@ from operator import itemgetter
 from typing import Any
 
 from sexton.core.session import Relation, State
-from sexton.retention.model import Member
-from sexton.retention.removal_ports import Sieve, StoredSession
-from sexton.retention.vault_ports import StoredMessage
+from sexton.retention.model import Member, Sieve, StoredMessage, StoredSession
 from sexton.sessions.message_store import last_within
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import Row, maybe_moment, micros, moment
 
@@ -31,18 +29,21 @@ _END = 2**62
 
 
 class LedgerRemovable:
-    """Implements `ports.removal.Removable`."""
+    """Questions about sessions that may be removed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def counts(self, home: str, most: int) -> list[int]:
+        """Which numbers of messages ended sessions of a home have, up to a number."""
+
         def job(tx: Transaction) -> list[Row]:
             return tx.all("counts_present", home=_home(tx, home), most=most)
 
         return [row[0] for row in self._database.read(job)]
 
     def candidates(self, home: str, sieve: Sieve, after: Place | None, limit: int) -> list[Member]:
+        """The sessions that pass, most recently active first; costs what is found."""
         values = {
             "count": sieve.count,
             "source": sieve.source,
@@ -56,6 +57,8 @@ class LedgerRemovable:
         return [_member(row) for row in found]
 
     def relatives(self, home: str, *, named: Sequence[str], below: Sequence[str]) -> list[Member]:
+        """The sessions with those ids, and the children of others."""
+
         def job(tx: Transaction) -> list[Row]:
             ref = _home(tx, home)
             return [
@@ -66,6 +69,8 @@ class LedgerRemovable:
         return [_member(row) for row in self._database.read(job)]
 
     def rows(self, refs: Sequence[int]) -> dict[int, StoredSession]:
+        """Sessions as they are stored."""
+
         def job(tx: Transaction) -> tuple[list[Row], list[Row]]:
             listed = json.dumps(list(refs))
             return (
@@ -83,6 +88,7 @@ class LedgerRemovable:
         }
 
     def messages(self, refs: Sequence[int]) -> dict[int, list[StoredMessage]]:
+        """All messages of some small sessions."""
         listed = json.dumps(list(refs))
         found = self._database.read(lambda tx: tx.all("stored_messages", refs=listed))
         return {
@@ -91,6 +97,8 @@ class LedgerRemovable:
         }
 
     def message_page(self, ref: int, after: int, byte_limit: int) -> list[StoredMessage]:
+        """The next messages of a big one, at least one if there is one."""
+
         def job(tx: Transaction) -> list[Row]:
             through = last_within(tx, ref, after, byte_limit)
             return tx.all("page_stored", session=ref, after=after, through=through)
@@ -98,6 +106,7 @@ class LedgerRemovable:
         return [StoredMessage._make(row) for row in self._database.read(job)]
 
     def removed_on(self, home: str, day: date) -> int:
+        """How many sessions were removed on a day without a person's word."""
         values = {"home": home, "day": day.isoformat()}
         row = self._database.read(lambda tx: tx.one("removed_on", **values))
         return row[0] if row else 0

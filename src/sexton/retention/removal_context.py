@@ -11,11 +11,11 @@ from sexton.core.machine_ports import Clock
 from sexton.core.plan import Reason
 from sexton.core.session import NATIVE
 from sexton.errors import HomeNotFound, VaultElsewhere, VaultMissing
-from sexton.retention.collection import Collection
+from sexton.retention.garbage import Collection
+from sexton.retention.home_storage import HomeRows, SessionFiles
+from sexton.retention.model import Header, VaultFile, VaultKind, WantedFiles
 from sexton.retention.removal_pace import Pace
-from sexton.retention.removal_ports import VaultFile, WantedFiles
-from sexton.retention.row_ports import HomeRows
-from sexton.retention.vault_ports import Header, SessionFiles, Vault, VaultKind
+from sexton.retention.vault.directory import FileVault
 from sexton.store.journal import Entry
 from sexton.store.ledger import Ledger
 
@@ -38,9 +38,9 @@ class Means:
 
     ledger: Ledger
     clock: Clock
-    vault: Vault
+    vault: FileVault
     place: str
-    vault_at: Callable[[str], Vault]
+    vault_at: Callable[[str], FileVault]
     files: Mapping[str, SessionFiles]
     rows: Mapping[str, HomeRows] = field(default_factory=dict)
     worker: Callable[[], str]
@@ -96,7 +96,7 @@ class Means:
             after = page[-1].ref
         return False
 
-    def look(self, file: VaultFile, ask: Callable[[Vault], T]) -> T:
+    def look(self, file: VaultFile, ask: Callable[[FileVault], T]) -> T:
         """Ask about a file where it is: beside the ledger now, or where it was written."""
         if file.host != self.host:
             raise VaultElsewhere(f"the vault file {file.name} is on the machine {file.host}")
@@ -137,7 +137,7 @@ class Means:
         """Remove a file, wherever it is; where its disk is away, VaultMissing."""
         self._vault_of(file).remove(file.name)
 
-    def _vault_of(self, file: VaultFile) -> Vault:
+    def _vault_of(self, file: VaultFile) -> FileVault:
         here = file.place == self.place or any(name == file.name for name, _ in self.vault.names())
         return self.vault if here else self.vault_at(file.place)
 

@@ -16,17 +16,23 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from sexton.core.plan import ArchiveSession, Removing
+from sexton.core.plan import Removing
 from sexton.core.record import replace
 from sexton.core.session import State
 from sexton.errors import SextonError
-from sexton.retention.clear import clear
-from sexton.retention.foreign import let_stay
-from sexton.retention.load import Load, contents, take
+from sexton.retention.deletion import clear, let_stay
+from sexton.retention.model import (
+    Departure,
+    Move,
+    VaultFile,
+    VaultKind,
+    VaultState,
+    Written,
+)
+from sexton.retention.protection import SPARED
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Departure, Intent, Move, VaultFile, VaultState
-from sexton.retention.shielding import SPARED
-from sexton.retention.vault_ports import FileChanged, VaultKind, Written
+from sexton.retention.vault_contents import Load, contents, take
+from sexton.retention.verified_copy import give_up, intend, write_copy
 
 
 class PutAway(NamedTuple):
@@ -72,7 +78,9 @@ def put_away(
         finally:
             if ahead is not None:
                 with suppress(SextonError):  # whoever stops here is told what stopped it
-                    _give_up(means, ahead[1].result())
+                    copy = ahead[1].result()
+                    if copy.file is not None:
+                        give_up(means, copy.file)
 
 
 def _copy(means: Means, batch: Sequence[Removing], receipt: str, planned_at: datetime) -> Copy:
@@ -80,15 +88,14 @@ def _copy(means: Means, batch: Sequence[Removing], receipt: str, planned_at: dat
     load = take(means, batch, planned_at)
     if not load.actions:
         return Copy(load)
-    means.establish()
-    file = means.ledger.removal.intend(_intent(means, load, receipt), means.clock.now())
-    means.busy.add(file.ref)
-    try:
-        return Copy(load, file, _write(means, file, load))
-    except BaseException:
-        with suppress(SextonError):  # what can not be undone now is undone by `recover`
-            _give_up(means, Copy(load, file))
-        raise
+    file = intend(means, load.actions[0], receipt)
+    written = write_copy(
+        means,
+        file,
+        lambda: contents(means, load) if load.actions else None,
+        lambda changed: load.leave_out([load.owners[changed.owner]], f"its file {changed}"),
+    )
+    return Copy(load, file, written)
 
 
 def _remove(means: Means, copy: Copy, allowed: Callable[[], bool]) -> PutAway | None:
@@ -106,7 +113,7 @@ def _remove(means: Means, copy: Copy, allowed: Callable[[], bool]) -> PutAway | 
     finally:
         means.busy.discard(copy.file.ref)
     if not gone:
-        _give_up(means, copy)
+        give_up(means, copy.file)
     return PutAway(gone, copy.load.refused) if is_allowed else None
 
 
@@ -161,17 +168,6 @@ def _steps(means: Means, load: Load) -> Iterator[list[Move]]:
         yield step
 
 
-def _write(means: Means, file: VaultFile, load: Load) -> Written | None:
-    """A verified copy of all that is left to go; None if nothing is."""
-    header = means.header(file)
-    while load.actions:
-        try:
-            return means.vault.write(file.name, header, contents(means, load))
-        except FileChanged as changed:
-            load.leave_out([load.owners[changed.owner]], f"its file {changed}")
-    return None
-
-
 def _departure(
     means: Means, file: VaultFile, load: Load, written: Written, moves: Sequence[Move]
 ) -> Departure:
@@ -188,27 +184,3 @@ def _departure(
         at_once=sum([move.stored for move in moves]) <= means.pace.messages.now,
         lasting=bool(load.files),
     )
-
-
-def _intent(means: Means, load: Load, receipt: str) -> Intent:
-    first = load.actions[0]
-    archiving = isinstance(first, ArchiveSession)
-    return Intent(
-        name=means.vault.new_name(),
-        kind=VaultKind.ARCHIVE if archiving else VaultKind.TRASH,
-        home=first.seen.home,
-        source=first.source,
-        host=means.host,
-        place=means.place,
-        worker=means.worker(),
-        receipt=receipt,
-        expires_at=means.until(archived=archiving),
-    )
-
-
-def _give_up(means: Means, copy: Copy) -> None:
-    """Remove a copy of what the ledger still has."""
-    if copy.file is not None:
-        means.busy.discard(copy.file.ref)
-        means.vault.remove(copy.file.name)
-        means.ledger.removal.forget(copy.file)

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from sexton.core.message import Message, revive_content
 from sexton.core.session import Session
-from sexton.retention.model import removed
+from sexton.retention.model import StoredMessage, removed
 from sexton.retention.removal_context import Means
-from sexton.retention.vault_ports import StoredMessage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -18,11 +18,18 @@ from sexton.errors import (
     VaultError,
     VaultOutdated,
 )
-from sexton.retention.model import HERE
+from sexton.retention.home_storage import OF_HOME, PutRow
+from sexton.retention.model import (
+    HERE,
+    Holds,
+    Part,
+    PutBack,
+    SessionContent,
+    VaultFile,
+    VaultState,
+    export_name,
+)
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, Part, VaultFile, VaultState
-from sexton.retention.row_ports import OF_HOME, PutRow
-from sexton.retention.vault_ports import PutBack, SessionContent, export_name
 from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.removing")

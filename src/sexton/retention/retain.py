@@ -21,10 +21,9 @@ from sexton.core.plan import (
 from sexton.core.record import record, replace
 from sexton.core.session import NATIVE
 from sexton.keeper.keeper_context import Estate
-from sexton.retention.collect import family_of
-from sexton.retention.heaps import NOBODY, Scan, as_orphan, orphans, owners
-from sexton.retention.kept import Keeping, held_by
-from sexton.retention.model import HERE, Member
+from sexton.retention.file_scan import NOBODY, Scan, as_orphan, orphans, owners
+from sexton.retention.garbage_collection import family_of
+from sexton.retention.model import HERE, Member, Remains
 from sexton.retention.policy import (
     Fate,
     Retention,
@@ -34,10 +33,10 @@ from sexton.retention.policy import (
     soonest,
     spared,
 )
-from sexton.retention.remains import Remains
+from sexton.retention.protection import Keeping, held_by
 from sexton.retention.removal_context import Means
 from sexton.sessions.family import Family
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 
 PAGE = 500
 BACK = Reason("restored", "it was brought back lately")

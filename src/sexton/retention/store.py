@@ -11,7 +11,7 @@ from sexton.core.plan import Reason
 from sexton.core.record import replace
 from sexton.core.session import NATIVE
 from sexton.errors import HomeNotFound
-from sexton.retention.removal_ports import (
+from sexton.retention.model import (
     Departure,
     End,
     Intent,
@@ -20,10 +20,10 @@ from sexton.retention.removal_ports import (
     Release,
     VaultFile,
     VaultState,
+    Written,
 )
-from sexton.retention.shielding import SPARED
+from sexton.retention.protection import SPARED
 from sexton.retention.vault_book import vault_files
-from sexton.retention.vault_ports import Written
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
 from sexton.store.rows import Row, entry, maybe_micros, micros
@@ -34,12 +34,16 @@ _NEVER = 2**62
 
 
 class LedgerRemoval:
-    """Implements `ports.removal.Removal`."""
+    """Moves sessions between the ledger and the vault.
+
+    Every change of a file is one worker's only: whoever was taken for dead changes nothing more.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def intend(self, intent: Intent, now: datetime) -> VaultFile:
+        """Record that a file is going to be written, before anything of it is on the disk."""
         values = {
             "name": intent.name,
             "kind": intent.kind,
@@ -63,7 +67,11 @@ class LedgerRemoval:
         return self._database.write(job)
 
     def move(self, departure: Departure, now: datetime) -> frozenset[int]:
-        """Sessions are locked before they are asked about, so that what is seen stays true."""
+        """Remove those sessions that still are as seen; the file is `clearing` if any did.
+
+        What is in one file may go in several steps. Sessions are locked before they are asked
+        about, so that what is seen stays true.
+        """
         file = departure.file
         refs = _listed(each.ref for each in departure.moves)
         spares = _NEVER if departure.spares is None else micros(departure.spares)
@@ -89,6 +97,10 @@ class LedgerRemoval:
         return self._database.write(job, lasting=departure.lasting)
 
     def release(self, release: Release, now: datetime) -> frozenset[int] | None:
+        """Let files go if all of their sessions still are as seen; the file is `clearing` then.
+
+        Else nothing changes, and these are the sessions that are not. None if the file was lost.
+        """
         file = release.file
         seen = {each.ref: each for each, _ in release.seen if each.ref}
         entries = [
@@ -116,6 +128,7 @@ class LedgerRemoval:
         return self._database.write(job)
 
     def clear(self, file: VaultFile, refs: Sequence[int]) -> bool:
+        """Delete the messages of removed sessions; False if the file was lost."""
         listed = _listed(refs)
 
         def job(tx: Transaction) -> bool:
@@ -127,6 +140,8 @@ class LedgerRemoval:
         return self._database.write(job, lasting=False)
 
     def clear_some(self, file: VaultFile, ref: int, limit: int) -> int | None:
+        """Delete so many messages of a removed session; how many, None if the file was lost."""
+
         def job(tx: Transaction) -> int | None:
             if not _is_ours(tx, file):
                 return None
@@ -137,18 +152,23 @@ class LedgerRemoval:
     def turn(
         self, file: VaultFile, state: VaultState, worker: str | None, written: Written | None = None
     ) -> VaultFile | None:
+        """Take a file from the state and the worker it was seen with on to the next."""
+
         def job(tx: Transaction) -> VaultFile | None:
             return _file(tx, file.ref) if _turn(tx, file, state, worker, written) else None
 
         return self._database.write(job)
 
     def forget(self, file: VaultFile) -> bool:
+        """Drop the row of a file that is gone; never while a session is in it."""
         values = {"ref": file.ref, "state": file.state, "worker": file.worker}
         return bool(self._database.statement("forget_file", **values))
 
     def put_back(
         self, file: VaultFile, parts: Sequence[Part], entry: Entry, now: datetime
     ) -> frozenset[int]:
+        """Store messages again; the sessions that are back, whole and with the state they had."""
+
         def job(tx: Transaction) -> frozenset[int]:
             if not _is_ours(tx, file):
                 return frozenset()
@@ -164,6 +184,10 @@ class LedgerRemoval:
         return self._database.write(job)
 
     def purge(self, end: End, worker: str, deadline: datetime, now: datetime) -> VaultFile | None:
+        """Give up for good what is in the trash and expired by the deadline.
+
+        None if it is not, or while a session of it or its files is pinned or its work not done.
+        """
         file, entry = end.file, end.entry
         fate = {"worker": worker, "deadline": micros(deadline), "spares": micros(now - SPARED)}
 
@@ -178,6 +202,11 @@ class LedgerRemoval:
         return self._database.write(job)
 
     def discard(self, end: End, until: datetime, now: datetime) -> VaultFile | None:
+        """Put an archive whose time is over into the trash, to be had back until then.
+
+        The owners of files alone are told, too. It counts against its day. None if it is not
+        over, or while somebody is at it or a session of it or its files is pinned.
+        """
         file, said = end.file, end.entry
         fate = {"until": micros(until), "now": micros(now)}
         told = [entry(replace(said, home=file.home, session=each), now) for each in end.owners]

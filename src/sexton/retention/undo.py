@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
 from sexton.errors import HomeError, NothingToUndo, VaultError
-from sexton.retention.collect import family_of
+from sexton.retention.garbage_collection import family_of
+from sexton.retention.model import Holds, VaultFile, VaultKind
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, VaultFile
 from sexton.retention.restore import Restored, bring_back
-from sexton.retention.vault_ports import VaultKind
 from sexton.store.ledger import Ledger
 
 UNDO = "undo"
@@ -83,3 +82,16 @@ def _lasting(means: Means, file: VaultFile) -> NothingToUndo | None:
     if any(each.ref == file.ref for each in means.ledger.vault.of_receipt(file.receipt)):
         return None
     return NothingToUndo(f"what was in {file.name} was given up or brought back meanwhile")
+
+
+def whereabouts(ledger: Ledger, session: Session) -> tuple[str, str]:
+    """Where a removed session is, and how to have it back."""
+    file = ledger.vault.of_session(session.ref)
+    if file is None:
+        return "nowhere", "what was said in it was given up for good"
+    where = f"in {file.place} on {file.host}, file {file.name}"
+    if session.state is State.ARCHIVED:
+        return "archive", f"{where}; 'sexton archive restore {session.id}' brings it back"
+    assert file.expires_at is not None
+    until = f"until {file.expires_at:%Y-%m-%d %H:%M} UTC"
+    return "trash", f"{where}; {until} 'sexton undo {file.receipt}' brings it back"

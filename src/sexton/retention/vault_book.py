@@ -8,8 +8,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sexton.core.session import State
-from sexton.retention.removal_ports import Holds, Inside, VaultFile, VaultState, WantedFiles
-from sexton.retention.vault_ports import VaultKind, Written
+from sexton.retention.model import (
+    Holds,
+    Inside,
+    VaultFile,
+    VaultKind,
+    VaultState,
+    WantedFiles,
+    Written,
+)
 from sexton.store.database import Database
 from sexton.store.rows import Row, maybe_moment, micros, moment
 
@@ -21,42 +28,54 @@ END = 2**63 - 1
 
 
 class LedgerVaultBook:
-    """Implements `ports.removal.VaultBook`."""
+    """Questions about vault files, and how long archives are kept."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def page(self, wanted: WantedFiles, after: int, limit: int) -> list[VaultFile]:
+        """Files in the order they were made, after a row."""
         values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
         return self._files("page_files", **values, after=after, limit=limit)
 
     def newest(self, wanted: WantedFiles, before: int | None, limit: int) -> list[VaultFile]:
+        """Files from the newest to the oldest, before a row or from the newest of all."""
         values = {"kind": wanted.kind, "home": wanted.home, "source": wanted.source}
         last = END if before is None else before
         return self._files("newest_files", **values, before=last, limit=limit)
 
     def of_receipt(self, receipt: str) -> list[VaultFile]:
+        """The files an apply left."""
         return self._files("files_of_receipt", receipt=receipt)
 
     def of_session(self, ref: int) -> VaultFile | None:
+        """Where a removed session is; None if it is here, or gone for good."""
         return next(iter(self._files("file_of_session", session=ref)), None)
 
     def unfinished(self, host: str) -> list[VaultFile]:
+        """Files of a machine that somebody is at, or was when it died."""
         return self._files("unfinished_files", host=host)
 
     def expired(self, kind: VaultKind, host: str, now: datetime, limit: int) -> list[VaultFile]:
+        """Files of a machine whose time is over, oldest first."""
         values = {"kind": kind, "host": host, "now": micros(now)}
         return self._files("expired_files", **values, limit=limit)
 
     def expire_archives(self, host: str, age: timedelta | None) -> None:
+        """Let the archives of a machine expire at an age, or never."""
         after = None if age is None else age // MICROSECOND
         self._database.statement("expire_archives", host=host, age=after)
 
     def inside(self, file: VaultFile) -> list[Inside]:
+        """The sessions that are in a file and nowhere else."""
         found = self._database.read(lambda tx: tx.all("sessions_inside", vault=file.ref))
         return [Inside(row[0], row[1], State(row[2]), row[3]) for row in found]
 
     def left(self, files: Sequence[VaultFile]) -> dict[int, int]:
+        """How many sessions are in each file, by its row; of files alone those that were written.
+
+        Fewer than were written, where some were brought back.
+        """
         refs = json.dumps([each.ref for each in files])
         found: dict[int, int] = dict(
             self._database.read(lambda tx: tx.all("count_inside", refs=refs))

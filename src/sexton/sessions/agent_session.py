@@ -13,7 +13,7 @@ from sexton.errors import InvalidMessage, SessionEnded
 from sexton.liveness.policy import UNATTENDED
 from sexton.sessions.handle import Handle
 from sexton.sessions.keys import Opening, reset, revive
-from sexton.sessions.session_ports import Batch
+from sexton.sessions.model import Batch
 from sexton.sessions.worker_context import Desk
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sexton.rules.rulebook import InForce
     from sexton.sessions.awaiting import Awaited
     from sexton.sessions.compression import Summarise
-    from sexton.sessions.opened import Opened, Previous
+    from sexton.sessions.model import Opened, Previous
     from sexton.sessions.policy import Options
     from sexton.sessions.turn import Turn
     from sexton.spending.guard import Guard
-    from sexton.spending.spending_ports import Spend
+    from sexton.spending.model import Spend
 
 
 _OWN = ("role", "content")
@@ -200,7 +200,7 @@ class OpenSession(Handle):
         """
         # Most agents never compress, so they do not pay for it when they start.
         from sexton.sessions.compression import go_on_shorter, middle, summary_of  # noqa: PLC0415
-        from sexton.sessions.compression_ports import Readiness  # noqa: PLC0415
+        from sexton.sessions.compression_store import Readiness  # noqa: PLC0415
         from sexton.sessions.policy import Terms, checked  # noqa: PLC0415
 
         terms, compression = checked(Terms(**options)), self._desk.ledger.compression

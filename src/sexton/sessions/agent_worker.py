@@ -14,7 +14,7 @@ from sexton.core.session import NATIVE, Relation, check_name
 from sexton.errors import InputInvalid, SessionNotFound, WorkerLeft
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.keys import new_id, open_id, open_key
-from sexton.sessions.session_ports import Birth
+from sexton.sessions.model import Birth
 from sexton.sessions.turns import catch_up
 from sexton.sessions.worker_context import Desk
 

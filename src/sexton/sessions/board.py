@@ -4,19 +4,93 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sexton.core.plan import JournalEntry
+from sexton.core.record import record
 from sexton.core.session import Session, State
 from sexton.errors import InputInvalid
-from sexton.sessions.board_ports import Found, Live, Order, Search, Spot
 from sexton.sessions.index import with_holders
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import maybe_moment, micros, moment
+
+
+@record
+class Search:
+    """Which sessions are looked for; None means any.
+
+    `text` is a part of the title, whatever the case of its Latin letters. `folded` leaves out those
+    that were compressed: the newest of a chain stands for all of it.
+    """
+
+    home: str | None = None
+    source: str | None = None
+    state: State | None = None
+    text: str | None = None
+    active_since: datetime | None = None
+    active_before: datetime | None = None
+    folded: bool = True
+
+
+class Order(StrEnum):
+    """What comes first: the latest activity, the latest start, or the biggest."""
+
+    ACTIVE = "active"
+    STARTED = "started"
+    SIZE = "size"
+
+
+class Spot(NamedTuple):
+    """Where a search goes on: behind this value of the order, and this row of equals."""
+
+    value: int
+    ref: int
+
+
+@record
+class Found:
+    """What a search came across, with holders, and where it goes on; None at the end.
+
+    A search looks at so many sessions and no more: with few or none found there may be others.
+    """
+
+    sessions: Sequence[Session]
+    rest: Spot | None
+
+
+class Live(NamedTuple):
+    """An open session and who holds it: workers, and since when each is busy."""
+
+    ref: int
+    home: str
+    id: str
+    source: str
+    title: str | None
+    active_at: datetime
+    started_at: datetime
+    holders: tuple[tuple[str, datetime | None], ...]
+
+
+class Spent(NamedTuple):
+    """What sessions that were active have cost so far: how many, millionths of a dollar, tokens."""
+
+    sessions: int
+    cost_micros: int
+    tokens: int
+
+
+class Figure(NamedTuple):
+    """What was counted under a name at one moment."""
+
+    name: str
+    at: datetime
+    value: int
+
 
 FEW = 2000
 """So many sessions of a state or source are fetched and sorted at once."""
@@ -52,13 +126,17 @@ class _Part(NamedTuple):
 
 
 class LedgerBoard:
-    """Implements `ports.board.Board`."""
+    """Questions about many sessions at once; each costs about the same however many there are."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def search(self, wanted: Search, order: Order, after: Spot | None, limit: int) -> Found:
-        """Looked for in each home, and merged as far as all of them were looked through."""
+        """Sessions of all homes in an order, the first ones first.
+
+        They are looked for in each home, and merged as far as all of them were looked through.
+        InputInvalid if very many are open and are to be sorted by size.
+        """
         values = _values(wanted)
         start = after or Spot(_END, _END)
 
@@ -83,6 +161,8 @@ class LedgerBoard:
         return self._database.read(job)
 
     def sources(self, limit: int) -> list[str]:
+        """Where sessions come from."""
+
         def job(tx: Transaction) -> set[str]:
             return {
                 source
@@ -94,6 +174,8 @@ class LedgerBoard:
         return sorted(self._database.read(job))[:limit]
 
     def live(self, limit: int) -> list[Live]:
+        """Open sessions of all homes, latest activity first."""
+
         def job(tx: Transaction) -> list[Live]:
             return [each for home in tx.all("all_homes") for each in _live(tx, home, limit)]
 
@@ -101,6 +183,8 @@ class LedgerBoard:
         return found[:limit]
 
     def children(self, home: str, id: str, after: Place | None, limit: int) -> list[Session]:
+        """The sessions that came of one, in the order they were started."""
+
         def job(tx: Transaction) -> list[Session]:
             found = tx.all(
                 "children_of",
@@ -115,10 +199,12 @@ class LedgerBoard:
         return self._database.read(job)
 
     def journal_since(self, after: int, limit: int) -> list[JournalEntry]:
+        """Entries behind one, oldest first; of two that are written together either may be late."""
         found = self._database.read(lambda tx: tx.all("journal_since", after=after, limit=limit))
         return [rows.journal_entry(row) for row in found]
 
     def newest_entry(self) -> int:
+        """The last entry of the journal; 0 if there is none."""
         ((newest,),) = self._database.read(lambda tx: tx.all("newest_entry"))
         return int(newest)
 

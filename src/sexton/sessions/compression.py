@@ -18,7 +18,7 @@ from sexton.core.plan import Reason
 from sexton.core.record import record, replace
 from sexton.core.session import NATIVE, Session
 from sexton.errors import InvalidMessage, SummaryFailed, SummaryPostponed
-from sexton.sessions.compression_ports import Readiness, Shortening
+from sexton.sessions.compression_store import Readiness, Shortening
 from sexton.sessions.keys import new_id
 from sexton.sessions.policy import FALLBACK, Terms, seconds, span
 from sexton.sessions.worker_context import Desk

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
+from sexton.core.message import Draft
+from sexton.core.record import record
 from sexton.core.session import Session
 from sexton.errors import SessionRewound
-from sexton.sessions.compression_ports import Part, Readiness, Shortening
 from sexton.sessions.store import holders, root_of
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
@@ -14,18 +17,56 @@ from sexton.store.journal import Entry
 from sexton.store.rows import maybe_moment, micros
 
 
+@record
+class Shortening:
+    """What becomes of a session: its messages after `head` up to `through` give way to a summary.
+
+    Those up to `head` and all after `through` are kept, also what is said until it is done. Where
+    the summary is but a `fallback`, the session owes the end-of-session work for what it is about.
+    A session without the message that was `seen` stored was set back, and is not compressed.
+    """
+
+    session: Session
+    id: str
+    head: int
+    through: int
+    summary: Draft
+    entries: Sequence[Entry]
+    fallback: bool = False
+    seen: int = 0
+
+
+class Readiness(NamedTuple):
+    """When a session may be compressed again; None: at any time."""
+
+    rests_until: datetime | None
+
+
+class Part(NamedTuple):
+    """A session of a chain, and the message after which what it holds was first said there."""
+
+    ref: int
+    after: int
+
+
 class LedgerCompression:
-    """Implements `ports.Compression`."""
+    """Conversations that are a chain of sessions. A parent ends when its child begins."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def readiness(self, session: Session) -> Readiness | None:
+        """Whether the session is to rest first; None if it ended or the fence fell."""
         fence = rows.fence(session)
         row = self._database.read(lambda tx: tx.one("find_readiness", **fence))
         return None if row is None else Readiness(maybe_moment(row[0]))
 
     def compress(self, wanted: Shortening, now: datetime) -> Session | None:
+        """End the session and begin the shorter one in its place, with its epoch and holders.
+
+        None if it ended or the fence fell; then nothing is changed.
+        """
+
         def job(tx: Transaction) -> Session | None:
             fence = rows.fence(wanted.session)
             untold = wanted.through if wanted.fallback else None
@@ -41,6 +82,8 @@ class LedgerCompression:
         return self._database.write(job)
 
     def rest(self, session: Session, until: datetime, entry: Entry, now: datetime) -> bool:
+        """Record that a summary failed, and until when nobody need try again."""
+
         def job(tx: Transaction) -> bool:
             fence = rows.fence(session)
             if tx.one("rest_session", **fence, until=micros(until)) is None:
@@ -51,6 +94,8 @@ class LedgerCompression:
         return self._database.write(job)
 
     def tip(self, ref: int) -> Session | None:
+        """The newest session of the conversation; None if the session was never compressed."""
+
         def job(tx: Transaction) -> Session | None:
             row = tx.one("find_tip", ref=ref)
             return None if row is None else rows.session(row, holders(tx, row[0]))
@@ -58,6 +103,7 @@ class LedgerCompression:
         return self._database.read(job)
 
     def chain(self, ref: int) -> list[Part]:
+        """The sessions of the conversation up to this one, oldest first."""
         found = [
             Part(*row) for row in self._database.read(lambda tx: tx.all("find_chain", ref=ref))
         ]

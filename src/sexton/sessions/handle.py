@@ -12,7 +12,6 @@ from sexton.core.record import replace
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session
 from sexton.errors import SessionError, SessionRewound
-from sexton.sessions.following import following
 from sexton.sessions.keys import revive
 from sexton.sessions.watermarks import look_back
 from sexton.sessions.worker_context import Desk
@@ -20,8 +19,9 @@ from sexton.sessions.worker_context import Desk
 if TYPE_CHECKING:
     from sexton.core.message import Message
     from sexton.rules.rulebook import InForce
-    from sexton.sessions.session_ports import Appended
+    from sexton.sessions.model import Appended
     from sexton.sessions.watermarks import Watermark
+
 
 T = TypeVar("T")
 
@@ -169,3 +169,13 @@ class Handle:
     def _obey(self, rules: InForce) -> None:
         self._rules = rules
         self._counts_messages = rules.rules.spend.counts_messages  # asked before every write
+
+
+def following(desk: Desk, session: Session) -> Session | None:
+    """Where the conversation goes on if the session was compressed, under the same epoch.
+
+    Whoever had lost the session before it was compressed has lost its child, too.
+    """
+    tip = desk.ledger.compression.tip(session.ref)
+    # A child is younger: whoever follows comes to an end, whatever is read.
+    return None if tip is None or tip.ref <= session.ref else replace(tip, epoch=session.epoch)

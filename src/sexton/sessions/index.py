@@ -13,7 +13,7 @@ from sexton.core.plan import Seen
 from sexton.core.schedule import Schedule
 from sexton.core.session import Limit, Session, State
 from sexton.liveness.model import Holder, Worker
-from sexton.sessions.session_ports import Filter, Place
+from sexton.sessions.model import Filter, Place
 from sexton.sessions.store import holders
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
@@ -28,12 +28,14 @@ NEWEST = 2
 
 
 class LedgerIndex:
-    """Implements `ports.SessionIndex`."""
+    """Questions about the sessions of all homes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def find(self, home: str | None, id: str) -> list[Session]:
+        """The sessions with that id, with holders; several only where homes share an id."""
+
         def job(tx: Transaction) -> list[Session]:
             found = tx.all("find_by_id", id=id)
             return [_with_holders(tx, row) for row in found if home in (None, row[1])]
@@ -41,6 +43,7 @@ class LedgerIndex:
         return self._database.read(job)
 
     def before(self, session: Session) -> Session | None:
+        """The native session that the key of this one had before it, wherever it is kept now."""
         if session.key is None:
             return None
         wanted = {"key": session.key, "ref": session.ref}
@@ -48,6 +51,8 @@ class LedgerIndex:
         return None if row is None else rows.session(row)
 
     def begins_with(self, prefix: str, limit: int) -> list[Session]:
+        """The sessions whose id begins like that, with holders."""
+
         def job(tx: Transaction) -> list[Session]:
             found = tx.all("find_by_prefix", first=prefix, after=prefix + _LAST, limit=limit)
             return [_with_holders(tx, row) for row in found]
@@ -55,9 +60,11 @@ class LedgerIndex:
         return self._database.read(job)
 
     def page(self, wanted: Filter, before: Place | None, limit: int) -> list[Session]:
-        """One indexed query per home, merged: any page of any size of ledger costs the same.
+        """Sessions by last activity, newest first, with holders.
 
-        Those that were last active in the same second are sorted together.
+        One indexed query per home, merged: any page of any size of ledger costs the same, and one
+        of open sessions costs what is open. Those that were last active in the same second are
+        sorted together.
         """
 
         def job(tx: Transaction) -> list[Session]:
@@ -79,6 +86,7 @@ class LedgerIndex:
         return self._database.read(job)
 
     def open(self, home: str, after: Session | None, limit: int) -> list[Session]:
+        """Open sessions of a home by id, after one of them, with holders; to go through all."""
         id, ref = ("", 0) if after is None else (after.id, after.ref)
 
         def job(tx: Transaction) -> list[Session]:
@@ -87,6 +95,8 @@ class LedgerIndex:
         return self._database.read(job)
 
     def due(self, now: datetime, after: Place | None, limit: int) -> list[Session]:
+        """Open sessions whose due time has come, oldest due first, with holders."""
+
         def job(tx: Transaction) -> list[Session]:
             found = tx.all(
                 "page_due",
@@ -100,10 +110,13 @@ class LedgerIndex:
         return self._database.read(job)
 
     def stale(self, serial: int, limit: int) -> list[Session]:
+        """Open native sessions whose due time was computed under older policies."""
         found = self._database.read(lambda tx: tx.all("page_stale", serial=serial, limit=limit))
         return [rows.session(row) for row in found]
 
     def reschedule(self, plans: Sequence[tuple[Session, Schedule]]) -> int:
+        """Store new due times where nothing changed meanwhile; how many were stored."""
+
         def job(tx: Transaction) -> int:
             return sum(
                 tx.one("reschedule", **_rescheduling(session, schedule)) is not None
@@ -113,6 +126,8 @@ class LedgerIndex:
         return self._database.write(job)
 
     def warn(self, seen: Seen, limit: Limit, entry: Entry, now: datetime) -> bool:
+        """Record that the session was warned about a limit, once."""
+
         def job(tx: Transaction) -> bool:
             if tx.one("set_warned", **rows.fence(seen), limit=int(limit)) is None:
                 return False

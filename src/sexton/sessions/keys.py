@@ -23,8 +23,7 @@ from sexton.errors import (
 from sexton.liveness.model import Lost
 from sexton.liveness.policy import dead_holders, is_busy, running_turn
 from sexton.resets.policy import holding, reset_reason
-from sexton.sessions.opened import Opened, Previous
-from sexton.sessions.session_ports import Birth, WorkerUnknown
+from sexton.sessions.model import Birth, Opened, Previous, WorkerUnknown
 from sexton.sessions.watermarks import look_back
 from sexton.sessions.worker_context import Desk
 

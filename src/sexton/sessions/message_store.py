@@ -8,7 +8,7 @@ from typing import Any
 
 from sexton.core.message import Draft, Message
 from sexton.errors import SessionRewound
-from sexton.sessions.session_ports import Appended, Batch
+from sexton.sessions.model import Appended, Batch
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.rows import micros
@@ -22,13 +22,17 @@ class _NotStored(Exception):
 
 
 class LedgerMessages:
-    """Implements `ports.Messages`."""
+    """The messages of native sessions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._is_postgres = database.dialect == "postgres"
 
     def append(self, batch: Batch, now: datetime) -> Appended | None:
+        """Store messages durably, all or none; None if the session ended or the fence fell.
+
+        None also if the session has fewer messages than its writer has seen there.
+        """
         guard = _guard(batch, now)
         if batch.spend is not None:
             return self._append_counted(batch, guard, now)
@@ -65,7 +69,11 @@ class LedgerMessages:
         return Appended(row[0], rows.limits(row[1]), row[2])
 
     def page(self, ref: int, after: int, byte_limit: int, seen: int = 0) -> list[Message]:
-        """The next messages, at least one if there is one, not many more bytes than the limit."""
+        """The next messages in order, at least one, not many more bytes than the limit.
+
+        SessionRewound if there is no such session, as none is ever deleted, or if it has fewer
+        messages than were seen there.
+        """
 
         def job(tx: Transaction) -> list[Message]:
             _check_here(tx, ref, seen)
@@ -76,6 +84,7 @@ class LedgerMessages:
         return self._database.read(job)
 
     def lacking(self, seen: Mapping[int, int]) -> list[int]:
+        """The sessions that are not there, or have fewer messages than were seen there."""
         import json  # noqa: PLC0415  # slow to load; whoever has heartbeats has it
 
         marks = json.dumps(list(seen.items()))

@@ -10,7 +10,7 @@ from sexton.core.schedule import Schedule
 from sexton.core.session import Relation, Session
 from sexton.errors import LedgerBusy
 from sexton.liveness.model import Holder
-from sexton.sessions.session_ports import Appended, Birth, WorkerUnknown
+from sexton.sessions.model import Appended, Birth, WorkerUnknown
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
@@ -24,12 +24,14 @@ class _Taken(Exception):
 
 
 class LedgerSessions:
-    """Implements `ports.SessionBook`."""
+    """The moves of native sessions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def current(self, key: str) -> Session | None:
+        """The open session of a key, with its holders."""
+
         def job(tx: Transaction) -> Session | None:
             row = tx.one("find_current", key=key)
             return None if row is None else rows.session(row, holders(tx, row[0]))
@@ -37,11 +39,18 @@ class LedgerSessions:
         return self._database.read(job)
 
     def begin(self, birth: Birth, now: datetime) -> Session | None:
+        """Start a session; None if its key has an open one already.
+
+        This, `join`, `replace` and `start_turn` raise WorkerUnknown for a worker that the ledger
+        does not know.
+        """
         return self._database.write(lambda tx: _begin(tx, birth, now))
 
     def join(
         self, session: Session, worker: str, dead: Sequence[str], now: datetime
     ) -> Session | None:
+        """Become a holder in place of dead ones; adopting what nobody holds raises the epoch."""
+
         def job(tx: Transaction) -> Session | None:
             fence = rows.fence(session)
             if tx.one("lock_open", **fence) is None:
@@ -56,6 +65,8 @@ class LedgerSessions:
     def leave(
         self, worker: str, dies_with_owner: Sequence[str], now: datetime, actor: str = ""
     ) -> list[Session]:
+        """Give up everything the worker holds; the sessions that ended with it."""
+
         def job(tx: Transaction) -> list[Session]:
             tx.all("lock_held", worker=worker)
             at = micros(now)
@@ -73,6 +84,8 @@ class LedgerSessions:
         return self._database.write(job)
 
     def end(self, seen: Seen, reason: Reason, entry: Entry, now: datetime) -> bool:
+        """End an open session, if it still is as seen; the first reason wins."""
+
         def job(tx: Transaction) -> bool:
             if not _end_as_seen(tx, seen, reason.code, now):
                 return False
@@ -84,6 +97,8 @@ class LedgerSessions:
     def end_now(
         self, session: Session, reason: str, now: datetime, entry: Entry | None = None
     ) -> bool:
+        """End an open session whatever has been written to it since, if the fence stands."""
+
         def job(tx: Transaction) -> bool:
             ended = tx.one("end_fenced", **rows.fence(session), reason=reason, now=micros(now))
             if ended is None:
@@ -98,6 +113,8 @@ class LedgerSessions:
     def replace(
         self, old: Session, reason: Reason, birth: Birth, entry: Entry, now: datetime
     ) -> Session | None:
+        """End a session that still is as seen and start the next one of its key, together."""
+
         def job(tx: Transaction) -> Session | None:
             if not _end_as_seen(tx, old, reason.code, now):
                 return None
@@ -115,6 +132,8 @@ class LedgerSessions:
     def start_turn(
         self, session: Session, worker: str, schedule: Schedule, now: datetime, seen: int = 0
     ) -> Appended | None:
+        """Count a turn and mark the holder busy; None also if the message `seen` is not there."""
+
         def job(tx: Transaction) -> Appended | None:
             at = micros(now)
             fence = rows.fence(session) | {"seen": seen}
@@ -130,6 +149,11 @@ class LedgerSessions:
     def finish_turn(
         self, session: Session, worker: str, failed: bool, guard: str | None = None
     ) -> bool:
+        """Clear the mark that `start_turn` made; False if it is not here (any more).
+
+        `guard` is what is remembered of how the tools did; that and the failure only while the
+        fence stands.
+        """
         fence = rows.fence(session)
 
         def job(tx: Transaction) -> bool:
@@ -150,6 +174,12 @@ class LedgerSessions:
         noted: tuple[Entry, datetime] | None = None,
         epoch: int | None = None,
     ) -> bool:
+        """Change what a person may change about a session, and note it in the journal.
+
+        Where the conversation was compressed, in its newest session; a pin is for all of it.
+        With an epoch only while that fence stands: an agent may have lost the session.
+        """
+
         def job(tx: Transaction) -> bool:
             found, fence = True, {"ref": _newest(tx, ref), "epoch": epoch}
             if pinned is not None:

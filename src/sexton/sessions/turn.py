@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 from sexton.core.schedule import Schedule
 from sexton.core.session import Session
 from sexton.errors import LedgerError, UsageInvalid
-from sexton.sessions.following import following
-from sexton.sessions.session_ports import Appended, WorkerUnknown
+from sexton.sessions.handle import following
+from sexton.sessions.model import Appended, WorkerUnknown
 from sexton.sessions.turns import catch_up
 from sexton.sessions.watermarks import look_back
 from sexton.sessions.worker_context import Desk

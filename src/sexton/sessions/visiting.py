@@ -21,7 +21,7 @@ from sexton.liveness.policy import dead_holders
 from sexton.sessions.agent_worker import AgentWorker
 from sexton.sessions.handle import Handle
 from sexton.sessions.keys import known_worker
-from sexton.sessions.session_ports import Appended, Place
+from sexton.sessions.model import Appended, Place
 from sexton.sessions.turn import Turn
 from sexton.sessions.worker_context import Desk
 from sexton.spending.model import Unit

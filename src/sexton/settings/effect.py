@@ -13,8 +13,8 @@ from sexton.core.record import record
 from sexton.core.session import NATIVE, Session
 from sexton.finalizers.policy import EVERY_SOURCE, Owing
 from sexton.resets.policy import ResetPolicy, due_since
+from sexton.retention.model import Remains
 from sexton.retention.policy import Fate, Retention, Verdict, judge
-from sexton.retention.remains import Remains
 from sexton.rules.rulebook import ResetRule, Rulebook
 from sexton.spending.budgets import shown
 from sexton.spending.model import Budget

@@ -9,10 +9,9 @@ from sexton.core.session import Session
 from sexton.errors import InputInvalid
 from sexton.keeper.keeper_context import Estate
 from sexton.spending.budgets import action_of, bounds, free_from, is_reached, said, shown
-from sexton.spending.model import Act, Budget, Meter, Scope, Unit, Who
+from sexton.spending.model import Act, Budget, Meter, Scope, Standing, Unit, Who
 from sexton.spending.policy import usual_name
 from sexton.spending.pricing import UNPRICED
-from sexton.spending.spending_ports import Standing
 from sexton.store.journal import Entry
 
 LOOKED_AT = 500

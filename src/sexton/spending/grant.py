@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from sexton.core.locks import shared_lock
 from sexton.errors import PriceUnknown, UsageInvalid
 from sexton.spending.budgets import MOST, TOKENS
-from sexton.spending.model import Unit
-from sexton.spending.spending_ports import Granted
+from sexton.spending.model import Granted, Unit
 
 if TYPE_CHECKING:
     from sexton.spending.pricing import Tariff

@@ -28,11 +28,24 @@ from sexton.spending.budgets import (
     shown,
     tokens,
 )
-from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit, Who
+from sexton.spending.model import (
+    Act,
+    Bound,
+    Budget,
+    Mark,
+    Meter,
+    Refused,
+    Scope,
+    Slot,
+    Spend,
+    Standing,
+    Taken,
+    Unit,
+    Who,
+)
 from sexton.spending.policy import SpendRules
 from sexton.spending.pulse import Pulse
 from sexton.spending.runaway import WINDOW, Excess, pace_of
-from sexton.spending.spending_ports import Mark, Refused, Slot, Spend, Standing, Taken
 from sexton.store.journal import Entry
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from sexton.spending.budgets import with_own
-from sexton.spending.model import Act, Bound, Meter, Scope, Unit, Who
-from sexton.spending.spending_ports import Standing
+from sexton.spending.model import Act, Bound, Meter, Scope, Standing, Unit, Who
 from sexton.store import rows
 from sexton.store.database import Transaction
 from sexton.store.rows import maybe_moment, micros

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from sexton.core.record import record
 
@@ -100,3 +101,107 @@ class Who:
     session: int
     root: int
     source: str
+
+
+class Standing(NamedTuple):
+    """How a meter stands; `oldest` is the first slice of a rolling span that holds spending.
+
+    Whoever only looks learns when people were last told that somebody was stopped by it.
+    """
+
+    counter: int
+    bound: Bound
+    spent: int
+    reserved: int
+    added: int
+    oldest: int | None
+    stopped_at: datetime | None = None
+
+    @property
+    def used(self) -> int:
+        """What counts against the limit, what was added to it taken off."""
+        return self.spent + self.reserved - self.added
+
+
+class Hold(NamedTuple):
+    """What a grant holds of one slice of a meter."""
+
+    counter: int
+    start: int
+    unit: str
+    amount: int
+
+
+class Slot(NamedTuple):
+    """The name of a grant: a random slot of a worker, and a number that rises with each use.
+
+    A slot may be used again as soon as its grant is settled.
+    """
+
+    slot: str
+    number: int
+
+
+@record
+class Spend:
+    """What somebody wants to spend: some at once, some `held` until it is settled.
+
+    What is not `limited` has happened already and is counted whatever the limits are. With an
+    `epoch` the session must still be open under it. The grant is called `slot`, or gets a new name.
+    """
+
+    who: Who
+    worker: str
+    bounds: tuple[Bound, ...]
+    held: Mapping[Unit, int] | None = None
+    at_once: Mapping[Unit, int] | None = None
+    limited: bool = True
+    epoch: int | None = None
+    slot: Slot | None = None
+
+
+class Granted(NamedTuple):
+    """What is held, and for whom, with all that it takes to settle it after the ledger lost it.
+
+    `places` are the slices of meters that count what was really used; None while nobody knows
+    whether anything is held, as the ledger's answer has not arrived.
+    """
+
+    name: Slot
+    session: int
+    worker: str
+    made_at: datetime
+    places: tuple[tuple[Meter, int], ...] | None = ()
+
+
+class Freed(NamedTuple):
+    """What a worker that is gone held for a session, and does not any more."""
+
+    worker: str
+    session: str | None
+    held: Mapping[Unit, int]
+
+
+@record
+class Taken:
+    """A spend that fitted into every budget; `grant` is None where nothing is held."""
+
+    grant: Granted | None
+    standings: tuple[Standing, ...]
+
+
+@record
+class Refused:
+    """A spend that changed nothing, as one budget had no room for it."""
+
+    standing: Standing
+    budget: Budget
+
+
+class Mark(NamedTuple):
+    """What was told about a meter, once for each limit and since when at the latest."""
+
+    counter: int
+    is_stop: bool
+    limit: int
+    before: datetime

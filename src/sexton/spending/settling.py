@@ -9,8 +9,7 @@ from typing import Any
 from sexton.core.usage import Usage
 from sexton.errors import LedgerBusy
 from sexton.spending.meters import open_counters, standings_of
-from sexton.spending.model import Bound, Unit
-from sexton.spending.spending_ports import Freed, Granted, Hold
+from sexton.spending.model import Bound, Freed, Granted, Hold, Unit
 from sexton.store import rows
 from sexton.store.database import Transaction
 from sexton.store.rows import micros

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from sexton.core.locks import shared_lock
-from sexton.spending.spending_ports import Slot
+from sexton.spending.model import Slot
 
 
 class Slots:

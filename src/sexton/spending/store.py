@@ -19,19 +19,23 @@ from sexton.spending.meters import (
     with_caps,
     with_fenced_caps,
 )
-from sexton.spending.model import Bound, Budget, Meter, Unit, Who
-from sexton.spending.settling import freed, give_back, held, insert_grant, settle
-from sexton.spending.spending_ports import (
+from sexton.spending.model import (
+    Bound,
+    Budget,
     Freed,
     Granted,
     Hold,
     Mark,
+    Meter,
     Refused,
     Slot,
     Spend,
     Standing,
     Taken,
+    Unit,
+    Who,
 )
+from sexton.spending.settling import freed, give_back, held, insert_grant, settle
 from sexton.store import rows
 from sexton.store.database import Database, Transaction
 from sexton.store.journal import Entry
@@ -60,12 +64,18 @@ class _Crossed(Exception):
 
 
 class LedgerSpending:
-    """Implements `ports.spending.Spending`."""
+    """The meters of a ledger: exact for any number of threads, processes and hosts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def take(self, wanted: Spend, now: datetime) -> Taken | Refused | None:
+        """Count a spend in all its meters or in none; None if the session has ended.
+
+        What is to be held is refused also where messages or time have reached a limit. Granted
+        together never exceed a limit. A crash of the database server or of the machine may lose
+        a grant; `settle` counts its use all the same.
+        """
         for _ in range(ATTEMPTS):
             with suppress(_Crossed):  # asked anew, it is refused
                 return self._database.write(lambda tx: take(tx, wanted, now), lasting=False)
@@ -74,11 +84,19 @@ class LedgerSpending:
     def settle(
         self, grant: Granted | None, session: int, used: Mapping[Unit, int], usage: Usage
     ) -> bool:
+        """Count what was really used instead of what is held; False if it was counted before.
+
+        The session is the one to whose usage it is added, where its conversation went on. The use
+        of a grant that was freed meanwhile, or that a crash of the database took, is counted too.
+        Repeating it with the same grant changes nothing; use without a grant is counted each time.
+        """
         return self._database.write(
             lambda tx: settle(tx, grant, session, used, usage), lasting=bool(used)
         )
 
     def free(self, now: datetime) -> list[Freed]:
+        """Give back what is held by workers that left or are dead; what that was."""
+
         def job(tx: Transaction) -> list[Freed]:
             tx.all("forget_grants", before=micros(now - KEEP_SLICES))
             tx.all("forget_slices", before=micros(now - KEEP_SLICES))
@@ -90,6 +108,8 @@ class LedgerSpending:
         return self._database.write(job)
 
     def standing(self, who: Who, bounds: Sequence[Bound], now: datetime) -> list[Standing]:
+        """How the meters stand, with a person's own limits in place of the given ones."""
+
         def job(tx: Transaction) -> list[Standing]:
             return [look_at(tx, bound) for bound in with_caps(tx, who, bounds, now)]
 
@@ -98,6 +118,11 @@ class LedgerSpending:
     def look(
         self, who: Who, epoch: int | None, bounds: Sequence[Bound], now: datetime
     ) -> list[Standing] | None:
+        """The same for whoever spends; None if the session has ended or the fence fell.
+
+        Without an `epoch` nobody asks for either.
+        """
+
         def job(tx: Transaction) -> list[Standing] | None:
             found = with_fenced_caps(tx, who, epoch, bounds, now)
             return None if found is None else [look_at(tx, bound) for bound in found]
@@ -105,6 +130,7 @@ class LedgerSpending:
         return self._database.read(job)
 
     def mark(self, mark: Mark, entry: Entry, now: datetime) -> bool:
+        """Note in the journal what is told about a meter, once."""
         times = {"ref": mark.counter, "before": micros(mark.before), "now": micros(now)}
 
         def job(tx: Transaction) -> bool:
@@ -120,9 +146,12 @@ class LedgerSpending:
         return self._database.write(job)
 
     def root(self, session: int) -> int:
+        """The row of the session from which its tree of subagents and compressions grew."""
         return self._database.read(lambda tx: root_of(tx, session))
 
     def cap(self, meter: Meter, budget: Budget | None, entry: Entry, now: datetime) -> None:
+        """Give one meter a limit of its own, or take it away; what was allowed beyond is over."""
+
         def job(tx: Transaction) -> None:
             [counter] = open_counters(tx, [Bound(meter=meter, budgets=())], now)
             limit, action = (None, None) if budget is None else (budget.limit, budget.action)
@@ -134,6 +163,8 @@ class LedgerSpending:
         self._database.write(job)
 
     def add(self, bound: Bound, amount: int, entry: Entry, now: datetime) -> None:
+        """Allow so much more in one meter, for as long as its slice counts."""
+
         def job(tx: Transaction) -> None:
             [counter] = open_counters(tx, [bound], now)
             standings_of(tx, [(counter, bound)])
@@ -144,6 +175,7 @@ class LedgerSpending:
         self._database.write(job)
 
     def snapshot(self, session: int) -> str | None:
+        """What was last stored about the tools of a session, or of what was compressed into it."""
         row = self._database.read(lambda tx: tx.one("find_guard", ref=session))
         return None if row is None else row[0]
 

@@ -13,13 +13,16 @@ from sexton.core.machine_ports import Clock
 from sexton.core.record import replace
 from sexton.core.session import check_name
 from sexton.errors import BreakerOpen, SextonError, UsageInvalid
-from sexton.spending import breaker, fixation
+from sexton.spending import breaker, loop_detection
 from sexton.spending.digests import digest, digest_of_arguments
 from sexton.spending.policy import BreakerPolicy
 
 
 class Watched(Protocol):
-    """Who is asked before a call and told what opened the breaker."""
+    """Who is asked before a call and told what opened the breaker.
+
+    A turn is; a test of the breaker alone stands in for one.
+    """
 
     def before_tool(self) -> None:
         """Refuse the call if a budget has no room for it."""
@@ -48,7 +51,7 @@ class ToolWatch:
         self._policy = policy
         self._lock = shared_lock()
         self._breaker = breaker.CLOSED
-        self._trail = fixation.Trail()
+        self._trail = loop_detection.Trail()
         self._step = 0
         self._stored = ""
         self._failure = ""
@@ -87,7 +90,7 @@ class ToolWatch:
                 self._failure = failure
 
     def done(
-        self, call: fixation.Call, failed: bool, by: Watched, probe: float | None = None
+        self, call: loop_detection.Call, failed: bool, by: Watched, probe: float | None = None
     ) -> None:
         """Take in how a call went, and say what follows from it."""
         with self._lock:
@@ -100,7 +103,7 @@ class ToolWatch:
                 if failed
                 else breaker.succeeded(self._breaker)
             )
-            self._trail = fixation.after(self._trail, call)
+            self._trail = loop_detection.after(self._trail, call)
             advice = breaker.warning(self._breaker, policy) if failed else None
             code = "tool_errors"
             repeated = self._repeated(policy, now)
@@ -115,7 +118,7 @@ class ToolWatch:
 
     def _repeated(self, policy: BreakerPolicy, now: float) -> str | None:
         """What to tell the model when it has gone a step further in going round in circles."""
-        found, steps = fixation.repetition(self._trail), len(policy.warn_at)
+        found, steps = loop_detection.repetition(self._trail), len(policy.warn_at)
         before = self._step
         self._step = breaker.level(found.weight, policy.warn_at) if found else 0
         if found is None or self._step <= before:
@@ -124,8 +127,8 @@ class ToolWatch:
         if step == steps and found.stops:
             why = f"{found.what}, {found.times} times"
             self._breaker = breaker.opened(self._breaker, why, now)
-            self._trail, self._step = fixation.Trail(), 0  # whoever may try again begins anew
-        return fixation.words(found, step, steps)
+            self._trail, self._step = loop_detection.Trail(), 0  # whoever may try again begins anew
+        return loop_detection.words(found, step, steps)
 
     def snapshot(self) -> str | None:
         """How the tools do, as short text; None if that is stored already."""
@@ -148,10 +151,10 @@ class ToolWatch:
             return
         try:
             errors, tools, until, why, (last, cycles, *same) = json.loads(stored)
-            trail = fixation.Trail(
-                tuple(fixation.Call(*call) for call in last), tuple(map(int, cycles)), *same
+            trail = loop_detection.Trail(
+                tuple(loop_detection.Call(*call) for call in last), tuple(map(int, cycles)), *same
             )
-            found = fixation.repetition(trail)
+            found = loop_detection.repetition(trail)
             known = breaker.Breaker(errors=int(errors), tools=tuple(map(str, tools)), why=str(why))
             until = until if until is None else float(until)
         except (ValueError, TypeError):
@@ -169,7 +172,7 @@ class ToolWatch:
             self._stored = stored
 
 
-_NOTHING = json.dumps([0, (), None, "", [(), (0,) * fixation.LONGEST, 0, 0]])
+_NOTHING = json.dumps([0, (), None, "", [(), (0,) * loop_detection.LONGEST, 0, 0]])
 
 
 class ToolCall:
@@ -215,5 +218,5 @@ class ToolCall:
         if self._over:
             return  # the first word counts
         self._over = True
-        call = fixation.Call(self._name, digest_of_arguments(self._arguments), result)
+        call = loop_detection.Call(self._name, digest_of_arguments(self._arguments), result)
         self._watch.done(call, failed, self._by, self._probe)

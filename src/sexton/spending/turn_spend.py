@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from sexton.core.locks import shared_lock
 from sexton.core.plan import Reason
@@ -17,12 +17,10 @@ from sexton.sessions.worker_context import Desk
 from sexton.spending.budgets import fits, is_near, is_reached, near, tokens, turn_limits
 from sexton.spending.grant import Grant, checked
 from sexton.spending.guard import Guard
-from sexton.spending.model import Act, Bound, Budget, Meter, Scope, Unit
+from sexton.spending.model import Act, Bound, Budget, Granted, Meter, Scope, Slot, Standing, Unit
 from sexton.spending.policy import SpendRules
 from sexton.spending.pricing import UNPRICED, Tariff, cost, own_tariff
-from sexton.spending.spending_ports import Granted, Slot, Standing
 from sexton.spending.tool_watch import ToolWatch
-from sexton.spending.turn_counts import TurnCounts
 
 NOTHING = Usage()
 
@@ -308,3 +306,52 @@ class TurnSpend:
 
 def _nothing(_amounts: Mapping[Unit, int]) -> int:
     return 0
+
+
+class TurnCounts(NamedTuple):
+    """What is spent for certain, and the grants that are not settled.
+
+    `first` is the grant whose call is the iteration that the turn began with.
+    """
+
+    spent: Mapping[Unit, int] = {}
+    grants: tuple[Grant, ...] = ()
+    first: Grant | None = None
+    is_closed: bool = False
+
+    def held(self, unit: Unit) -> int:
+        """What the open grants hold of a unit."""
+        return sum([grant.held(unit) for grant in self.grants])
+
+    def total(self, unit: Unit) -> int:
+        """What counts against a limit; an iteration counts from its reservation on."""
+        iterations = sum([grant.iteration.get(unit, 0) for grant in self.grants])
+        return self.spent.get(unit, 0) + self.held(unit) + iterations
+
+    def spending(self, amounts: Mapping[Unit, int]) -> TurnCounts:
+        """The same after more was spent."""
+        total = {unit: self.spent.get(unit, 0) + amount for unit, amount in amounts.items()}
+        return self._replace(spent={**self.spent, **total})
+
+    def holding(self, grant: Grant) -> TurnCounts:
+        """The same with one more grant; UsageInvalid once the turn is over."""
+        if self.is_closed:  # a signal handler or a thread has ended it since it was asked
+            raise UsageInvalid("the turn is over")
+        return self._replace(grants=(*self.grants, grant), first=self.first or grant)
+
+    def closed(self) -> TurnCounts:
+        """The same at the end of the turn."""
+        return self._replace(is_closed=True)
+
+    def settled(self, grant: Grant, used: Mapping[Unit, int]) -> TurnCounts:
+        """The same after a grant was settled; once, however often it is tried."""
+        if grant not in self.grants:
+            return self
+        return self._without(grant).spending(used).spending(grant.iteration)
+
+    def dropped(self, grant: Grant) -> TurnCounts:
+        """The same as if a grant had never been asked for."""
+        return self._without(grant)._replace(first=None if self.first is grant else self.first)
+
+    def _without(self, grant: Grant) -> TurnCounts:
+        return self._replace(grants=tuple([each for each in self.grants if each is not grant]))

@@ -10,17 +10,22 @@ from sexton.core.record import record
 if TYPE_CHECKING:  # an agent does not pay for parts it never uses
     from sexton.finalizers.store import LedgerBackfill, LedgerDues, LedgerFinalizing
     from sexton.homes.home_ports import Homes
+    from sexton.keeper.gauges import LedgerGauges
     from sexton.liveness.registered_workers import RegisteredWorkers
     from sexton.liveness.store import LedgerReaping, LedgerSamples
     from sexton.notifications.store import LedgerOutbox
     from sexton.processes.store import LedgerProcesses
-    from sexton.retention.removal_ports import Removable, Removal, VaultBook
-    from sexton.retention.retention_ports import Retained
+    from sexton.retention.removable import LedgerRemovable
+    from sexton.retention.retained_sessions import LedgerRetained
+    from sexton.retention.store import LedgerRemoval
+    from sexton.retention.vault_book import LedgerVaultBook
     from sexton.rules.store import PolicyStore
-    from sexton.sessions.board_ports import Board, Gauges
-    from sexton.sessions.compression_ports import Compression
-    from sexton.sessions.session_ports import Messages, SessionBook, SessionIndex
-    from sexton.spending.spending_ports import Spending
+    from sexton.sessions.board import LedgerBoard
+    from sexton.sessions.compression_store import LedgerCompression
+    from sexton.sessions.index import LedgerIndex
+    from sexton.sessions.message_store import LedgerMessages
+    from sexton.sessions.store import LedgerSessions
+    from sexton.spending.store import LedgerSpending
     from sexton.store.hygiene import Hygiene
     from sexton.store.journal import Journal
 
@@ -37,9 +42,9 @@ class Ledger:
     url: str
     is_shared: bool
     plan_key: Callable[[], bytes]
-    book: SessionBook
-    messages: Messages
-    index: SessionIndex
+    book: LedgerSessions
+    messages: LedgerMessages
+    index: LedgerIndex
     workers: RegisteredWorkers
     journal: Journal
     policies: PolicyStore
@@ -49,15 +54,15 @@ class Ledger:
     finalizing: LedgerFinalizing
     backfill: LedgerBackfill
     dues: LedgerDues
-    compression: Compression
+    compression: LedgerCompression
     outbox: LedgerOutbox
     registry: LedgerProcesses
-    spending: Spending
-    removal: Removal
-    vault: VaultBook
-    removable: Removable
-    retained: Retained
+    spending: LedgerSpending
+    removal: LedgerRemoval
+    vault: LedgerVaultBook
+    removable: LedgerRemovable
+    retained: LedgerRetained
     hygiene: Hygiene
-    board: Board
-    gauges: Gauges
+    board: LedgerBoard
+    gauges: LedgerGauges
     close: Callable[[], None]

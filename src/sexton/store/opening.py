@@ -50,7 +50,7 @@ def open_ledger(url: str, *, create: bool = True, patience: float | None = None)
         removal=_late("retention.store", "LedgerRemoval", database),
         vault=_late("retention.vault_book", "LedgerVaultBook", database),
         removable=_late("retention.removable", "LedgerRemovable", database),
-        retained=_late("retention.kept_long_enough", "LedgerRetained", database),
+        retained=_late("retention.retained_sessions", "LedgerRetained", database),
         hygiene=_late("store.hygiene", "Hygiene", database),
         board=_late("sessions.board", "LedgerBoard", database),
         gauges=_late("keeper.gauges", "LedgerGauges", database),

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from sexton.keeper.swept import Sweep
     from sexton.liveness.membership import Membership
     from sexton.processes.overseer import Overseer
-    from sexton.retention.collection import Collection
     from sexton.retention.disk_space import Space
+    from sexton.retention.garbage import Collection
     from sexton.retention.removal_context import Means
     from sexton.retention.restore import Restored
     from sexton.sessions.agent_worker import AgentWorker

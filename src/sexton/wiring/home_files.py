@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sexton.core.session import NATIVE
 from sexton.homes.hermes.session_files import HermesFileNames
 from sexton.homes.home_ports import Home, HomeRecord
-from sexton.retention.files.flat import FlatFiles
-from sexton.retention.files.own import OwnFiles
+from sexton.retention.files.flat_directory import FlatFiles
+from sexton.retention.files.own_directories import OwnFiles
 from sexton.store.ledger import Ledger
 from sexton.store.opening import sqlite_path
 from sexton.wiring.places import data_place

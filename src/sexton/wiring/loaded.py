@@ -19,10 +19,10 @@ import sexton.notifications.store
 import sexton.processes.store
 import sexton.retention.disk_budget
 import sexton.retention.disk_space
-import sexton.retention.kept_long_enough
 import sexton.retention.model
 import sexton.retention.policy
 import sexton.retention.removable
+import sexton.retention.retained_sessions
 import sexton.retention.store
 import sexton.retention.vault_book
 import sexton.sessions.board

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sexton.core.session import Session, check_name
 from sexton.errors import SessionAmbiguous, SessionNotFound
-from sexton.sessions.session_ports import SessionIndex
+from sexton.sessions.index import LedgerIndex
 
 SHORTEST = 4
 """So many characters of an id are enough to name a session, if no other begins like that."""
 CANDIDATES = 10
 
 
-def find_session(index: SessionIndex, name: str) -> Session:
+def find_session(index: LedgerIndex, name: str) -> Session:
     """The session that `[HOME/]ID` or the beginning of an id means."""
     check_name("session", name)
     home, slash, id = name.partition("/")

@@ -15,8 +15,8 @@ from sexton.errors import InputInvalid
 from sexton.keeper.apply import new_receipt
 from sexton.keeper.reopening import NOTHING, Reopened, ended_by, revive, something_opened
 from sexton.liveness.process_identity import host
-from sexton.retention.collect import collect
-from sexton.retention.collection import Collection
+from sexton.retention.garbage import Collection
+from sexton.retention.garbage_collection import collect
 from sexton.retention.recover import recover
 from sexton.retention.removal_context import Means
 from sexton.retention.removal_pace import Pace

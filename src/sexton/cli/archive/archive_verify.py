@@ -15,8 +15,8 @@ from sexton.errors import VaultError
 from sexton.operations.asker import Asker
 from sexton.operations.questions.vault_questions import each_file
 from sexton.operations.thing_records import vault_file as shape
+from sexton.retention.model import VaultFile, VaultState
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import VaultFile, VaultState
 
 _COLUMNS = (Column("NAME"), Column("RECEIPT"), Column("SOURCE"), Column("TROUBLE", cut=True))
 

@@ -9,7 +9,7 @@ import click
 
 from sexton.cli.arguments import complete_session, named
 from sexton.cli.terminal import note
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.spending.model import Unit
 from sexton.wiring import Sexton
 

@@ -17,9 +17,9 @@ from sexton.cli.terminal import note
 from sexton.core.clock import SystemClock
 from sexton.errors import SettingsInvalid, SextonError
 from sexton.liveness.standing import open_sessions
+from sexton.retention.model import Remains
 from sexton.retention.policy import Retention
-from sexton.retention.remains import Remains
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.settings.settings_values import Settings
 from sexton.wiring import Sexton
 from sexton.wiring.choosing_ledger import expanded

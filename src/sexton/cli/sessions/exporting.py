@@ -15,7 +15,7 @@ from sexton.core.message import Message, one_line
 from sexton.core.session import Session
 from sexton.core.wording import iso, stamp
 from sexton.operations import values as shapes
-from sexton.sessions.session_ports import Messages
+from sexton.sessions.message_store import LedgerMessages
 
 PAGE_BYTES = 4_000_000
 
@@ -28,7 +28,7 @@ _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HARMLESS = "\n\u200c\u200d"  # line ends, and what joins letters and emoji
 
 
-def messages(store: Messages, ref: int, after: int = 0) -> Iterator[Message]:
+def messages(store: LedgerMessages, ref: int, after: int = 0) -> Iterator[Message]:
     """The messages in order, read page by page."""
     while page := store.page(ref, after, PAGE_BYTES):
         yield from page

@@ -17,7 +17,7 @@ from sexton.core.session import State
 from sexton.core.wording import ago, moment_of
 from sexton.operations.asker import Asker
 from sexton.operations.questions.session_questions import ListedSession, sessions
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.wiring import Sexton
 
 _COLUMNS = (

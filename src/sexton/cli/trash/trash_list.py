@@ -7,7 +7,7 @@ import click
 from sexton.cli.arguments import home_option, source_option
 from sexton.cli.command import Command
 from sexton.cli.vault_list import list_files
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import VaultKind
 
 
 @click.command(

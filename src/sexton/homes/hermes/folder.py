@@ -9,7 +9,7 @@ from stat import S_ISREG
 from typing import NamedTuple
 
 from sexton.errors import HomeUnreadable
-from sexton.retention.vault_ports import FileNames
+from sexton.retention.home_storage import FileNames
 
 
 class FileSeen(NamedTuple):

@@ -16,8 +16,8 @@ from typing import Any
 import apsw
 
 from sexton.homes.hermes.statements import EARLIEST, LATEST
-from sexton.retention.row_ports import Taken, as_text
-from sexton.retention.vault_ports import StoredMessage
+from sexton.retention.home_storage import Taken, as_text
+from sexton.retention.model import StoredMessage
 
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
 CHILDREN = "SELECT id FROM sessions WHERE parent_session_id = :id AND id <> :id ORDER BY id"

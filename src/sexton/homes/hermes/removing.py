@@ -24,8 +24,8 @@ from sexton.homes.hermes.ownership import Ownership
 from sexton.homes.hermes.records import Layout, layout, quoted, stored, take
 from sexton.homes.hermes.returning import begin_return, is_whole, store_messages, store_whole
 from sexton.homes.hermes.writable import refuse_unwritable
-from sexton.retention.row_ports import PutRow, Removed, Taken, as_text
-from sexton.retention.vault_ports import StoredMessage
+from sexton.retention.home_storage import PutRow, Removed, Taken, as_text
+from sexton.retention.model import StoredMessage
 
 AIM, QUIET_AIM = 0.2, 0.4
 """Seconds for which Hermes's writers may be kept waiting in one go; and while none writes."""
@@ -44,7 +44,7 @@ DELETE_ROW = "DELETE FROM sessions WHERE id = :id"
 
 
 class HermesRows:
-    """Implements `ports.rows.HomeRows`."""
+    """Implements `home_storage.HomeRows`."""
 
     def __init__(self, database: Path, ownership: Ownership, clock: Clock) -> None:
         self._database = database

@@ -14,7 +14,7 @@ import apsw
 from sexton.errors import HomeOutgrown
 from sexton.homes.hermes.hermes_writer import Writer
 from sexton.homes.hermes.records import Layout, layout, message_row, plain_row, quoted
-from sexton.retention.vault_ports import StoredMessage
+from sexton.retention.model import StoredMessage
 
 RELINK = """
     UPDATE sessions SET parent_session_id = :id

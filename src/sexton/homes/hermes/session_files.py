@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from sexton.retention.vault_ports import Ownership
+from sexton.retention.model import Ownership
 
 _SNAPSHOT = re.compile(r"session_([\w-]+)\.json")
 _DUMP = re.compile(r"request_dump_([\w-]+)_\d{8}_\d{6}_\d{6}\.json")
@@ -23,7 +23,7 @@ _LONGEST = 96
 
 
 class HermesFileNames:
-    """Implements `ports.vault.FileNames`; an owner is an id as Hermes puts it into names."""
+    """Implements `home_storage.FileNames`; an owner is an id as Hermes puts it into names."""
 
     def owner(self, id: str) -> str:
         given = id.strip()

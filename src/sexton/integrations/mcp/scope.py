@@ -9,7 +9,7 @@ from sexton.core.session import NATIVE, Session
 from sexton.errors import InputInvalid, SessionNotFound
 from sexton.processes.foreign_processes import proved
 from sexton.processes.model import TAG_VARIABLE, Process, tags_in
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.wiring import Sexton
 from sexton.wiring.reaching import everywhere
 

@@ -10,7 +10,7 @@ from sexton.errors import InputInvalid
 from sexton.operations.asker import Asker
 from sexton.operations.changes.ending import changeable
 from sexton.operations.verb_proposal import Done, Draft, Going, Proposal, Step, outcome, proposed
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.model import Filter
 from sexton.settings.quantities import parse_duration
 from sexton.spending.budget_standing import (
     NOWHERE,

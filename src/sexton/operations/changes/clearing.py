@@ -17,10 +17,9 @@ from sexton.operations.changes.applying import foretold, mend, of_plan
 from sexton.operations.questions.home_questions import check_home
 from sexton.operations.questions.vault_questions import each_file
 from sexton.operations.verb_proposal import Done, Draft, Going, Proposal, Step, outcome, proposed
-from sexton.retention.collect import collect
-from sexton.retention.empty import empty
-from sexton.retention.removal_ports import VaultFile, VaultState
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.garbage_collection import collect
+from sexton.retention.model import VaultFile, VaultKind, VaultState
+from sexton.retention.purge import empty
 from sexton.wiring.removal_wiring import garbage
 
 END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)

@@ -24,9 +24,8 @@ from sexton.operations.asker import Asker
 from sexton.operations.changes.applying import mend
 from sexton.operations.questions.home_questions import check_home
 from sexton.operations.verb_proposal import Done, Draft, Going, Proposal, Step, outcome, proposed
-from sexton.retention.model import AWAY, removed
+from sexton.retention.model import AWAY, Holds, VaultFile, removed
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Holds, VaultFile
 from sexton.retention.restore import Restored
 from sexton.retention.undo import UNDO, archived_files, files_to_undo, removed_with
 from sexton.retention.undo import undo as bring_back

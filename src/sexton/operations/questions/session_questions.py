@@ -21,8 +21,8 @@ from sexton.operations.cursors import read_place, read_spot, write_place, write_
 from sexton.operations.questions.budget_questions import BudgetInWords, budgets_of
 from sexton.processes.watched_processes import of_session
 from sexton.retention.model import AWAY
-from sexton.sessions.board_ports import Order, Search
-from sexton.sessions.session_ports import Filter
+from sexton.sessions.board import Order, Search
+from sexton.sessions.model import Filter
 
 WAITING: Final = "waiting"
 """Nobody holds it: a conversation that waits for its next message."""

@@ -11,8 +11,7 @@ from sexton.operations import thing_records as things
 from sexton.operations.asker import Asker
 from sexton.operations.cursors import cut
 from sexton.operations.questions.home_questions import check_home
-from sexton.retention.removal_ports import VaultFile, WantedFiles
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import VaultFile, VaultKind, WantedFiles
 
 CHUNK = 500
 

@@ -20,6 +20,9 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MAKING = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+DEEPEST = 32
+LONGEST = 255
+"""How deep a file of a session may lie, and how many bytes its name may have."""
 _KINDS = {
     stat.S_IFDIR: "is a directory",
     stat.S_IFLNK: "is a symbolic link",
@@ -150,3 +153,15 @@ def _why_closed(name: str, directory: int, problem: OSError) -> str:
     if status is None:
         return "is gone"
     return unfit_kind(status) or f"can not be read: {problem.strerror}"
+
+
+def unfit(path: Sequence[object]) -> str | None:
+    """What is wrong with a path that was read from a file, or None if nothing is."""
+    if not 0 < len(path) <= DEEPEST:
+        return f"lies {len(path)} directories deep"
+    for name in path:
+        if not isinstance(name, str) or name in {"", ".", ".."} or "/" in name or "\0" in name:
+            return "lies outside of its directory"
+        if len(name.encode("utf-8", "surrogateescape")) > LONGEST:
+            return "has too long a name"
+    return None

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from sexton.retention.files.descriptors import is_elsewhere, opened, reached, status_of
-from sexton.retention.vault_ports import FileContent
+from sexton.retention.model import FileContent
 
 
 def remove_all(directory: int, files: Iterable[FileContent]) -> int:

@@ -23,12 +23,11 @@ from sexton.retention.files.descriptors import (
     opened_private,
     status_of,
 )
-from sexton.retention.vault.checking import CheckedLines
+from sexton.retention.model import Header, SessionContent, Written, export_name
 from sexton.retention.vault.reading import Reader
-from sexton.retention.vault.seals import Tally
+from sexton.retention.vault.seals import CheckedLines, Tally
 from sexton.retention.vault.vault_codec import Format, compressor, decompressed
 from sexton.retention.vault.vault_writing import write_sessions
-from sexton.retention.vault_ports import Header, SessionContent, Written, export_name
 
 CHUNK = 1 << 18
 MUCH = 1 << 22
@@ -37,7 +36,7 @@ _NAME = re.compile(r"[0-9a-f]{32}\.jsonl\.(zst|gz)")
 
 
 class FileVault:
-    """Implements `ports.vault.Vault`."""
+    """A directory of files that hold what was removed."""
 
     def __init__(
         self, place: Path, format: Format = Format.ZSTD, *, with_parents: bool = False
@@ -48,6 +47,11 @@ class FileVault:
         self._with_parents = with_parents
 
     def establish(self, *, anew: bool = True) -> None:
+        """See that the directory is there for this user alone; if not, `anew` makes it.
+
+        For the first file of a ledger only: a directory that was there once may be on a disk
+        that is not mounted now.
+        """
         if anew:
             with explained(self._place):
                 make_place(self._place, with_parents=self._with_parents)
@@ -55,9 +59,11 @@ class FileVault:
             pass
 
     def new_name(self) -> str:
+        """A name for the next file, not used by any other."""
         return f"{secrets.token_hex(16)}.jsonl.{self._format}"
 
     def write(self, name: str, header: Header, contents: Iterable[SessionContent]) -> Written:
+        """Make a file, durable and read back; after any failure nothing of that name is left."""
         part = _checked(name) + UNFINISHED
         with opened_private(self._place) as directory:
             if status_of(name, directory):
@@ -77,20 +83,27 @@ class FileVault:
         return written
 
     def verify(self, name: str, expected: Written) -> None:
+        """Read all of it and compare; VaultMissing or VaultDamaged."""
         with opened_private(self._place) as directory, self._file(name, directory) as file:
             _verify(file, name, expected)
 
     def read(self, name: str, expected: Written) -> tuple[Header, Iterator[SessionContent]]:
+        """What is in it, one session at a time; use up each before asking for the next.
+
+        What is read can be trusted only after its session was left without VaultDamaged.
+        """
         with opened_private(self._place) as directory, self._file(name, directory) as file:
             _compare_digest(file, expected)
             header = Reader(_lines(file, name, expected)).header
         return header, self._sessions(name, expected)
 
     def remove(self, name: str) -> None:
+        """Remove the file and whatever an interrupted write of it left; nothing there is fine."""
         with opened_private(self._place) as directory:
             _remove(_checked(name), directory)
 
     def names(self) -> Iterator[tuple[str, int]]:
+        """What lies there, with sizes; also what an interrupted write left."""
         try:
             with opened_private(self._place) as directory, os.scandir(directory) as entries:
                 for entry in entries:
@@ -102,6 +115,7 @@ class FileVault:
             return
 
     def export(self, name: str, expected: Written, target: Path) -> None:
+        """Copy the file's JSON lines, decompressed, to a new file for people."""
         with (
             opened_private(self._place) as ours,
             self._file(name, ours) as file,

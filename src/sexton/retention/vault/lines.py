@@ -14,8 +14,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from sexton.errors import VaultDamaged, VaultError
-from sexton.retention.files.names import unfit
-from sexton.retention.vault_ports import (
+from sexton.retention.files.descriptors import unfit
+from sexton.retention.model import (
     FileContent,
     Header,
     SessionContent,

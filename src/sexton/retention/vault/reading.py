@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 
 from sexton.errors import VaultDamaged
+from sexton.retention.model import FileContent, SessionContent, StoredMessage
 from sexton.retention.vault.lines import (
     MALFORMED,
     Line,
@@ -18,7 +19,6 @@ from sexton.retention.vault.lines import (
     read_header,
     row_of,
 )
-from sexton.retention.vault_ports import FileContent, SessionContent, StoredMessage
 
 
 class Reader:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
 from sexton.errors import VaultError
+from sexton.retention.model import FileContent, Header, SessionContent
 from sexton.retention.vault.lines import (
     data_lines,
     directory_line,
@@ -22,7 +23,6 @@ from sexton.retention.vault.lines import (
 )
 from sexton.retention.vault.seals import Seals, Tally
 from sexton.retention.vault.vault_codec import BLOCK
-from sexton.retention.vault_ports import FileContent, Header, SessionContent
 
 Put = Callable[[bytes], object]
 

@@ -15,7 +15,7 @@ from sexton.core.wording import iso
 from sexton.liveness.evidence import Evidence
 from sexton.operations.questions.session_questions import standing_of
 from sexton.operations.said import Known, Moment
-from sexton.sessions.board_ports import Live
+from sexton.sessions.board import Live
 from sexton.web.lookout import Lookout
 from sexton.wiring import Sexton
 

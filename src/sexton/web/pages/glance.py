@@ -19,7 +19,7 @@ from sexton.liveness.standing import Standing, tally
 from sexton.retention.disk_space import Space
 from sexton.spending.budget_standing import NOWHERE, standings
 from sexton.spending.model import Scope, Unit, Who
-from sexton.spending.spending_ports import Standing as Meter
+from sexton.spending.model import Standing as Meter
 from sexton.store.hygiene import LedgerSize
 from sexton.web.answers.overview_answers import history
 from sexton.web.desk import Desk

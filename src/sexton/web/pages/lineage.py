@@ -8,7 +8,7 @@ from sexton.core.record import record
 from sexton.core.session import Session
 from sexton.core.wording import counted
 from sexton.retention.model import Member
-from sexton.retention.removal_ports import Removable
+from sexton.retention.removable import LedgerRemovable
 
 MOST = 60
 """So many relatives are shown, the nearest first."""
@@ -27,7 +27,7 @@ class Node:
     children: tuple[Node, ...] = ()
 
 
-def lineage(removable: Removable, session: Session) -> tuple[list[Node], bool]:
+def lineage(removable: LedgerRemovable, session: Session) -> tuple[list[Node], bool]:
     """The tree around a session, from its root, and whether more of it is left out."""
     found = _upward(removable, session)
     if not found:
@@ -44,7 +44,7 @@ def lineage(removable: Removable, session: Session) -> tuple[list[Node], bool]:
     return [_node(root, children, session.id, set())], more
 
 
-def _upward(removable: Removable, session: Session) -> list[Member]:
+def _upward(removable: LedgerRemovable, session: Session) -> list[Member]:
     """The session and those it came from, itself first."""
     found: list[Member] = []
     wanted: str | None = session.id
@@ -59,7 +59,7 @@ def _upward(removable: Removable, session: Session) -> list[Member]:
     return found
 
 
-def _downward(removable: Removable, home: str, known: dict[str, Member]) -> bool:
+def _downward(removable: LedgerRemovable, home: str, known: dict[str, Member]) -> bool:
     """Add what came of the known ones, level by level; whether there was more than is shown."""
     level = list(known)
     while level and len(known) < MOST:

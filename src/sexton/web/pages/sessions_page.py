@@ -14,7 +14,7 @@ from sexton.core.session import Session, State
 from sexton.keeper.keeper_context import Estate
 from sexton.liveness.standing import Standing, standing_of
 from sexton.operations.cursors import read_spot, write_spot
-from sexton.sessions.board_ports import Found, Order, Search, Spot
+from sexton.sessions.board import Found, Order, Search, Spot
 from sexton.spending.budgets import shown
 from sexton.spending.model import Unit
 from sexton.web.desk import Desk

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from sexton.core.wording import counted, remaining
-from sexton.retention.removal_ports import Holds, VaultFile, WantedFiles
-from sexton.retention.vault_ports import VaultKind
+from sexton.retention.model import Holds, VaultFile, VaultKind, WantedFiles
 from sexton.web.desk import Desk
 from sexton.web.memory import Remembered
 from sexton.web.pages.forms import choice

@@ -10,12 +10,17 @@ from itertools import groupby
 
 from sexton.core.plan import ArchiveSession, Removing, Seen
 from sexton.core.session import NATIVE
-from sexton.retention.model import HERE
+from sexton.retention.home_storage import OF_HOME, Taken
+from sexton.retention.home_storage import TOGETHER as TOGETHER_WITH
+from sexton.retention.model import (
+    HERE,
+    FilesOfSession,
+    Move,
+    SessionContent,
+    StoredMessage,
+    StoredSession,
+)
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import Move, StoredSession
-from sexton.retention.row_ports import OF_HOME, Taken
-from sexton.retention.row_ports import TOGETHER as TOGETHER_WITH
-from sexton.retention.vault_ports import FilesOfSession, SessionContent, StoredMessage
 
 TOGETHER = 4_000_000
 """So many bytes of messages are read at once; a session with more is read page by page."""

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sexton.core.session import Relation, State
-from sexton.retention import kept as keeping
+from sexton.retention import protection as keeping
 from sexton.retention import store as removal
-from sexton.retention.collection import Collection, Finding, find
+from sexton.retention.garbage import Collection, Finding, find
 from sexton.retention.model import HERE, Member
-from sexton.retention.shielding import SPARED, shield
+from sexton.retention.protection import SPARED, shield
 from sexton.sessions.family import Family
 from tests.contract.examples import examples
 from tests.golden import golden

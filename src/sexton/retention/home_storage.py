@@ -1,13 +1,24 @@
-"""What is needed to take sessions out of a foreign home's database, and to put them back."""
+"""What retention asks of a home: for the files of its sessions, and for rows of its database.
+
+These stay protocols: a home is the world outside, and each kind of home keeps its sessions in its
+own way.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from sexton.retention.vault_ports import StoredMessage
+from sexton.retention.model import (
+    FileContent,
+    FilesOfSession,
+    FoundFile,
+    Ownership,
+    PutBack,
+    StoredMessage,
+)
 
 OF_HOME, TOGETHER = "of_home", "together"
 """Under these names a session's row in the vault has what its home knows of it, and what it goes
@@ -68,3 +79,40 @@ class HomeRows(Protocol):
 
     def returning(self) -> AbstractContextManager[PutRow]:
         """What puts sessions back, as many as there are: to begin is dear, each one is not."""
+
+
+class FileNames(Protocol):
+    """How a home names the files of its sessions, all in one directory."""
+
+    def owner(self, id: str) -> str:
+        """What the files of that session are known by."""
+
+    def owner_of(self, name: str) -> Ownership:
+        """Whose a file is by its name."""
+
+
+class SessionFiles(Protocol):
+    """The files of a home's sessions, on this machine. A session is named by its `owner`."""
+
+    def owner(self, id: str) -> str:
+        """What the files of that session are known by."""
+
+    def of(self, owners: Collection[str]) -> dict[str, FilesOfSession]:
+        """The files of the sessions that have any, or an empty directory."""
+
+    def remove(self, seen: Mapping[str, Sequence[FileContent]]) -> int:
+        """Remove the files that are still as they were seen, durably; how many were.
+
+        Directories with nothing in them go, too.
+        """
+
+    def put_back(
+        self,
+        owner: str,
+        files: Iterable[FileContent],
+        directories: Iterable[tuple[str, ...]] = (),
+    ) -> PutBack:
+        """Write files again, durably and never over or through anything; may be repeated."""
+
+    def scan(self) -> Iterator[FoundFile]:
+        """Every file there is, for age, size and those nobody owns."""

@@ -13,10 +13,17 @@ from hashlib import sha256
 from itertools import count
 
 from sexton.errors import VaultDamaged
-from sexton.retention.files.descriptors import Unfit, make_file, open_plain, reached, status_of
-from sexton.retention.files.looking import CHUNK
-from sexton.retention.files.names import LONGEST, unfit
-from sexton.retention.vault_ports import FileContent, PutBack
+from sexton.retention.files.descriptors import (
+    LONGEST,
+    Unfit,
+    make_file,
+    open_plain,
+    reached,
+    status_of,
+    unfit,
+)
+from sexton.retention.files.file_listing import CHUNK
+from sexton.retention.model import FileContent, PutBack
 
 Fits = Callable[[Sequence[str]], str | None]
 

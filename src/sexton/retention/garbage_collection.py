@@ -6,14 +6,13 @@ import uuid
 from collections.abc import Iterator
 from datetime import datetime
 
-from sexton.core.plan import Held, Plan, TrashSession
-from sexton.core.session import Relation
+from sexton.core.plan import Held, Plan, Reason, TrashSession
+from sexton.core.session import Relation, Session
 from sexton.keeper.keeper_context import Estate
-from sexton.retention.collection import Collection, Finding, find
-from sexton.retention.model import HERE, Member
-from sexton.retention.removal_ports import Sieve
+from sexton.retention.garbage import Collection, Finding, find
+from sexton.retention.model import HERE, Member, Sieve
 from sexton.sessions.family import Family
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger
 
 PAGE = 2000
@@ -114,3 +113,17 @@ def _held(finding: Finding, home: str) -> Iterator[Held]:
     for each in finding.members:
         if each.state in HERE:
             yield Held(seen=each.seen(home), wanted=finding.wanted, holding=finding.holding)
+
+
+def garbage(
+    ledger: Ledger, session: Session, policy: Collection, now: datetime
+) -> tuple[str, Reason] | None:
+    """Whether `gc` would remove an ended session, or what keeps it; None of an unknown one."""
+    members = ledger.removable.relatives(session.home, named=[session.id], below=[])
+    if not members:
+        return None
+    finding = find(members[0], family_of(ledger, session.home, members), policy, now)
+    if finding.holding is not None:
+        return "kept", finding.holding
+    assert finding.wanted is not None
+    return finding.wanted.code, finding.wanted

@@ -14,7 +14,7 @@ from functools import lru_cache
 from sexton.core.plan import Reason
 from sexton.core.record import record
 from sexton.retention.model import HERE, Member
-from sexton.retention.shielding import shield
+from sexton.retention.protection import shield
 from sexton.sessions.family import Family
 
 

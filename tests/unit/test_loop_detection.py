@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexton.spending.fixation import Call, Repetition, Trail, repetition, trail_of, words
+from sexton.spending.loop_detection import (
+    Call,
+    Repetition,
+    Trail,
+    repetition,
+    trail_of,
+    words,
+)
 from tests.golden import golden
 
 

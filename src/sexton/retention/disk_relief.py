@@ -12,16 +12,14 @@ from sexton.core.plan import Held, Reason
 from sexton.core.record import record, replace
 from sexton.core.session import NATIVE, Session
 from sexton.keeper.keeper_context import Estate
-from sexton.retention.collect import family_of
 from sexton.retention.disk_budget import DiskUse, Relief, Weight, excess, relieve
-from sexton.retention.heaps import Heap, Scan, owners
+from sexton.retention.file_scan import Heap, Scan, owners
+from sexton.retention.garbage_collection import family_of
+from sexton.retention.model import Remains, VaultKind, WantedFiles
 from sexton.retention.policy import Fate, Retention, RetentionClass, Verdict, spared
-from sexton.retention.remains import Remains
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import WantedFiles
 from sexton.retention.retain import PAGE, Found, Look, policy_of
-from sexton.retention.vault_ports import VaultKind
-from sexton.sessions.session_ports import Place
+from sexton.sessions.model import Place
 from sexton.store.ledger import Ledger
 
 ROUNDS = 20

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sexton.errors import VaultError
 from sexton.retention.files.descriptors import (
+    DEEPEST,
     Unfit,
     open_plain,
     opened,
@@ -17,8 +18,7 @@ from sexton.retention.files.descriptors import (
     status_of,
     unfit_kind,
 )
-from sexton.retention.files.names import DEEPEST
-from sexton.retention.vault_ports import FileChanged, FileContent, FilesOfSession, Refused
+from sexton.retention.model import FileChanged, FileContent, FilesOfSession, Refused
 
 CHUNK = 1 << 18
 

@@ -18,16 +18,22 @@ from sexton.retention.files.descriptors import (
     opened,
     opened_private,
 )
+from sexton.retention.files.file_listing import files_of, hollow, walk
 from sexton.retention.files.file_removal import remove_all, remove_empty
-from sexton.retention.files.looking import files_of, hollow, walk
-from sexton.retention.files.putting_back import make_all, put_all
-from sexton.retention.vault_ports import FileContent, FilesOfSession, FoundFile, PutBack, Refused
+from sexton.retention.files.file_restore import make_all, put_all
+from sexton.retention.model import (
+    FileContent,
+    FilesOfSession,
+    FoundFile,
+    PutBack,
+    Refused,
+)
 
 _OWNER = re.compile(r"[0-9a-f]{40}")
 
 
 class OwnFiles:
-    """Implements `ports.vault.SessionDirectories`; its directory is made when it is needed."""
+    """Session files where each session has a directory of its own, made when it is needed."""
 
     def __init__(self, place: Path, home: str) -> None:
         self.place = place
@@ -37,6 +43,7 @@ class OwnFiles:
         return sha256(f"{self._home}\0{id}".encode()).hexdigest()[:40]
 
     def directory(self, id: str) -> Path:
+        """The session's directory, made for its user alone on first use."""
         owner = self.owner(id)
         with self._made(owner):
             return self.place / owner

@@ -11,9 +11,8 @@ from datetime import datetime
 from sexton.core.plan import Reason
 from sexton.errors import VaultError
 from sexton.retention.blast_radius import bounded
+from sexton.retention.model import End, Holds, VaultFile, VaultKind
 from sexton.retention.removal_context import Means
-from sexton.retention.removal_ports import End, Holds, VaultFile
-from sexton.retention.vault_ports import VaultKind
 from sexton.store.journal import Entry
 
 log = logging.getLogger("sexton.removing")

@@ -15,14 +15,15 @@ from sexton.retention.files.descriptors import (
     status_of,
     unfit_kind,
 )
+from sexton.retention.files.file_listing import Entry, files_of
 from sexton.retention.files.file_removal import remove_all
-from sexton.retention.files.looking import Entry, files_of
-from sexton.retention.files.putting_back import put_all
-from sexton.retention.vault_ports import FileContent, FileNames, FilesOfSession, FoundFile, PutBack
+from sexton.retention.files.file_restore import put_all
+from sexton.retention.home_storage import FileNames
+from sexton.retention.model import FileContent, FilesOfSession, FoundFile, PutBack
 
 
 class FlatFiles:
-    """Implements `ports.vault.SessionFiles`; whose a file is, is told by its name alone.
+    """Implements `home_storage.SessionFiles`; whose a file is, is told by its name alone.
 
     A directory that is a link has no files here: nobody can say where it leads next time.
     """
