@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,7 @@ from tests.scenario.finalizers_scene import configure, open_house, wait_until
 from tests.scenario.hermes_gateway import ALICE, HOME, OWNER, Conversations, conversations
 from tests.scenario.process_programs import lives
 from tests.scenario.test_hermes_leaving import granting
-from tests.scenario.test_hermes_seeds import IDLE, WHERE, Ahead, acting, ended
-
-DAILY = "session_reset: {mode: daily, at_hour: 4}\n"
+from tests.scenario.test_hermes_seeds import IDLE, WHERE, Ahead, acting, ended, half_a_day_on
 
 
 @contextmanager
@@ -97,23 +95,22 @@ def test_a_stop_that_was_announced_in_the_home_channel_does_not_come_once_somebo
     told_by_hermes: Path, tmp_path: Path
 ) -> None:
     clock = Ahead()
+    boundary = half_a_day_on(clock)
+    daily = f"session_reset: {{mode: daily, at_hour: {boundary.hour}}}\n"
     with (
-        conversations(told_by_hermes, tmp_path, plugin=True, config=DAILY) as home,
+        conversations(told_by_hermes, tmp_path, plugin=True, config=daily) as home,
         home.gateway(),
         beside(home, tmp_path, clock, on_daily_reset="stop") as house,
     ):
         server = serve(home, house)
         left, pid = home.row_of(ALICE), server.process.identity.pid
-        boundary = clock.now().replace(hour=4, minute=0, second=0, microsecond=0)
-        if boundary <= clock.now():
-            boundary += timedelta(days=1)
         clock.by += boundary - clock.now() - timedelta(minutes=10)
         (said,) = heard(home, house, ANNOUNCE_STOP)
         assert home.rows()[left] == (None,), "the session is open still"
         assert "http.server" in said
         assert "bash" not in said
         assert f"pid {pid}" in said
-        assert f"{boundary:%Y-%m-%d %H:%M} UTC" in said
+        assert f"{boundary.astimezone(UTC):%Y-%m-%d %H:%M} UTC" in said
         assert lives(pid)
         session = house.find(f"{HOME}/{left}")
         (process,) = house.ledger.registry.of_session(session.ref)

@@ -329,8 +329,16 @@ def test_beside_four_gateways_what_died_is_told_and_ended_and_what_lives_is_left
 
 def idle_or_daily(clock: Ahead) -> str:
     """Two hours of rest end a conversation, and so does an hour that is half a day away."""
-    hour = (clock.now().astimezone() + 12 * HOUR).hour
+    hour = half_a_day_on(clock).hour
     return f"session_reset: {{mode: both, idle_minutes: 120, at_hour: {hour}}}\n"
+
+
+def half_a_day_on(clock: Ahead) -> datetime:
+    """The begin of an hour by the clock on the wall, at which nobody changes to summer time."""
+    later = (clock.now() + 12 * HOUR).astimezone()
+    if later.hour < 4:
+        later = (later + 4 * HOUR).astimezone()
+    return later.replace(minute=0, second=0, microsecond=0)
 
 
 SERVERS = {"window": "2s", "on_idle_reset": "stop"}
@@ -404,7 +412,7 @@ def test_two_forgotten_servers_are_shown_named_and_hold_no_reset_back(
 def test_a_daily_reset_announces_that_it_stops_a_server_and_then_stops_it(
     furnished_python: Path, tmp_path: Path, clock: Ahead
 ) -> None:
-    due = clock.now().astimezone().replace(minute=0, second=0, microsecond=0) + 12 * HOUR
+    due = half_a_day_on(clock)
     daily = f"session_reset: {{mode: daily, at_hour: {due.hour}}}\n"
     with (
         conversations(furnished_python, tmp_path, plugin=True, config=daily) as home,

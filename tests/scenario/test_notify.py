@@ -266,6 +266,24 @@ def test_an_entry_with_an_old_time_hides_no_others(
     assert len(server.requests) == 1
 
 
+def test_an_entry_from_a_host_whose_clock_is_slow_is_told_once(
+    opened: Open, server: Server, manual_clock: ManualClock
+) -> None:
+    keeper = opened()
+    session = keeper.talk()
+    other = Entry(actor="a", receipt=None, action="noted", result="done", reason=Reason("x", "y"))
+    keeper.ledger.journal.write([other], manual_clock.now())
+    keeper.round()
+    keeper.round()
+    paused = Entry(
+        actor="a", receipt=None, action="pause", result="done", reason=Reason("budget:day", "y"),
+        home=session.home, session=session.id,
+    )  # fmt: skip
+    keeper.ledger.journal.write([paused], manual_clock.now() - notify.NEWS - timedelta(minutes=1))
+    assert [keeper.round() for _ in range(3)] == [1, 0, 0]
+    assert [request.json["event"] for request in server.requests] == ["budget"]
+
+
 def test_what_nobody_wants_to_know_is_not_posted(opened: Open, manual_clock: ManualClock) -> None:
     post = opened(interest=Interest(events=frozenset({Event.LIMIT})))
     pinned, idle = post.talk(), post.talk()

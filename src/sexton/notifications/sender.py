@@ -150,12 +150,17 @@ class Messenger:
         newest = page[0].ref if page else 0
         # A ledger that was set back counts from lower numbers again.
         last_but_one, last = self._read if newest >= self._read[1] else (0, 0)
+        # At the first look the age decides. Later only the number does: another host's clock may
+        # be wrong.
+        oldest_news = None if last_but_one else now - NEWS
         while page:
-            found += [each for each in page if each.ref > last_but_one and each.at > now - NEWS]
+            found += [
+                entry
+                for entry in page
+                if entry.ref > last_but_one and (oldest_news is None or entry.at > oldest_news)
+            ]
             oldest = page[-1]
-            # At the first look the age ends it. Later only the number does: another host's clock
-            # may be wrong.
-            if oldest.ref <= last_but_one or (not last_but_one and oldest.at <= now - NEWS):
+            if oldest.ref <= last_but_one or (oldest_news and oldest.at <= oldest_news):
                 break
             page = self._ledger.journal.page(None, None, oldest.ref, PAGE)
         return reversed(found), (last, newest)
