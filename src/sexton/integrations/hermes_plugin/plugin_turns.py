@@ -209,6 +209,12 @@ class Turns:
             self._trying(lambda: grant.commit(**used), None, rests=False)
         self._hear(run)
 
+    def session_of(self, task_id: str) -> str:
+        """The session whose turn is under way as that task: a program of it names no session."""
+        with self._lock:
+            run = self._runs.get(self._tasks.get(task_id, ""))
+        return "" if run is None else run.session_id
+
     def _find(self, place: Place) -> Run | None:
         """The turn that is meant: by its own id, its task, or its session alone."""
         with self._lock:
