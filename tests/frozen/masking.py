@@ -27,7 +27,7 @@ MEASURED = (
 """What no two runs have alike."""
 SIZED = ("vault",)
 """Under these keys no size is the same in two runs; nor is that of a file with a digest."""
-REFS = ("ref", "subject", "cursor")
+REFS = ("ref", "subject", "cursor", "process")
 VALUES = (
     ("digest", r"\b(?:hmac-)?sha256:[0-9a-f]{64}\b|\b[0-9a-f]{64}\b"),
     ("id", r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"),
@@ -43,8 +43,10 @@ MOMENTS = (
         r"\b20(?:2[1-9]|[3-9]\d)-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+)?(?: UTC|Z|\+00:00)?",
     ),
     ("<seconds>", r"(?<= in )\d+\.\d s$"),
+    ("<size>", r"(?<=, )\d+(?:\.\d)? K?B(?=, (?:could be brought|from the archive))"),
 )
-"""What the machine's own clock says; that of the scene stands in 2020."""
+"""What the machine's own clock says, and how small a vault file became; the clock of the scene stands
+in 2020."""
 
 
 class Mask:

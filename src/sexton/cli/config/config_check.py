@@ -17,7 +17,6 @@ from sexton.cli.terminal import note
 from sexton.core.clock import SystemClock
 from sexton.errors import SettingsInvalid, SextonError
 from sexton.liveness.standing import open_sessions
-from sexton.retention.model import Remains
 from sexton.retention.policy import Retention
 from sexton.sessions.model import Place
 from sexton.settings.settings_values import Settings
@@ -28,6 +27,7 @@ from sexton.wiring.reaching import reachable
 
 if TYPE_CHECKING:
     from sexton.keeper.keeper_context import Estate
+    from sexton.retention.model import Remains
     from sexton.settings.effect import RuleEffect
 
 CHUNK = 500
