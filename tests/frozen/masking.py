@@ -45,7 +45,7 @@ MOMENTS = (
     ("<seconds>", r"(?<= in )\d+\.\d s$"),
     ("<size>", r"(?<=, )\d+(?:\.\d)? K?B(?=, (?:could be brought|from the archive))"),
 )
-"""What the machine's own clock says, and how small a vault file became; the clock of the scene stands
+"""What the machine's own clock says, and how small a vault file is; that of the scene stands
 in 2020."""
 
 
