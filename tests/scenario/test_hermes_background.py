@@ -6,18 +6,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sexton.processes.listed import hints, of_session
 
 from sexton.integrations.hermes_plugin.guests import Guests
-from sexton.integrations.hermes_plugin.plugin_background import Background
+from sexton.integrations.hermes_plugin.plugin_turns import Turns
+from sexton.integrations.hermes_plugin.slash import Slash
 from sexton.integrations.hermes_plugin.trying import Trying
+from sexton.integrations.hermes_plugin.wiring import Companion
 from sexton.processes.model import Doing
-from sexton.processes.watched_processes import hints, of_session
+from sexton.spending.policy import SpendRules
+from sexton.testing import ManualClock
 from sexton.wiring.visitor import visit
 from tests.scenario.hermes_home import HermesScene
 from tests.scenario.hermes_house import House
@@ -105,10 +110,12 @@ def test_a_broken_file_says_nothing(house: House, scene: HermesScene, text: str)
 class Registry:
     """What Hermes's own registry of processes says."""
 
-    def __init__(self, *entries: tuple[str, int, str]) -> None:
+    def __init__(self, *entries: tuple[str, int, str, str]) -> None:
         self._entries = {
-            name: SimpleNamespace(exited=False, pid_scope="host", pid=pid, session_key=key)
-            for name, pid, key in entries
+            name: SimpleNamespace(
+                exited=False, pid_scope="host", pid=pid, task_id=task, session_key=key
+            )
+            for name, pid, task, key in entries
         }
 
     def list_sessions(self) -> list[dict[str, str]]:
@@ -118,25 +125,118 @@ class Registry:
         return self._entries[name]
 
 
+@pytest.fixture
+def begun(
+    house: House, scene: HermesScene, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Companion]]:
+    """A Hermes process that holds sessions `alice` and `bob` and has started processes."""
+    with ExitStack() as visits:
+
+        def begin(source: str, *entries: tuple[str, int, str, str], **keys: str) -> Companion:
+            for id in ("alice", "bob"):
+                scene.start(id, source, session_key=keys.get(id))
+            house.observe()
+            module = SimpleNamespace(process_registry=Registry(*entries))
+            monkeypatch.setitem(sys.modules, "tools.process_registry", module)
+            inside = visits.enter_context(visit(house.sexton, scene.path, "hermes"))
+            guests = Guests(lambda: inside, house.clock.now)
+            for id in ("alice", "bob"):
+                guests._held[id] = inside.hold(house.session(id))
+            guests._visitor = inside
+            trying = Trying(house.clock)
+            return Companion(guests, Turns(guests, trying, SpendRules), trying)
+
+        yield begin
+
+
+def owners(house: House) -> list[tuple[str, int]]:
+    return [(each.session, each.identity.pid) for each in house.ledger.registry.running()]
+
+
 def test_inside_a_gateway_a_process_is_of_the_conversation_that_started_it(
-    house: House,
-    scene: HermesScene,
-    server: subprocess.Popen[bytes],
-    monkeypatch: pytest.MonkeyPatch,
+    begun: Callable[..., Companion], house: House, server: subprocess.Popen[bytes]
 ) -> None:
     """Whichever of several that are at it at once is done with its tool first."""
-    other = TALK.replace("7", "8")
-    for id, key in (("talk", TALK), ("other", other)):
-        scene.start(id, "telegram", session_key=key)
-    house.observe()
-    elsewhere = ("p2", os.getpid(), "agent:main:telegram:dm:9")
-    registry = Registry(("p1", server.pid, TALK), elsewhere)
-    module = SimpleNamespace(process_registry=registry)
-    monkeypatch.setitem(sys.modules, "tools.process_registry", module)
-    with visit(house.sexton, scene.path, "hermes") as inside:
-        guests = Guests(lambda: inside, house.clock.now)
-        for id in ("talk", "other"):
-            guests._held[id] = inside.hold(house.session(id))
-        Background(guests, Trying(house.clock)).register("other")
-    running = house.ledger.registry.running()
-    assert [(each.session, each.identity.pid) for each in running] == [("talk", server.pid)]
+    elsewhere = ("p2", os.getpid(), "default", "agent:main:telegram:dm:9")
+    inside = begun(
+        "telegram", ("p1", server.pid, "default", TALK), elsewhere,
+        alice=TALK, bob=TALK.replace("7", "8"),
+    )  # fmt: skip
+    inside.background.register("bob")
+    assert owners(house) == [("alice", server.pid)]
+
+
+@pytest.mark.parametrize(
+    ("task", "key"),
+    [("default", "run_1"), ("", "a header"), ("one", "run_1"), ("one", "")],
+    ids=["run", "header", "task", "task alone"],
+)
+def test_inside_an_api_server_a_process_is_of_the_session_whose_call_started_it(
+    begun: Callable[..., Companion],
+    house: House,
+    server: subprocess.Popen[bytes],
+    *,
+    task: str,
+    key: str,
+) -> None:
+    """Its keys are those of runs and headers, and nobody else is told of the process."""
+    inside = begun("api_server", ("p1", server.pid, task, key))
+    polled = json.dumps({"session_id": "p1", "status": "running"})
+    inside.after_tool(tool_name="process", result=polled, session_id="bob")
+    inside.after_tool(tool_name="terminal", result='{"output": ""}', session_id="bob")
+    assert owners(house) == []
+    assert json.loads(inside.background.tell(session_id="bob"))["count"] == 0
+    started = json.dumps({"output": "started", "session_id": "p1", "pid": server.pid})
+    inside.after_tool(tool_name="terminal", result=started, session_id="alice")
+    assert owners(house) == [("alice", server.pid)]
+    assert json.loads(inside.background.tell(session_id="bob"))["count"] == 0
+
+
+@pytest.mark.parametrize(("task", "key"), [("alice", "run_1"), ("default", "alice")])
+def test_inside_an_api_server_the_task_or_else_the_key_may_name_the_session(
+    begun: Callable[..., Companion],
+    house: House,
+    server: subprocess.Popen[bytes],
+    *,
+    task: str,
+    key: str,
+) -> None:
+    inside = begun("api_server", ("p1", server.pid, task, key))
+    inside.after_tool(tool_name="terminal", session_id="bob")
+    assert owners(house) == [("alice", server.pid)]
+
+
+@pytest.mark.parametrize(
+    ("source", "key"), [("cli", "a turn"), ("api_server", "")], ids=["terminal", "nobody's"]
+)
+def test_what_no_other_session_can_have_started_is_of_the_one_that_called_a_tool(
+    begun: Callable[..., Companion],
+    house: House,
+    server: subprocess.Popen[bytes],
+    *,
+    source: str,
+    key: str,
+) -> None:
+    inside = begun(source, ("p1", server.pid, "default", key))
+    inside.after_tool(tool_name="terminal", session_id="bob")
+    assert owners(house) == [("bob", server.pid)]
+
+
+def test_what_a_program_of_the_model_starts_is_of_its_session(
+    begun: Callable[..., Companion], house: House, server: subprocess.Popen[bytes]
+) -> None:
+    """Hermes names the task of such a call, and no session."""
+    inside = begun("api_server", ("p1", server.pid, "default", "run_1"))
+    inside.turns.begin(session_id="alice", task_id="run_1", turn_id="turn", platform="api_server")
+    started = json.dumps({"session_id": "p1", "pid": server.pid})
+    inside.after_tool(tool_name="terminal", result=started, task_id="run_1")
+    assert owners(house) == [("alice", server.pid)]
+
+
+@pytest.mark.parametrize(("source", "told"), [("cli", 2), ("api_server", 0)])
+def test_without_a_key_only_a_terminal_is_told_of_its_sessions(
+    begun: Callable[..., Companion], source: str, told: int
+) -> None:
+    inside = begun(source)
+    answer = Slash(inside.guests, inside.background, Trying(ManualClock()))()
+    assert sum(id in answer for id in ("alice", "bob")) == told

@@ -5,19 +5,26 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
 
 import pytest
 
 from sexton.errors import InputInvalid, LedgerBusy
-from sexton.integrations.hermes_plugin import calls
+from sexton.integrations.hermes_plugin import calls, plugin_turns
 from sexton.integrations.hermes_plugin import plugin_rows as rows
+from sexton.integrations.hermes_plugin import trying as trying_module
 from sexton.integrations.hermes_plugin.bounded import OwnCount
 from sexton.integrations.hermes_plugin.foresight import FIRST, PICTURE, REMEMBERED, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.plugin_background import warning
+from sexton.integrations.hermes_plugin.plugin_beside import Beside
 from sexton.integrations.hermes_plugin.plugin_turns import Turns
+from sexton.integrations.hermes_plugin.runs import Run
 from sexton.integrations.hermes_plugin.trying import REST, Trying
+from sexton.integrations.hermes_plugin.uncounted import Uncounted
 from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.spending.model import Act, Budget, Scope, Unit
 from sexton.spending.policy import Price, Prices, SpendRules
@@ -271,6 +278,112 @@ def test_a_call_is_bounded_too_where_nobody_can_be_told(
         )  # fmt: skip
     assert len(asked) == 1
     assert "[sexton]" in answer.content[0].text
+
+
+def refused(answer: Any) -> bool:
+    """Whether a model's answer was given in its place."""
+    return answer is not None and "[sexton]" in answer.choices[0].message.content
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (Foresight, "of"),
+        (Beside, "fresh"),
+        (Beside, "hooked"),
+        (Uncounted, "take"),
+        (Guests, "hold"),
+        (Run, "begin"),
+        (Run, "beside"),
+        (Run, "reserve"),
+        (Run, "unpriced"),
+        (OwnCount, "add"),
+        (OwnCount, "refusal"),
+        (Trying, "__call__"),
+        (Trying, "_tell"),
+        (ManualClock, "monotonic"),
+        (ManualClock, "now"),
+        (trying_module, "tell"),
+        (plugin_turns, "tell"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__.rpartition(".")[2],
+)
+def test_whatever_fails_before_a_call_of_a_model_the_turn_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+) -> None:
+    """Hermes makes the call whose middleware raises; here no Hermes is there."""
+    monkeypatch.setattr(owner, name, _broken)
+    rules = SpendRules(budgets=(_budget(Unit.USD, 1), _budget(Unit.ITERATIONS, 2)))
+    asked, answers = _asked_often(lambda: rules)
+    assert len(asked) <= 2
+    assert all(map(refused, answers[2:]))
+
+
+def test_a_turn_whose_calls_cannot_be_foreseen_counts_what_they_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Foresight, "of", _broken)
+    monkeypatch.setattr(Foresight, "learn", _broken)
+    rules = SpendRules(budgets=(_budget(Unit.INPUT, 3000),))
+    asked, _ = _asked_often(lambda: rules, {"input_tokens": 1000})
+    assert len(asked) == 3
+
+
+def test_where_nothing_says_what_bounds_a_turn_no_model_is_asked() -> None:
+    asked, answers = _asked_often(_broken)
+    assert not asked
+    assert all(map(refused, answers))
+
+
+def _asked_often(
+    rules: Callable[[], SpendRules], usage: dict[str, int] | None = None
+) -> tuple[list[object], list[Any]]:
+    """The requests that reach the model of five, and what Hermes gets."""
+    clock = ManualClock()
+    turns = Turns(Guests(lambda: pytest.fail("nobody comes"), clock.now), Trying(clock), rules)
+    asked: list[object] = []
+    answers = []
+    for number in range(5):
+        answers.append(
+            turns.around_model(
+                {"messages": [LONG]}, asked.append, str(number), "strange",
+                session_id="a", turn_id="t",
+            )
+        )  # fmt: skip
+        with suppress(ZeroDivisionError):  # Hermes logs what this hook raises
+            turns.after_model(str(number), "strange", usage)
+    return asked, answers
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (Turns, "_find"),
+        (Run, "before_tool"),
+        (OwnCount, "add"),
+        (OwnCount, "refusal"),
+        (Trying, "__call__"),
+        (Trying, "_tell"),
+        (ManualClock, "monotonic"),
+        (ManualClock, "now"),
+    ],
+)
+def test_whatever_fails_before_a_tool_the_turn_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+) -> None:
+    clock = ManualClock()
+    rules = SpendRules(budgets=(_budget(Unit.TOOL_CALLS, 2),))
+    guests = Guests(lambda: pytest.fail("nobody comes"), clock.now)
+    turns = Turns(guests, Trying(clock), lambda: rules)
+    told = {"session_id": "a", "turn_id": "t"}
+    turns.begin(**told)
+    monkeypatch.setattr(owner, name, _broken)
+    blocked = [turns.before_tool("terminal", {}, **told) is not None for _ in range(5)]
+    assert all(blocked[2:])
+
+
+def _broken(*_: object, **__: object) -> NoReturn:
+    raise ZeroDivisionError
 
 
 def _budget(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,22 +53,17 @@ def answer(words: str, model: str, api_mode: str) -> Any:
 
 
 def _completion(words: str, model: str) -> Any:
-    choice = {
-        "index": 0,
-        "finish_reason": "stop",
-        "message": {"role": "assistant", "content": words},
-    }
-    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-    completion = import_module("openai.types.chat").ChatCompletion
-    return completion.model_validate(
-        {
-            "id": "sexton",
-            "object": "chat.completion",
-            "created": 0,
-            "model": model,
-            "choices": [choice],
-            "usage": usage,
-        }
+    usage = SimpleNamespace(prompt_tokens=0, completion_tokens=0, total_tokens=0)
+    message = SimpleNamespace(
+        role="assistant", content=words, tool_calls=None, reasoning_content=None
+    )
+    return SimpleNamespace(
+        id="sexton",
+        object="chat.completion",
+        created=0,
+        model=model,
+        choices=[SimpleNamespace(index=0, finish_reason="stop", message=message)],
+        usage=usage,
     )
 
 

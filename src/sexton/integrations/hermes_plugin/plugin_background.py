@@ -19,6 +19,8 @@ from sexton.sessions.visiting import GuestSession, Visitor
 CONVERSATION = "agent:"
 """How the keys of a gateway's conversations begin."""
 TERMINAL = "cli"
+SANDBOX = "default"
+"""The task that Hermes names for whatever runs in the place that all its sessions share."""
 LONGEST = 120
 """So much of a command is told to somebody who leaves."""
 GONE = (Doing.DEAD, Doing.ZOMBIE, Doing.FOREIGN)
@@ -45,17 +47,26 @@ class Background:
         self._of_terminal: set[str] = set()
         """The sessions of this process's own terminal, one after another."""
 
-    def register(self, session_id: str) -> None:
-        """Make what Hermes has started since the last call its session's, by default this one's.
+    def register(self, session_id: str, tool: str = "", result: object = None) -> None:
+        """Make what Hermes has started since the last call its session's; `tool` was just called.
 
-        Several conversations of a gateway may be at it at once: Hermes says whose key it was.
+        Several conversations may be at it at once, and Hermes says whose a process is by its task,
+        its key, or in the result of the call that has started it. Its API server uses keys that are
+        of no session: what nobody can be said to have started is left to the call that did.
         """
         mine = self._guests.get(session_id)
-        if mine is not None and mine.source == TERMINAL and not mine.key:
+        is_terminal = mine is not None and is_of_terminal(mine)
+        if is_terminal:
             self._of_terminal.add(session_id)
-        for name, pid, key in _started():
-            guest = self._guests.whose(key) or mine
-            if name in self._known or guest is None or _is_of_others(key, guest):
+        own = _named(tool, result)
+        for name, pid, task, key in _started():
+            if name in self._known:
+                continue
+            guest = self._guests.whose(task) or self._guests.whose(key)
+            is_nobodys = not (task or key)
+            if name == own or is_nobodys or (is_terminal and not key.startswith(CONVERSATION)):
+                guest = guest or mine
+            if guest is None:
                 continue
             if self._trying(lambda guest=guest, pid=pid: _adopted(guest, pid), False):  # type: ignore[misc]
                 self._known.add(name)
@@ -141,6 +152,11 @@ class Background:
         }
 
 
+def is_of_terminal(guest: GuestSession) -> bool:
+    """Whether somebody talks in a session at this process's own terminal."""
+    return guest.source == TERMINAL and not guest.key
+
+
 def warning(runs: Sequence[str]) -> str:
     """What to say to somebody who leaves a session while these processes of it run."""
     names = "; ".join(cut(each, LONGEST) for each in runs)
@@ -151,8 +167,8 @@ def warning(runs: Sequence[str]) -> str:
     )
 
 
-def _started() -> Iterator[tuple[str, int, str]]:
-    """What Hermes runs on this machine, by its own name, with pid and key of its session.
+def _started() -> Iterator[tuple[str, int, str, str]]:
+    """What Hermes runs on this machine, by its own name, with pid, task and key of its session.
 
     The pids of others are numbers of a sandbox.
     """
@@ -160,14 +176,23 @@ def _started() -> Iterator[tuple[str, int, str]]:
     for entry in registry.list_sessions():
         session = registry.get(entry["session_id"])
         if session is not None and not session.exited and session.pid_scope == "host":
-            pid = session.pid
+            pid, task, key = session.pid, session.task_id or "", session.session_key or ""
             if type(pid) is int and pid > 0:
-                yield str(entry["session_id"]), pid, str(session.session_key or "")
+                yield str(entry["session_id"]), pid, "" if task == SANDBOX else str(task), str(key)
 
 
-def _is_of_others(key: str, guest: GuestSession) -> bool:
-    """Whether it belongs to a conversation that is not held here; other keys may be anything."""
-    return key.startswith(CONVERSATION) and key != guest.key
+def _named(tool: str, result: object) -> str:
+    """The name that Hermes gave the process which a call of its terminal has started.
+
+    Other tools tell of the processes of others.
+    """
+    if tool != "terminal" or not isinstance(result, str) or '"session_id"' not in result:
+        return ""
+    try:
+        told = json.loads(result)
+    except ValueError:
+        return ""
+    return str(told.get("session_id") or "") if isinstance(told, dict) else ""
 
 
 def _adopted(guest: GuestSession, pid: int) -> bool:

@@ -7,18 +7,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sexton.integrations.hermes_plugin import calls
-from sexton.integrations.hermes_plugin.foresight import Foreseen, Foresight
+from sexton.integrations.hermes_plugin.foresight import FIRST, Foreseen, Foresight
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.plugin_beside import Beside, Spent, by_unit
 from sexton.integrations.hermes_plugin.runs import Refused, Run
 from sexton.integrations.hermes_plugin.trying import Trying, tell
+from sexton.integrations.hermes_plugin.weighing import Length
 from sexton.spending.grant import Grant
+from sexton.spending.model import Unit
 from sexton.spending.policy import SpendRules
 from sexton.spending.tool_watch import ToolCall
 
 Answer = Callable[[Any], Any]
 REVIEW = "bg-review"
 """The thread in which Hermes looks back at a turn, under the id of its session."""
+UNGUARDED = Refused(
+    "Sexton cannot tell what this turn has spent, so it makes no call. The log of Hermes says why."
+)
 
 
 class Asked(NamedTuple):
@@ -121,14 +126,25 @@ class Turns:
         **told: Any,
     ) -> Mapping[str, str] | None:
         """Let a tool be called, or say why not."""
-        run = self._find(_place(told))
+        place = _place(told)
+        refused = self._trying.surely(
+            lambda: self._admit_tool(place, tool_name, args, tool_call_id),
+            lambda: self._run(place).alone({Unit.TOOL_CALLS: 1}),
+            last=UNGUARDED,
+        )
+        return refused and {"action": "block", "message": f"[sexton] {refused.words}"}
+
+    def _admit_tool(
+        self, place: Place, name: str, arguments: object, tool_call_id: str
+    ) -> Refused | None:
+        run = self._find(place)
         if run is None:
             return None
-        call = run.before_tool(tool_name, args)
+        call = run.before_tool(name, arguments)
         if isinstance(call, Refused):
-            return {"action": "block", "message": f"[sexton] {call.words}"}
+            return call
         if call is not None:
-            self._tools[run.session_id, tool_call_id or tool_name] = call
+            self._tools[run.session_id, tool_call_id or name] = call
         return None
 
     def after_tool(
@@ -168,25 +184,47 @@ class Turns:
     ) -> Any:
         """Ask the model, if every budget has room for that; else answer in its place."""
         place = _place(told)
-        run = self._find(place) or self._begun(place)
-        self._count_beside(run)
-        if _is_review() and (stopped := run.stopped()) is not None:
-            return calls.answer(f"[sexton] {stopped.words}", model, api_mode)
-        asked = request if isinstance(request, Mapping) else {}
-        foreseen = self._foresight.of(asked, model, run.session_id)
-        self._release(api_request_id)  # a request that is made again got no answer before
-        granted = run.reserve(foreseen, model)
-        if isinstance(granted, Refused):
-            return calls.answer(f"[sexton] {granted.words}", model, api_mode)
-        self._tell_unpriced(run)
-        if not _is_review():  # Hermes counts its calls in no row
-            self._beside.hooked(run.session_id, is_hooked=True)
-        self._asked[api_request_id] = Asked(run, granted, foreseen)
+        refused = self._trying.surely(
+            lambda: self._admit(place, request, api_request_id, model),
+            lambda: self._admit_alone(place, api_request_id, model),
+            last=UNGUARDED,
+        )
+        if refused is not None:
+            return calls.answer(f"[sexton] {refused.words}", model, api_mode)
         try:
             return next_call(request)
         except BaseException:
             self._release(api_request_id)
             raise
+
+    def _admit(
+        self, place: Place, request: object, api_request_id: str, model: str
+    ) -> Refused | None:
+        self._release(api_request_id)  # a request that is made again got no answer before
+        run = self._find(place) or self._begun(place)
+        self._count_beside(run)
+        if _is_review() and (stopped := run.stopped()) is not None:
+            return stopped
+        asked = request if isinstance(request, Mapping) else {}
+        foreseen = self._foresight.of(asked, model, run.session_id)
+        granted = run.reserve(foreseen, model)
+        if isinstance(granted, Refused):
+            return granted
+        self._asked[api_request_id] = Asked(run, granted, foreseen)
+        self._tell_unpriced(run)
+        if not _is_review():  # Hermes counts its calls in no row
+            self._beside.hooked(run.session_id, is_hooked=True)
+        return None
+
+    def _admit_alone(self, place: Place, api_request_id: str, model: str) -> Refused | None:
+        if api_request_id in self._asked:  # it was granted before something went wrong
+            return None
+        run = self._run(place)
+        wanted = {Unit.ITERATIONS: 1, Unit.INPUT: 1, Unit.OUTPUT: FIRST}
+        refused = run.alone(wanted, model)
+        if refused is None:
+            self._asked[api_request_id] = Asked(run, None, Foreseen(1, FIRST, Length(0, 0)))
+        return refused
 
     def after_model(
         self, api_request_id: str = "", model: str = "", usage: Any = None, **_: Any
@@ -197,17 +235,24 @@ class Turns:
             return
         run, grant, foreseen = asked
         used = calls.used(usage)
-        if any(used.values()):
-            sent = used["input_tokens"] + used["cached_tokens"]
-            answered = used["output_tokens"] + used["reasoning_tokens"]
-            self._foresight.learn(model, run.session_id, foreseen.length, sent, answered)
-        else:
+        is_said = any(used.values())
+        if not is_said:
             used |= {"input_tokens": foreseen.sent, "output_tokens": foreseen.answered}
         run.used(by_unit(used), model, is_granted=grant is not None)
         if grant is not None:
             # A grant that never learns what was used gives all of it back when its turn ends.
             self._trying(lambda: grant.commit(**used), None, rests=False)
+        if is_said:
+            sent = used["input_tokens"] + used["cached_tokens"]
+            answered = used["output_tokens"] + used["reasoning_tokens"]
+            self._foresight.learn(model, run.session_id, foreseen.length, sent, answered)
         self._hear(run)
+
+    def session_of(self, task_id: str) -> str:
+        """The session whose turn is under way as that task: a program of it names no session."""
+        with self._lock:
+            run = self._runs.get(self._tasks.get(task_id, ""))
+        return "" if run is None else run.session_id
 
     def _find(self, place: Place) -> Run | None:
         """The turn that is meant: by its own id, its task, or its session alone."""
@@ -225,7 +270,7 @@ class Turns:
 
     def _begun(self, place: Place) -> Run:
         """A turn that has just begun; what the same thread left of another one is over."""
-        run = Run(place.session_id, place.platform, self._guests, self._trying, self._rules)
+        run = self._new(place)
         with self._lock:
             known = self._runs.get(place.name)
             if known is not None:
@@ -243,6 +288,17 @@ class Turns:
             each.leave(completed=False)
         run.begin()
         return run
+
+    def _run(self, place: Place) -> Run:
+        """The turn of a place, begun in this process alone if nobody knows it."""
+        with self._lock:
+            known = self._runs.get(place.name)
+            if known is None:
+                known = self._runs[place.name] = self._new(place)
+            return known
+
+    def _new(self, place: Place) -> Run:
+        return Run(place.session_id, place.platform, self._guests, self._trying, self._rules)
 
     def _rules(self) -> SpendRules:
         """What bounds turns, as far as this process knows."""

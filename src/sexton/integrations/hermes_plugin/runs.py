@@ -27,6 +27,8 @@ from sexton.spending.tool_watch import Stop, ToolCall
 
 T = TypeVar("T")
 SUBAGENT = "subagent"
+COUNTED_BY_CALL = (Unit.ITERATIONS, Unit.TOOL_CALLS)
+"""What a call is one of; its tokens are counted when it has its answer."""
 
 
 class Away(Enum):
@@ -120,6 +122,16 @@ class Run:
                 return refused
         self._count.add({Unit.ITERATIONS: 1})
         return None if granted is Away.AWAY else granted
+
+    def alone(self, wanted: Mapping[Unit, int], model: str | None = None) -> Refused | None:
+        """Why so much is not done where the ledger could not even be asked."""
+        if self._over is not None:
+            return Refused(self._over)
+        refused = self.stopped() if self._are_tools_stopped else None
+        refused = refused or self._bounded(wanted, model)
+        if refused is None:
+            self._count.add({unit: 1 for unit in wanted if unit in COUNTED_BY_CALL})
+        return refused
 
     def used(self, amounts: Mapping[Unit, int], model: str, *, is_granted: bool) -> None:
         """A call of the model took so much; what nobody granted the ledger learns of later."""

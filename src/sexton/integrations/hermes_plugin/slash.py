@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.leaving import asking
-from sexton.integrations.hermes_plugin.plugin_background import CONVERSATION, Background
+from sexton.integrations.hermes_plugin.plugin_background import Background, is_of_terminal
 from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.processes.model import Watched
+from sexton.sessions.visiting import GuestSession
 from sexton.version import __version__
 
 USAGE = "/sexton [status|processes]"
@@ -62,8 +63,10 @@ class Slash:
 
     def _mine(self) -> list[str]:
         """The sessions held here that may be told of: a gateway tells nobody of another's chat."""
-        held, key = list(self._guests), asking.get()
-        keys = {id: guest.key for id in held if (guest := self._guests.get(id)) is not None}
-        if key:
-            return [id for id in held if keys.get(id) == key]
-        return [id for id in held if not (keys.get(id) or "").startswith(CONVERSATION)]
+        key = asking.get()
+        return [id for id, guest in self._guests.all() if _may_hear(guest, key)]
+
+
+def _may_hear(guest: GuestSession, key: str) -> bool:
+    """Whether the conversation that asks is the session's; without a key a terminal asks."""
+    return guest.key == key if key else is_of_terminal(guest)

@@ -51,17 +51,28 @@ class Trying:
             return otherwise
         return done
 
+    def surely(self, *guards: Callable[[], T | None], last: T) -> T | None:
+        """What the first guard says that can say anything; `last` where each of them fails."""
+        for guard in guards:
+            try:
+                return guard()
+            except Exception as trouble:  # noqa: BLE001  # Hermes goes on where its guard raises
+                with suppress(Exception):  # to tell of it may fail for the same cause
+                    self._tell(trouble)
+        return last
+
     def answered(self) -> None:
         """The ledger has answered: what trouble there was is over."""
         self.trouble = None
 
     def _tell(self, trouble: Exception) -> None:
-        self.trouble = f"{self.clock.now():%Y-%m-%d %H:%M:%S} UTC: {trouble}"
+        what = str(trouble) or type(trouble).__name__
+        self.trouble = f"{self.clock.now():%Y-%m-%d %H:%M:%S} UTC: {what}"
         if not self._has_told:
             self._has_told = True
             words = (
                 "sexton can not use its ledger, so for now each turn of this process is bounded "
-                f"by what it spends itself: {trouble}"
+                f"by what it spends itself: {what}"
             )
             tell(words)
 

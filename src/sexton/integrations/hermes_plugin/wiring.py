@@ -84,11 +84,15 @@ class Companion:
         begin_anew_after_ends()
         self.turns.begin(**told)
 
-    def after_tool(self, session_id: str = "", **told: Any) -> None:
+    def after_tool(
+        self, tool_name: str = "", result: Any = None, session_id: str = "", **told: Any
+    ) -> None:
         """A tool was called: it may have started something that goes on."""
-        self.turns.after_tool(session_id=session_id, **told)
-        self.background.register(session_id)
-        self.turns.progress(session_id=session_id, **told)
+        of = session_id or self.turns.session_of(str(told.get("task_id") or ""))
+        told["session_id"] = session_id
+        self.turns.after_tool(tool_name=tool_name, result=result, **told)
+        self.background.register(of, tool_name, result)
+        self.turns.progress(**told)
 
     def finalize(
         self, session_id: str | None = None, platform: str = "", reason: str = "", **_: Any
