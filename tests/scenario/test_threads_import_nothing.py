@@ -93,7 +93,7 @@ def swept():
 def jobs():
     return [each.state for each in house.ledger.finalizing.page(Wanted(), None, 9)]
 
-from sexton.finalizers.job import Wanted
+from sexton.finalizers.model import Wanted
 until(lambda: swept() is not None and jobs() and set(jobs()) <= {"done", "dead"})
 assert {"sexton-notices", "sexton-finalizers"} <= running()
 estate, failures = keeper._estate, []
