@@ -36,7 +36,8 @@ THREADS = {
     Started("finalizers/effects/http_post.py", "ask"): ONE_JOB,
     Started("notifications/channels.py", "ask"): ONE_JOB,
     Started("web/lookout.py", "self._listen"): "catches Exception, logs by kind, goes on",
-    Started("web/web_serving.py", "self._run"): ONE_JOB,  # uvicorn survives what a request meets
+    Started("web/web_serving.py", "self._run"): "uvicorn survives what a request meets;"
+    " if it ends all the same, that is logged and the program ends with an error",
 }
 
 

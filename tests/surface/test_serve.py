@@ -67,6 +67,38 @@ def test_a_site_with_or_without_a_keeper_ends_at_sigterm(
         assert running.wait(PATIENCE) == 0
 
 
+BROKEN = """
+import sys, uvicorn
+from sexton.cli import run
+serve = uvicorn.Server.serve
+async def broken(self, sockets=None):
+    {breaks}
+    await serve(self, sockets)
+uvicorn.Server.serve = broken
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--no-keep",)], ids=["keeps", "only serves"])
+@pytest.mark.parametrize(
+    ("breaks", "kind"),
+    [("sockets[0].close()", "OSError"), ("sys.exit(3)", "SystemExit")],
+    ids=["its socket is taken away", "it exits"],
+)
+def test_a_server_that_fails_ends_the_program_with_an_error(
+    tmp_path: Path, options: tuple[str, ...], breaks: str, kind: str
+) -> None:
+    place = ("--port", "0", "--json", "--ledger", str(tmp_path / "ledger.db"))
+    done = subprocess.run(
+        [sys.executable, "-c", BROKEN.format(breaks=breaks), "serve", *place, *options],
+        env=environment(SEXTON_TOKEN=TOKEN), capture_output=True, text=True, check=False,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    *logged, error = done.stderr.splitlines()
+    assert (done.returncode, json.loads(error)["error"]) == (75, "SiteEnded")
+    assert len([line for line in logged if f"({kind})" in line]) == 1
+
+
 def test_a_taken_port_is_told_before_anything_is_done(cli: Cli, tmp_path: Path) -> None:
     with closing(listening("127.0.0.1", 0)) as taken:
         answer = cli("serve", "--port", str(taken.getsockname()[1]), "--json")

@@ -49,7 +49,8 @@ def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
     A link is told that opens the dashboard once; programs send the token as a bearer token. It is
     the one in SEXTON_TOKEN, or else in a file that is made at the first start and that only this
     user can read. What is not given here is as the section 'serve' of the settings says. SIGTERM
-    and Ctrl-C finish what is being done; the exit code is 0 then.
+    and Ctrl-C finish what is being done; the exit code is 0 then. If the server itself fails, the
+    program ends with an error (75), so that a service manager starts it again.
     """
     try:
         from sexton.web import web_serving as serving
@@ -77,7 +78,7 @@ def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
         address = address_of(wanted.host, bound, tls=tls is not None, public_url=url)
         file = Path(data_place(os.environ)) / "token"
         desk = serving.desk_for(opened, address, os.environ, file, not no_keep)
-        site = serving.Site(desk, listening, tls)
+        site = serving.Site(desk, listening, tls, stopping.stop)
         site.start()
         try:
             link = desk.keys.new_link()
@@ -93,6 +94,8 @@ def command(ctx: click.Context, /, no_keep: bool, **given: Any) -> None:
                 _keep(opened, stopping, desk.sweeps.add, supervisor.alive)
         finally:
             site.stop()
+        if site.failure is not None:
+            raise site.failure
 
 
 def tls_of(wanted: ServeSettings) -> tuple[Path, Path] | None:

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
         VaultMissing,
         VaultOutdated,
     )
-    from sexton.errors.web_errors import AddressRefused, AddressTaken, TokenUnsafe
+    from sexton.errors.web_errors import AddressRefused, AddressTaken, SiteEnded, TokenUnsafe
 
 __all__ = [
     "AddressRefused",
@@ -154,6 +154,7 @@ __all__ = [
     "SettingsInvalid",
     "SettingsNotFound",
     "SextonError",
+    "SiteEnded",
     "SummaryFailed",
     "SummaryPostponed",
     "TokenUnsafe",

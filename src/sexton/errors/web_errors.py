@@ -19,6 +19,13 @@ class AddressRefused(SextonError):
     hint = "Serve on 127.0.0.1, name a TLS certificate, or declare the proxy with --public-url."
 
 
+class SiteEnded(SextonError):
+    """The server of the dashboard ended without being asked to."""
+
+    exit_code = 75
+    hint = "The log says why. A service manager starts 'sexton serve' again; otherwise start it."
+
+
 class TokenUnsafe(SextonError):
     """The token of the API can not be used as it is."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import uvicorn
 
-from sexton.errors import AddressRefused, AddressTaken, InputInvalid
+from sexton.core.troubles import Troubles
+from sexton.errors import AddressRefused, AddressTaken, InputInvalid, SiteEnded
 from sexton.operations.asker import Asker
 from sexton.web.access.access_keys import Keys
 from sexton.web.access.addresses import Address
@@ -60,8 +61,13 @@ class Site:
     """A site that is served in a thread of this process."""
 
     def __init__(
-        self, desk: Desk, opened: socket.socket, tls: tuple[Path, Path] | None = None
+        self,
+        desk: Desk,
+        opened: socket.socket,
+        tls: tuple[Path, Path] | None = None,
+        on_end: Callable[[], object] = lambda: None,
     ) -> None:
+        """`on_end` is called, in the site's thread, if the site ends without being asked to."""
         self._desk = desk
         config = uvicorn.Config(
             create_app(desk),
@@ -87,6 +93,9 @@ class Site:
             ) from None
         self._server = uvicorn.Server(config)
         self._socket = opened
+        self._on_end = on_end
+        self._troubles = Troubles("sexton.web", level="error", traced=True)
+        self.failure: SiteEnded | None = None
         self._thread = threading.Thread(target=self._run, name="sexton-web", daemon=True)
 
     def start(self) -> None:
@@ -103,7 +112,13 @@ class Site:
         self._socket.close()
 
     def _run(self) -> None:
-        self._server.run(sockets=[self._socket])
+        try:
+            self._server.run(sockets=[self._socket])
+        except (Exception, SystemExit) as trouble:  # noqa: BLE001  # uvicorn raises both
+            self._troubles("site", "the dashboard can not be served any more", trouble)
+        if not self._server.should_exit:
+            self.failure = SiteEnded("the dashboard's server ended without being asked to")
+            self._on_end()
 
 
 def desk_for(
