@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sexton.processes.listed import hints, of_session
 
 from sexton.integrations.hermes_plugin.guests import Guests
 from sexton.integrations.hermes_plugin.plugin_turns import Turns
@@ -21,6 +20,7 @@ from sexton.integrations.hermes_plugin.slash import Slash
 from sexton.integrations.hermes_plugin.trying import Trying
 from sexton.integrations.hermes_plugin.wiring import Companion
 from sexton.processes.model import Doing
+from sexton.processes.watched_processes import hints, of_session
 from sexton.spending.policy import SpendRules
 from sexton.testing import ManualClock
 from sexton.wiring.visitor import visit

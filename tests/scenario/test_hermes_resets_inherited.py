@@ -25,6 +25,7 @@ for home in sys.argv[1:]:
         assert os.waitpid(child, 0)[1] == 0
         continue
     os.environ["HERMES_HOME"] = home
+    os.environ["HERMES_MANAGED_DIR"] = home + "/managed"
     said, sys.stdout = sys.stdout, sys.stderr
     import gateway.run
     from gateway.config import Platform, load_gateway_config
@@ -42,7 +43,16 @@ OLDER = {
     "default_reset_policy": {"mode": "idle", "idle_minutes": 30},
     "reset_by_platform": {"discord": {"mode": "daily", "idle_minutes": 60, "at_hour": 5}},
 }
-CASES: Mapping[str, tuple[str, str, object]] = {
+WEEK = "SESSION_IDLE_MINUTES=10080\n"
+MANAGED: Mapping[str, tuple[str, str]] = {
+    "managed variables": ("", "SESSION_IDLE_MINUTES=45\n"),
+    "managed settings": ("session_reset: {mode: daily, at_hour: 9}\nSESSION_IDLE_MINUTES: 5\n", ""),
+    "managed without settings": ("session_reset: {mode: daily}\n", "SESSION_RESET_HOUR=8\n"),
+    "managed in place of none": (BOTH, ""),
+    "managed nothing": ("session_reset:\n", ""),
+}
+"""What an administrator has set: the settings and the variables."""
+CASES: Mapping[str, tuple[str | None, str, object]] = {
     "a week": (BOTH, "SESSION_IDLE_MINUTES=10080\nSESSION_RESET_HOUR=6\n", None),
     "quoted, exported, remarked": (
         BOTH, "export SESSION_IDLE_MINUTES='200'\nSESSION_RESET_HOUR = 7\t# early\n", None,
@@ -54,6 +64,11 @@ CASES: Mapping[str, tuple[str, str, object]] = {
     "at the root": (f"{BOTH}SESSION_IDLE_MINUTES: 7\nSESSION_RESET_HOUR: true\n", "A=1\n", None),
     "the older file": ("", "SESSION_IDLE_MINUTES=300\n", OLDER),
     "without a mode": ("", "SESSION_IDLE_MINUTES=300\n", None),
+    "managed variables": (BOTH, f"{WEEK}SESSION_RESET_HOUR=6\n", None),
+    "managed settings": (BOTH, "", None),
+    "managed without settings": (None, WEEK, OLDER),
+    "managed in place of none": ("session_reset: none\n", WEEK, None),
+    "managed nothing": (BOTH, "", None),
 }  # fmt: skip
 
 
@@ -64,10 +79,15 @@ def asked(
     """Each home, and what the gateway of the real Hermes makes of it."""
     homes = {name: tmp_path_factory.mktemp("home") for name in CASES}
     for name, (config, dotenv, older) in CASES.items():
-        (homes[name] / "config.yaml").write_text(config)
+        if config is not None:
+            (homes[name] / "config.yaml").write_text(config)
         (homes[name] / ".env").write_bytes(dotenv.encode())
         if older is not None:
             (homes[name] / "gateway.json").write_text(json.dumps(older))
+        if name in MANAGED:
+            (homes[name] / "managed").mkdir()
+            for file, text in zip(("config.yaml", ".env"), MANAGED[name], strict=True):
+                (homes[name] / "managed" / file).write_text(text)
     bare = {name: each for name, each in os.environ.items() if not name.startswith("SESSION_")}
     command = [str(hermes_python), "-c", ASK, *map(str, homes.values())]
     done = run(command, {**bare, "HERMES_DISABLE_LAZY_INSTALLS": "1"}, Path("/"))
@@ -80,7 +100,7 @@ def test_the_variables_of_a_home_have_the_effect_that_they_have_in_its_gateway(
     asked: dict[str, tuple[Path, dict[str, list[object]]]], name: str
 ) -> None:
     home, theirs = asked[name]
-    rules = decode(OwnRules(home, "UTC").text())
+    rules = decode(OwnRules(home, "UTC", managed=home / "managed").text())
     for source, kind in (("telegram", "dm"), ("discord", "group")):
         one = datetime(2026, 1, 1, tzinfo=UTC)
         ours = rules.reset_policy(

@@ -258,6 +258,41 @@ def test_what_turns_took_that_were_over_before_the_ledger_was_back_is_counted(
     assert home.spent_by_all("session.tokens") == 5 * 105
 
 
+ENDED_TURNS = """
+from sexton.integrations.hermes_plugin.wiring import Companion
+
+companion, names = Companion(guests, turns, trying), ("left", "goes_on", "last")
+for id in names:
+    home.create_session(id, "cli")
+    turn(f"first {id}", id)
+lock = apsw.Connection(sys.argv[1])
+lock.execute("BEGIN IMMEDIATE")
+for id in names:
+    turn(f"second {id}", id)
+companion.finalize(session_id="left")
+home.end_session("left", "new_session")
+lock.execute("ROLLBACK")
+clock.advance(timedelta(seconds=REST + 1))
+turn("third", "goes_on")
+if sys.argv[2] == "away":
+    lock.execute("BEGIN IMMEDIATE")
+companion.settle()
+"""
+
+
+@pytest.mark.parametrize(("at_exit", "counted"), [("there", 7), ("away", 6)])
+def test_what_a_conversation_took_that_ended_while_the_ledger_was_away_is_counted(
+    python: Path, home: Spender, at_exit: str, counted: int
+) -> None:
+    """With the next answer of the ledger or when the process ends, or the log says how much."""
+    home.publish(budget(Scope.SESSION, Unit.TOKENS, 100_000))
+    file = home.ledger.removeprefix("sqlite:///")
+    done = home.lab.run_program(TURNS + ENDED_TURNS, file, at_exit)
+    assert home.spent_by_all("session.tokens") == counted * 105
+    told = {line for line in done.stderr.splitlines() if "105" in line and "last" in line}
+    assert len(told) == 7 - counted
+
+
 def test_what_hermes_asks_beside_the_conversation_is_counted(python: Path, tmp_path: Path) -> None:
     with spender(python, tmp_path, "auxiliary: {title_generation: {enabled: true}}\n") as home:
         home.publish(budget(Scope.SESSION, Unit.INPUT, 100_000))

@@ -178,6 +178,21 @@ class Visitor(AgentWorker):
             raise self._desk.over(known)
         return GuestSession(self._desk, known)
 
+    def count_late(self, told: Session, used: Mapping[Unit, int], model: str | None) -> bool:
+        """Count what a session of the home used in a turn that is over, however it has ended."""
+        from sexton.spending.turn_spend import TurnSpend  # noqa: PLC0415  # when a turn is counted
+
+        self._check_open()
+        self.tell(told)
+        known = self._known(told)
+        if known is None:
+            return False
+        guard = self._desk.guards.of(self._desk, known)
+        guard.learn(self._desk.rules(None))
+        guard.look(known, fenced=False)
+        TurnSpend(guard, lambda: known, lambda: False, fenced=False).beside(used, model)
+        return True
+
     def ended(self, id: str) -> str | None:
         """Why the ledger takes a session of the home to have ended; None if it is open."""
         found = self._desk.ledger.index.find(self.home.name, id)

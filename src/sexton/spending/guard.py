@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NoReturn
 
@@ -147,18 +147,25 @@ class Guard:
         Unless it is `fenced` it need not be: what its home goes on with counts all the same.
         """
         self.check_pace(session)
-        look, now = self.desk.ledger.spending.look, self.desk.clock.now()
-        epoch = session.epoch if fenced else None
-        found = look(self.who(session), epoch, self.bounds(session, now), now)
+        found = self.look(session, fenced=fenced)
         if found is None:
             return False
-        self.counted = frozenset(standing.bound.meter.unit for standing in found)
-        self._warn(session, found, now)
+        self._warn(session, found, self.desk.clock.now())
         for standing in found:
             budget = standing.bound.limit()
             if budget and is_spent(budget, standing.spent, standing.added, begins=begins):
                 self.stop(session, standing, budget)
         return True
+
+    def look(self, session: Session, *, fenced: bool = True) -> Sequence[Standing] | None:
+        """How every budget of the session stands; those count from now on. None if it is gone."""
+        now = self.desk.clock.now()
+        epoch = session.epoch if fenced else None
+        bounds = self.bounds(session, now)
+        found = self.desk.ledger.spending.look(self.who(session), epoch, bounds, now)
+        if found is not None:
+            self.counted = frozenset(standing.bound.meter.unit for standing in found)
+        return found
 
     def check_pace(self, session: Session) -> None:
         """Nothing has run away."""

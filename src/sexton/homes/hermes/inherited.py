@@ -3,8 +3,9 @@
 Read from config.yaml and, below it, the older gateway.json, as Hermes reads them; its variables in
 .env replace the numbers of the general policy. Hermes resets only the conversations of its gateway,
 and our limits bound how big they grow. What its API server began it never ends, so that ends here
-when it has been idle for as long as a conversation may be. What only the environment of its
-processes says is not visible from here, so that is not inherited.
+when it has been idle for as long as a conversation may be. What an administrator has set for all
+homes of the machine wins over all that, as in Hermes. What only the environment of its processes
+says is not visible from here, so that is not inherited.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from sexton.rules.rulebook import ResetRule, Rulebook, encode
 
 GATEWAY_KEYS = ("agent:*",)
 API_SOURCES = ("api_server",)
+MANAGED = Path("/etc/hermes")
+"""Where Hermes looks for what an administrator has set; another place only its processes know."""
 LARGEST = 1_000_000
 MOST_RULES = 1_000
 LONGEST = 9_999_999
@@ -40,9 +43,12 @@ def limits(messages: int | None, size: int | None) -> ResetPolicy:
 class OwnRules:
     """The rules of a home as text, read again only when its files have changed."""
 
-    def __init__(self, home: Path, zone: str, limits: ResetPolicy = UNLIMITED) -> None:
-        """`limits` are what bounds a conversation besides."""
-        self._files = (home / "config.yaml", home / "gateway.json", home / ".env")
+    def __init__(
+        self, home: Path, zone: str, limits: ResetPolicy = UNLIMITED, managed: Path = MANAGED
+    ) -> None:
+        """`limits` are what bounds a conversation besides; `managed` has files that win."""
+        own = (home / "config.yaml", home / "gateway.json", home / ".env")
+        self._files = (*own, managed / "config.yaml", managed / ".env")
         self._usual = replace(limits, timezone=zone)
         self._known: tuple[object, ...] = ()
         self._text = ""
@@ -54,14 +60,29 @@ class OwnRules:
         """
         known = (usual, *(stamp(file) for file in self._files))
         if known != self._known:
-            config, gateway, dotenv = self._files
+            config, gateway, dotenv, managed, managed_dotenv = self._files
             said = _document(config, yaml_document.read)
+            if config.is_file():  # without one Hermes asks for no other
+                said = _merged(said, _document(managed, yaml_document.read))
             chosen = {**_older(_document(gateway, json.loads)), **_chosen(said)}
-            numbers = overridden(_document(dotenv, variables), said)
+            set_by_all = _document(dotenv, variables) | _document(managed_dotenv, variables)
+            numbers = overridden(set_by_all, said)
             policy = replace(self._usual, mode=usual)
             self._text = encode(_rulebook(chosen, policy, numbers))
             self._known = known
         return self._text
+
+
+def _merged(own: Mapping[str, Any], managed: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a home with those of the administrator in their place, value by value."""
+    merged = dict(own)
+    for name, value in managed.items():
+        before = merged.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            merged[name] = _merged(before, value)
+        elif value is not None or not isinstance(before, dict):
+            merged[name] = value
+    return merged
 
 
 def _chosen(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from sexton.core.plan import Reason
 from sexton.core.session import Session, State
@@ -12,6 +13,7 @@ from sexton.errors import HomeNotFound
 from sexton.integrations.hermes_plugin import plugin_rows as rows
 from sexton.integrations.hermes_plugin.uncounted import Uncounted
 from sexton.sessions.visiting import GuestSession, Visitor
+from sexton.spending.model import Unit
 
 ANEW = {
     "cli": "Begin another one with /new, or go on with this one by 'hermes --resume ID'.",
@@ -86,6 +88,16 @@ class Guests:
             self._present().tell(told)
             if told.state is not State.OPEN:
                 self._held.pop(id, None)
+
+    def catch_up(self) -> None:
+        """Let the ledger know of what was spent in sessions of which no turn comes any more."""
+        for id in self.uncounted.closed():
+            self.uncounted.settle(id, partial(self._count, id))
+
+    def _count(self, id: str, model: str, amounts: Mapping[Unit, int]) -> bool:
+        row = rows.find(id)
+        told = None if row is None else rows.told(row, self._now())
+        return told is not None and self.come().count_late(told, amounts, model)
 
     def all(self) -> list[tuple[str, GuestSession]]:
         """Every session that is held, those of subagents first."""

@@ -112,7 +112,8 @@ class Turns:
         if not turn_id:
             self._beside.forget(session_id)
             self._foresight.forget(session_id)
-            self._guests.uncounted.take(session_id)  # no turn of it comes that could count it
+            self._guests.uncounted.close(session_id)
+            self._trying(self._guests.catch_up, None)
             for at in [at for at in list(self._tools) if at[0] == session_id]:
                 self._tools.pop(at, None)
         if session_id:

@@ -194,6 +194,7 @@ class Run:
         come = self._trying(lambda: self._attempt(act), away)
         if come is not Away.AWAY:
             self._trying.answered()
+            self._trying(self._guests.catch_up, None)
         return come if self._over is None else Refused(self._over)
 
     def _attempt(self, act: Callable[[GuestTurn], T]) -> T | Refused | Away:

@@ -18,7 +18,7 @@ from sexton.integrations.hermes_plugin.leaving import Leaving
 from sexton.integrations.hermes_plugin.plugin_ending import heed_signals
 from sexton.integrations.hermes_plugin.plugin_openings import begin_anew_after_ends
 from sexton.integrations.hermes_plugin.plugin_turns import Turns
-from sexton.integrations.hermes_plugin.trying import Trying, log
+from sexton.integrations.hermes_plugin.trying import Trying, log, tell
 from sexton.sessions.visiting import Visitor
 from sexton.spending.policy import SpendRules
 from sexton.wiring.choosing_ledger import load_settings
@@ -120,6 +120,10 @@ class Companion:
         for id, _ in self.guests.all():
             self.turns.end(id)
             self._trying(lambda id=id: self.guests.settle(id), None)  # type: ignore[misc]
+        self.guests.uncounted.close()
+        self._trying(self.guests.catch_up, None, rests=False)
+        for id, tokens in self.guests.uncounted.left().items():
+            tell(f"sexton could not count {tokens} tokens that the session {id} took")
         self._trying(self.guests.leave, None)
 
 
