@@ -12,10 +12,19 @@ from collections import defaultdict
 from pathlib import Path
 
 FLOORS = {
-    "core": 97, "finalizers": 96, "keeper": 93, "liveness": 93, "resets": 98, "retention": 95,
-    "rules": 99, "spending": 97, "settings": 99,
+    "core": 97, "errors": 97, "finalizers": 96, "homes": 60, "keeper": 93, "liveness": 93,
+    "notifications": 91, "operations": 48, "processes": 75, "resets": 98, "retention": 95,
+    "rules": 99, "sessions": 77, "settings": 99, "spending": 97, "store": 68, "wiring": 72,
 }  # fmt: skip
 """Per cent of lines and branches together."""
+NO_FLOOR = {
+    "sexton": "a few lines that name what there is",
+    "cli": "tested as a program",
+    "integrations": "run inside another program's process",
+    "testing": "used by tests, tested by none",
+    "web": "tested from a browser, and its words by golden files",
+}
+"""Packages without a floor, each with the reason."""
 
 
 def main(report: str) -> int:
@@ -38,10 +47,14 @@ def main(report: str) -> int:
         note = "" if floor is None else f"  at least {floor} %{' MISSED' if is_missed else ''}"
         print(f"  {package:14} {share:5.1f} %{note}")
     print(f"  {'all':14} {100 * sum(covered.values()) / (sum(wanted.values()) or 1):5.1f} %")
-    unknown = set(FLOORS) - set(wanted)
-    if unknown:
-        print(f"no file of {', '.join(sorted(unknown))} was measured", file=sys.stderr)
-    return 1 if missed or unknown else 0
+    unmeasured = (set(FLOORS) | set(NO_FLOOR)) - set(wanted)
+    if unmeasured:
+        print(f"no file of {', '.join(sorted(unmeasured))} was measured", file=sys.stderr)
+    unnamed = set(wanted) - set(FLOORS) - set(NO_FLOOR)
+    if unnamed:
+        names = ", ".join(sorted(unnamed))
+        print(f"{names}: name a floor in FLOORS, or the reason in NO_FLOOR", file=sys.stderr)
+    return 1 if missed or unmeasured or unnamed else 0
 
 
 if __name__ == "__main__":
