@@ -48,6 +48,28 @@ def visitor(house: Sexton, path: Path) -> Visitor:
     return visit(house, path, "hermes")
 
 
+@pytest.mark.parametrize("ended", ["here", "elsewhere", "never"])
+def test_what_was_used_in_a_turn_that_is_over_counts_however_its_session_has_ended(
+    house: Sexton, manual_clock: ManualClock, tmp_path: Path, ended: str
+) -> None:
+    scopes = (Scope.SESSION, Scope.TREE, Scope.SOURCE, Scope.DAY)
+    put_in_force(house, *(budget(scope, Unit.TOKENS, 1000) for scope in scopes))
+    over = {"state": State.ENDED, "ended_at": manual_clock.now(), "end_reason": "cli_close"}
+    with house, visitor(house, tmp_path) as here:
+        late = told(manual_clock)
+        here.tell(late)
+        if ended == "here":
+            assert house.ledger.book.end_now(house.find("work/a"), "operator", manual_clock.now())
+        elif ended == "elsewhere":
+            here.tell(replace(late, **over))
+        assert here.count_late(late, {Unit.INPUT: 2000, Unit.OUTPUT: 5}, None)
+        session = house.find("work/a")
+        stands = standings(house.estate(), who(house.estate(), session))
+        assert [each.spent for each in stands] == 4 * [2005]
+        assert session.holders == ()
+        assert session.is_open is (ended == "never")
+
+
 def test_a_turn_marks_the_holder_busy_and_leaves_the_counts_to_the_home(
     house: Sexton, manual_clock: ManualClock, tmp_path: Path
 ) -> None:

@@ -17,12 +17,15 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from sexton.core.session import Session
 from sexton.operations.asker import BY_AGENT as ASKED
 from sexton.operations.question_registry import QUESTIONS
 from sexton.operations.registry import VERBS
 from sexton.processes.model import TAG_VARIABLE
 from sexton.sessions.agent_session import OpenSession
 from sexton.sessions.agent_worker import AgentWorker
+from sexton.spending.model import Unit
+from sexton.wiring.visitor import visit
 from tests.golden import golden
 from tests.surface.program import PATIENCE, Cli, call, environment, program
 
@@ -187,6 +190,28 @@ def test_a_budget_is_told_with_what_is_spent(cli: Cli) -> None:
         [told] = ask(cli, ["--session", mine.id], ("my_budget", {}))
         spent = {each["budget"]: each["spent"] for each in told["budgets"]}
         assert 850 in spent.values()
+
+
+def test_a_budget_of_a_session_of_a_home_is_told_as_the_command_tells_it(
+    any_cli: Cli, tmp_path: Path
+) -> None:
+    with any_cli.opened() as opened, visit(opened, tmp_path, "hermes") as inside:
+        now = opened.clock.now()
+        facts: dict[str, Any] = {"ref": 0, "home": "", "key": None, "source": "cli"}
+        told = Session(id="talk", started_at=now, active_at=now, **facts)
+        with inside.hold(told).turn() as turn:
+            turn.beside({Unit.INPUT: 850}, None)
+        name = f"{inside.home.name}/talk"
+        [as_agent], [as_operator] = (
+            ask(any_cli, options, ("my_budget", given))
+            for options, given in (
+                (["--session", name], {}),
+                (["--operator"], {"session": name}),
+            )
+        )
+    shown = any_cli("budget", "show", name, "--json").items()
+    assert as_agent["budgets"] == as_operator["budgets"] == shown
+    assert 850 in [each["spent"] for each in shown]
 
 
 def test_what_a_caller_asked_for_is_in_no_log(cli: Cli, tmp_path: Path) -> None:

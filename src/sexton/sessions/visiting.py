@@ -183,7 +183,8 @@ class Visitor(AgentWorker):
         from sexton.spending.turn_spend import TurnSpend  # noqa: PLC0415  # when a turn is counted
 
         self._check_open()
-        self.tell(told)
+        if self._known(told) is None:
+            self._bring(told)
         known = self._known(told)
         if known is None:
             return False

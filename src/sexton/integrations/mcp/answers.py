@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sexton.core.session import NATIVE
 from sexton.errors import PlanInvalid
 from sexton.integrations.mcp.scope import Scope
 from sexton.keeper.explain import explain
@@ -15,7 +14,7 @@ from sexton.operations import planned, values
 from sexton.operations import thing_records as things
 from sexton.operations.asker import Asker
 from sexton.operations.question_registry import QUESTIONS
-from sexton.operations.questions.budget_questions import budgets_of
+from sexton.operations.questions.budget_questions import budgets
 from sexton.operations.registry import VERBS, parameters_of, plain, said_of
 from sexton.operations.verb_proposal import Going, Proposal
 from sexton.processes.watched_processes import view
@@ -72,9 +71,7 @@ class Answers:
         Without a name it is about your own session.
         """
         found = self._scope.session(session)
-        if found.home != NATIVE:
-            return {"budgets": [], "note": f"budgets of the home '{found.home}' are counted there"}
-        return {"budgets": budgets_of(self._asker, found)}
+        return {"budgets": budgets(self._asker, session=f"{found.home}/{found.id}")["items"]}
 
     def more(self) -> Iterator[Callable[..., dict[str, Any]]]:
         """The tools that come from the registries.
