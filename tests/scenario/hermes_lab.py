@@ -41,11 +41,14 @@ class Lab:
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         (home / "config.yaml").write_text(CONFIG.format(url=url))
+        nobody = home.with_name("nobody")
+        nobody.mkdir(exist_ok=True)
         self.home = home
         self._python = python
         self._environment = {
             **os.environ,
             "HERMES_HOME": str(home),
+            "HOME": str(nobody),
             "HERMES_DISABLE_LAZY_INSTALLS": "1",
             "TERM": "xterm",
             "COLUMNS": "120",
