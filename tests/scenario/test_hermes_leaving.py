@@ -26,7 +26,7 @@ from tests.scenario.hermes_gateway import (
     Conversations,
     conversations,
 )
-from tests.scenario.hermes_lab import Lab
+from tests.scenario.hermes_lab import Lab, listen
 
 SERVE = ToolUse(
     "terminal", {"command": "python3 -m http.server 0 --bind 127.0.0.1", "background": True}
@@ -156,11 +156,14 @@ def test_on_a_terminal_the_words_come_before_the_question(
             [process] = running(ledger)
             typed = len(terminal.shown)
             terminal.type("/new")
-            terminal.wait_for("destroys conversation state")
-            shown = terminal.shown[typed:].decode(errors="replace")
-            words, _, _ = shown.partition("destroys conversation state")
-            assert process.name in words
-            assert "http.server" in words
+
+            def stands_below_the_words() -> bool:
+                """Hermes prints beside its question, and then writes the question again."""
+                shown = terminal.shown[typed:].decode(errors="replace")
+                words, question, _ = shown.rpartition("destroys conversation state")
+                return bool(question) and process.name in words and "http.server" in words
+
+            listen(terminal, stands_below_the_words)
 
 
 def test_on_a_terminal_the_tool_shows_after_new_what_runs_on(
