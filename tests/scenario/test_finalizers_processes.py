@@ -55,7 +55,7 @@ ASKED_AGAIN = {"return Chat.ask", "call LedgerFinalizing.memoise"}
 
 LOADED = (
     "sexton.settings.loader",
-    "sexton.settings.settings_schema",
+    "sexton.settings.sections",
     "sexton.wiring.keeper_wiring",
 )
 """Modules that take long to load, which else each keeper does by itself."""
