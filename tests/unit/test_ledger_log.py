@@ -10,17 +10,20 @@ import apsw
 import pytest
 
 from sexton.sessions.message_store import LedgerMessages
+from sexton.store import sqlite_file
 from sexton.store.ledger import Ledger
 from sexton.store.opening import open_ledger
 from sexton.store.sqlite import SqliteDatabase
-from sexton.store.sqlite_file import LOG_PAGES
 from tests.contract.ledger_contract_samples import born, heard, say
 
 PAGE = "x" * 4000
+LOG_PAGES = 500
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a ledger will be whose log is copied sooner than it usually is."""
+    monkeypatch.setattr(sqlite_file, "LOG_PAGES", LOG_PAGES)
     return tmp_path / "ledger.db"
 
 
@@ -67,10 +70,35 @@ def test_what_somebody_reads_stays_in_the_log_until_he_has_finished(
         pages, copied = pages_of(path)
         assert (pages > 2 * LOG_PAGES, copied < LOG_PAGES) == (True, True)
         reader.execute("COMMIT")
-    say(ledger, begun, PAGE)
-    say(ledger, begun, PAGE)
-    assert pages_of(path)[0] < LOG_PAGES
-    assert len(heard(ledger, begun)) == 2 * LOG_PAGES + 2
+    for _ in range(LOG_PAGES // 2):
+        say(ledger, begun, PAGE, PAGE, PAGE, PAGE)
+    assert pages_of(path)[0] < 2 * LOG_PAGES
+    assert len(heard(ledger, begun)) == 4 * LOG_PAGES
+
+
+@pytest.mark.parametrize("trouble", [apsw.IOError, apsw.BusyError, apsw.FullError])
+def test_what_becomes_of_the_log_is_nothing_to_the_commit_before(
+    trouble: type[apsw.Error], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "LOG_PAGES", LOG_PAGES)
+
+    class Log:
+        """A connection whose log is long and cannot be copied."""
+
+        tries = 0
+
+        def set_busy_handler(self, _: object) -> None:
+            pass
+
+        def wal_checkpoint(self, *, mode: int) -> None:
+            assert mode == apsw.SQLITE_CHECKPOINT_RESTART
+            self.tries += 1
+            raise trouble
+
+    log, hook = Log(), sqlite_file._log_hook(patience=1.0)
+    pages = range(LOG_PAGES, 3 * LOG_PAGES, LOG_PAGES // 10)
+    assert {hook(log, "main", each) for each in pages} == {apsw.SQLITE_OK}  # type: ignore[arg-type]
+    assert log.tries == 2  # not with every commit
 
 
 def test_a_ledger_at_rest_is_one_file(path: Path) -> None:

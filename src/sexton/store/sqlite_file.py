@@ -28,7 +28,8 @@ from sexton.store.migrations import migrate_sqlite
 APPLICATION_ID = 0x53455854  # "SEXT", in the file's header
 PATIENCE = 30.0
 WAL_LIMIT = 64 * 1024 * 1024
-LOG_PAGES = 1000  # from this length on whoever commits copies the log into the file
+LOG_PAGES = 4000  # at this length whoever commits copies the log into the file
+STALL = 0.05  # seconds for which that waits for those who write or read meanwhile
 SMALLEST = 512
 SETTLED = 2.5  # seconds; times of directories are no coarser than two on any file system
 
@@ -117,9 +118,10 @@ def _set_up(connection: apsw.Connection, patience: float) -> None:
         _retry_while_busy(lambda: connection.pragma("journal_mode", "WAL"), patience)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-        f"PRAGMA journal_size_limit = {WAL_LIMIT}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
+        f"PRAGMA journal_size_limit = {WAL_LIMIT}"
     ).fetchall()
     migrate_sqlite(connection, APPLICATION_ID)
+    connection.set_wal_hook(_log_hook(patience))
 
 
 def _prepare(path: str) -> None:
@@ -196,6 +198,29 @@ def _connect(name: str, flags: int, patience: float) -> apsw.Connection:
     # as long as it does itself; there are no statistics that would make another plan of it.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
+
+
+def _log_hook(patience: float) -> Callable[[apsw.Connection, str, int], int]:
+    """After a commit: has a long log copied into the file, so that it begins anew.
+
+    The engine's own way copies what it can without waiting. Where several processes never pause,
+    something is always left then, and the log grows without end.
+    """
+    due = LOG_PAGES
+
+    def begin_anew(connection: apsw.Connection, _name: str, pages: int) -> int:
+        nonlocal due
+        if pages < LOG_PAGES:
+            due = LOG_PAGES
+        elif pages >= due:
+            due = pages + LOG_PAGES  # not with every commit: somebody may read an old state
+            connection.set_busy_handler(_fair_wait(STALL))
+            with suppress(apsw.Error):  # the commit stands, whatever comes of the log
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+            connection.set_busy_handler(_fair_wait(patience))
+        return apsw.SQLITE_OK
+
+    return begin_anew
 
 
 def _fair_wait(patience: float) -> Callable[[int], bool]:
