@@ -57,6 +57,7 @@ class ForeignRemovedContract:
         _trashed(ledger, session)
         seen = replace(session, ref=0, message_count=9, title="another title")
         ledger.homes.store(home, Sighting(seen=(seen,)), None, at(60))
+        ledger.homes.grown(session.ref, 9)
         found = reread(ledger, session)
         assert (found.state, found.message_count, found.title) == (State.TRASHED, 3, None)
 

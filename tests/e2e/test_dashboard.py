@@ -67,7 +67,7 @@ def test_a_plan_is_read_applied_and_undone(page: Page) -> None:
     expect(word).to_have_text("ended")
     page.goto(receipt)
     page.get_by_role("link", name="Undo…").click()
-    expect(page.locator(".groups")).to_contain_text(re.compile("open again.*demo/"))
+    expect(page.locator(".groups")).to_contain_text(re.compile("reopen.*demo/"))
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".banner.good")).to_contain_text("1 session opened again")
     page.goto(session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -166,8 +167,9 @@ def test_a_ledger_that_can_not_be_used_is_told_of_once_and_breaks_nothing(
         if lock is not None:
             lock.close()
     assert ANSWER in done.stdout
-    [told] = [line for line in done.stderr.splitlines() if line.startswith("sexton ")]
+    told, left = [line for line in done.stderr.splitlines() if line.startswith("sexton ")]
     golden("hermes", f"a ledger that can not be used: {kind}", told)
+    assert re.search(r"\d tokens", left), "it says at its end what no ledger counted"
 
 
 @pytest.mark.parametrize("plugin", [False, True], ids=["alone", "inside"])

@@ -20,6 +20,7 @@ LARGE = (
 )
 PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 WHOLE = {
+    "chain": "only a part of other statements",
     "searched": "only a part of other statements",
     "listed": "only a part of other statements",
     "table_sizes": "goes through the schema, which is small",
