@@ -31,6 +31,7 @@ WAL_LIMIT = 64 * 1024 * 1024
 LOG_PAGES = 4000  # at this length whoever commits copies the log into the file
 STALL = 0.05  # seconds for which that waits for those who write or read meanwhile
 SMALLEST = 512
+LOOKS = 50
 SETTLED = 2.5  # seconds; times of directories are no coarser than two on any file system
 
 Identity = tuple[int, ...]
@@ -165,7 +166,19 @@ def _refuse_foreign(path: str, patience: float) -> None:
         raise LedgerNotADatabase(f"the ledger {path} is not a plain file")
     if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path) or os.curdir, os.W_OK):
         raise _read_only(path, f"the ledger {path} or its directory can not be written")
-    size = os.stat(path).st_size
+    for _ in range(LOOKS):
+        before = os.stat(path)
+        try:
+            _look(path, before.st_size, patience)
+            return
+        except apsw.CorruptError:  # or somebody wrote in the middle of a look at a settled file
+            now = os.stat(path)
+            if (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
+                raise
+    _look(path, os.stat(path).st_size, patience)
+
+
+def _look(path: str, size: int, patience: float) -> None:
     if size == 0:
         return
     if size < SMALLEST:  # the engine would take it for an empty database and write over it
